@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { installTarballs, measureInstall, packAll, publicPackages } from '../scripts/packing.mjs'
 import { BIN, CONTESTANTS, interleave, ratios, runNode } from './measure.mjs'
 import { prefixLines, prefixStability } from './prefix.mjs'
+import { promptBudget, weigh } from './prompt-budget.mjs'
 import { atLeast, atMost, row } from './report.mjs'
 
 const MIB = 2 ** 20
@@ -105,19 +106,14 @@ export async function prefixAndWeight({ workspace, server }) {
 }
 
 function weight(body) {
-  const { tools = [], messages } = JSON.parse(body)
-  const bytes = (value) => Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value)) / 1000
-  const system = messages
-    .filter(({ role }) => role === 'system' || role === 'developer')
-    .map(({ content }) => bytes(content))
-  const parts = [
-    ['system text', system.reduce((sum, value) => sum + value, 0)],
-    ...tools.map((tool) => [`tool ${tool.function.name}`, bytes(tool)]),
-  ]
-  const total = parts.reduce((sum, [, value]) => sum + value, 0)
+  const { rows, totalKb, strangers } = weigh(body)
   return [
-    row('prompt and schemas', 'kB', [total], atMost(12)),
-    ...parts.map(([title, value]) => row(`  ${title}`, 'kB', [value])),
+    row('prompt and schemas', 'kB', [totalKb], atMost(promptBudget().totalKb)),
+    row('  tools that no row of its budget has', '', [strangers.length], atMost(0)),
+    ...rows.flatMap(({ name, kB, limitKb, parts }) => [
+      row(`  ${name}`, 'kB', [kB], atMost(limitKb)),
+      ...parts.map((part) => row(`    ${part.name}`, 'kB', [part.kB])),
+    ]),
   ]
 }
 

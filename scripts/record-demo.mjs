@@ -63,6 +63,8 @@ if (!bundle(root, '@hermes/cli')) process.exit(1)
 let requests = 0
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
+    // A server on this machine is asked what it runs, too.
+    if (!request.url.endsWith('/chat/completions')) return response.writeHead(404).end()
     const turn = TURNS[requests++]
     if (!turn) return response.writeHead(500).end('no more turns')
     response.writeHead(200, { 'content-type': 'text/event-stream' })

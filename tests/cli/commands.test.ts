@@ -157,24 +157,35 @@ describe('hermes tools and completion', () => {
       }
       return tools.filter(({ isEnabled }) => isEnabled).map(({ name }) => name)
     }
+    expect(await hermes(['tools', 'disable', 'terminal', 'learning'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'Off: terminal, learning.\n',
+    })
     expect(await on()).not.toContain('learning')
     expect(await hermes(['tools', 'enable', 'learning', 'file'])).toMatchObject({
       exitCode: 0,
       stdout: 'On from the next session: learning, file.\n',
     })
-    expect(await hermes(['tools', 'disable', 'terminal'])).toMatchObject({ exitCode: 0, stdout: 'Off: terminal.\n' })
     expect(await on()).toEqual(expect.arrayContaining(['read_file', 'learning']))
     expect(await on()).not.toContain('terminal')
     await hermes(['tools', 'disable', 'clarify', '--platform', 'telegram'])
+    await hermes(['tools', 'enable', 'learning', '--platform', 'telegram'])
+    const sets = [
+      'file',
+      'terminal',
+      'todo',
+      'memory',
+      'delegation',
+      'code_execution',
+      'checkpoints',
+      'moa',
+      'learning',
+    ]
     expect((await hermes(['config', 'get', 'platform_toolsets.telegram'])).stdout).toBe(
-      JSON.stringify(
-        ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution', 'learning'],
-        null,
-        2,
-      ).concat('\n'),
+      JSON.stringify(sets, null, 2).concat('\n'),
     )
     expect((await hermes(['config', 'get', 'toolsets'])).stdout).toBe(
-      JSON.stringify(['hermes-cli', 'learning'], null, 2).concat('\n'),
+      JSON.stringify(['hermes-cli'], null, 2).concat('\n'),
     )
     await hermes(['tools', 'enable', 'terminal'])
     expect(await on()).toContain('terminal')

@@ -707,7 +707,7 @@ describe('createAgent', () => {
       tools: [todo, fail],
     })
     await agent.run('go').result
-    const pointed = model.requests.at(-1)!.messages.filter((message) => lastText([message]).includes('todo_read'))
+    const pointed = model.requests.at(-1)!.messages.filter((message) => lastText([message]).includes('see todo_write'))
     expect(pointed.map((message) => message.role === 'tool' && message.callId)).toEqual(['a', 'c'])
   })
 })

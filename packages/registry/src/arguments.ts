@@ -23,6 +23,32 @@ function parameterSchema(parameters: Tool['parameters']): JsonSchema {
   return tidy(convert.input({ target: DRAFT })) as JsonSchema
 }
 
+/**
+ * What a model is told of parameters: `x-shown` stands in place of the schema it is in, and of a property with `x-shown: false` nothing is.
+ * Such a property is told of where it is of use, in an answer or in words. What anybody takes for granted is left out.
+ */
+function shown(schema: JsonValue): JsonValue {
+  if (Array.isArray(schema)) return schema.map(shown)
+  if (!isObject(schema)) return schema
+  if (isObject(schema[SHOWN])) return schema[SHOWN]
+  const entries = Object.entries(schema).filter(([key, value]) => !isGranted(key, value, schema))
+  return Object.fromEntries(
+    entries.flatMap(([key, value]): [string, JsonValue][] =>
+      isObject(value) && value[SHOWN] === false ? [] : [[key, shown(value)]],
+    ),
+  )
+}
+
+const SHOWN = 'x-shown'
+
+/** A default that says nothing, and that a time is more than none. */
+function isGranted(key: string, value: JsonValue, { enum: choices }: JsonObject): boolean {
+  if (key === 'exclusiveMinimum') return value === 0
+  if (key !== 'default') return false
+  if (Array.isArray(choices)) return value === choices[0]
+  return value === false || value === 0 || (Array.isArray(value) && value.length === 0)
+}
+
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
   if (typeof value !== 'object' || value === null) return value
@@ -38,6 +64,7 @@ function tidy(value: unknown): unknown {
 
 /** The parameters of one tool: what a model is told, and the check of what it sends. */
 export interface ToolParameters {
+  /** What the model is told. */
   readonly schema: JsonSchema
   /**
    * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
@@ -51,7 +78,7 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
   const schema = parameterSchema(parameters)
   let validator: Validator | null = null
   return {
-    schema,
+    schema: shown(schema) as JsonSchema,
     check: async (args) => {
       const coerced = coerce(args, schema) as JsonObject
       if (isStandardSchema(parameters)) return checkStandard(parameters, coerced)

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@hermes/contracts'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import { describe, expect, it } from 'vitest'
 import { createToolRegistry, type KeepResult, type ToolRegistry } from './index.js'
@@ -51,6 +52,41 @@ describe('createToolRegistry', () => {
     })
     expect((await registry.dispatch('echo', { path: 'x' }, context)).data).toEqual({ path: 'x', limit: 5 })
     expect((await registry.dispatch('echo', { path: 'x', limit: null }, context)).data).toEqual({ path: 'x', limit: 5 })
+  })
+
+  it('tells a model less of parameters than it checks', async () => {
+    const item = { type: 'object', properties: { goal: { type: 'string' } }, required: ['goal'] }
+    const parameters = {
+      type: 'object',
+      properties: {
+        force: { type: 'boolean', default: false },
+        mode: { type: 'string', enum: ['a', 'b'], default: 'a' },
+        last: { type: 'string', enum: ['a', 'b'], default: 'b' },
+        seconds: { type: 'number', exclusiveMinimum: 0 },
+        limit: { type: 'integer', default: 5 },
+        rare: { type: 'integer', 'x-shown': false },
+        tasks: { type: 'array', items: item, 'x-shown': { type: 'array', description: 'each has goal' } },
+      },
+    }
+    const registry = createToolRegistry({
+      tools: [{ ...echo, parameters, execute: (args) => ({ data: args as never }) }],
+    })
+    expect((await registry.definitions())[0]!.parameters).toEqual({
+      type: 'object',
+      properties: {
+        force: { type: 'boolean' },
+        mode: { type: 'string', enum: ['a', 'b'] },
+        last: { type: 'string', enum: ['a', 'b'], default: 'b' },
+        seconds: { type: 'number' },
+        limit: { type: 'integer', default: 5 },
+        tasks: { type: 'array', description: 'each has goal' },
+      },
+    })
+    const data = { force: false, mode: 'a', last: 'b', limit: 5, rare: 7 }
+    expect((await registry.dispatch('echo', { rare: '7' }, context)).data).toEqual(data)
+    const wrong: readonly JsonObject[] = [{ rare: 'x' }, { tasks: [{}] }, { seconds: 0 }]
+    for (const args of wrong)
+      expect((await registry.dispatch('echo', args, context)).isError, JSON.stringify(args)).toBe(true)
   })
 
   it('answers an unknown name with the nearest one and follows aliases', async () => {

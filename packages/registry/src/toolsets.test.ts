@@ -5,13 +5,17 @@ import { mergeToolsets } from './toolsets.js'
 describe('resolveToolsets', () => {
   it('follows includes, applies disabled last and sorts', () => {
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['clarify', 'todo'] })).toEqual([
+      'checkpoint',
       'delegate_task',
       'execute_code',
+      'learning',
       'memory',
+      'mixture_of_agents',
       'patch',
       'process',
       'read_file',
       'recall',
+      'restore',
       'search_files',
       'session_search',
       'terminal',
@@ -34,7 +38,7 @@ describe('resolveToolsets', () => {
 
   it('means both where an MCP server bears the name of a set', () => {
     const merged = mergeToolsets([{ name: 'mcp-todo', tools: ['mcp__todo__add'] }])
-    expect(resolveToolsets(merged, { enabled: ['todo'] })).toEqual(['mcp__todo__add', 'todo_read', 'todo_write'])
+    expect(resolveToolsets(merged, { enabled: ['todo'] })).toEqual(['mcp__todo__add', 'todo_write'])
     expect(resolveToolsets(merged, { enabled: ['coding', 'todo'], disabled: ['todo'] })).not.toContain('mcp__todo__add')
   })
 
@@ -56,7 +60,7 @@ describe('resolveToolsets', () => {
     const tools = [{ name: 'mcp-git', tools: ['mcp__git__log'] }]
     const merged = mergeToolsets(tools, { look: ['read_file', 'search_files'], mine: ['look', 'todo', 'git', 'mcp_x'] })
     expect(resolveToolsets(merged, { enabled: ['mine'] })).toEqual([
-      ...['mcp__git__log', 'mcp_x', 'read_file', 'search_files', 'todo_read', 'todo_write'],
+      ...['mcp__git__log', 'mcp_x', 'read_file', 'search_files', 'todo_write'],
     ])
     expect(() => resolveToolsets(mergeToolsets([], { a: ['b'], b: ['a'] }), { enabled: ['a'] })).toThrow('include each')
     expect(() => mergeToolsets([], { file: ['terminal'] })).toThrow('There is a toolset "file" already')
@@ -84,7 +88,7 @@ describe('resolveToolsets', () => {
     ])
     // Whoever writes in a chat is not shown what others said elsewhere.
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-telegram'] })).toEqual(
-      resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['session_search'] }),
+      resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'], disabled: ['session_search', 'learning'] }),
     )
     expect(resolveToolsets(TOOLSETS, { enabled: ['hermes-webhook'] })).not.toContain('terminal')
   })
@@ -107,7 +111,7 @@ describe('resolveToolsets', () => {
   })
 
   it('knows a tool in a set of ones own by its former name', () => {
-    const merged = mergeToolsets([], { mine: ['todo_old'] }, new Map([['todo_old', 'todo_write']]))
+    const merged = mergeToolsets([], { mine: ['todo_read'] }, new Map([['todo_read', 'todo_write']]))
     expect(resolveToolsets(merged, { enabled: ['mine'] })).toEqual(['todo_write'])
   })
 })

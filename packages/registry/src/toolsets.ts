@@ -21,10 +21,10 @@ const deferred = (description: string, tools: readonly string[]): Toolset =>
 const platform = (name: string, includes: readonly string[]): Toolset =>
   Object.freeze({ ...set(`Everything for ${name}`, [], includes), isOpen: true })
 
-const UNATTENDED = ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution']
+const UNATTENDED = ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution', 'checkpoints', 'moa']
 const EVERYDAY = [...UNATTENDED, 'clarify']
 /** Where one person works alone: past sessions are theirs. */
-const OWN = [...EVERYDAY, 'session_search']
+const OWN = [...EVERYDAY, 'session_search', 'learning']
 
 /** Chat platforms whose set is everything, as in the terminal. */
 const CHATS = [
@@ -60,7 +60,7 @@ const CHATS = [
 export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   file: set('Read, write, patch and search files', ['read_file', 'write_file', 'patch', 'search_files']),
   terminal: set('Run commands and manage background processes', ['terminal', 'process']),
-  todo: set('Keep a task list', ['todo_write', 'todo_read']),
+  todo: set('Keep a task list', ['todo_write']),
   clarify: set('Ask the user', ['clarify']),
   session_search: set('Search and read earlier conversations', ['session_search']),
   learning: deferred('Remember what fixed an error', ['learning']),

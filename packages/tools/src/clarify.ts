@@ -12,9 +12,9 @@ const parameters = {
       items: { type: 'string' },
       maxItems: 6,
       default: [],
-      description: 'Answers to pick from, the best first',
+      description: 'Best first',
     },
-    allow_free_text: { type: 'boolean', default: true, description: 'Whether other answers are taken' },
+    allow_free_text: { type: 'boolean', default: true },
   },
   required: ['question'],
 } as const
@@ -25,7 +25,7 @@ export const createClarifyTool = (_settings: ToolSettings = defaultToolSettings)
     name: 'clarify',
     toolset: 'clarify',
     description:
-      'Ask the user one question and wait. Only when the answer changes what you do and you cannot find it out yourself; never to confirm a dangerous command (that is asked for you).',
+      'Ask the user one question: only when the answer changes what you do and you cannot find it out; never to confirm commands.',
     parameters,
     effect: 'read',
     concurrency: 'interactive',

@@ -12,18 +12,18 @@ import { defaultToolSettings, type ToolSettings } from './settings.js'
 const parameters = {
   type: 'object',
   properties: {
-    mode: { type: 'string', enum: ['replace', 'patch'], description: 'Default replace' },
+    mode: { type: 'string', enum: ['replace', 'patch'] },
     path: { type: 'string' },
     old_string: {
       type: 'string',
-      description: 'Text to replace, as in the file and unique in it',
+      description: 'As in the file, unique in it',
     },
-    new_string: { type: 'string', description: 'Its replacement; empty deletes' },
+    new_string: { type: 'string', description: 'Empty deletes' },
     replace_all: { type: 'boolean', default: false },
     patch: {
       type: 'string',
       description:
-        'Mode patch: per file "*** Update File: p", "*** Add File: p", "*** Delete File: p" or "*** Move File: a -> b"; hunks "@@ line above @@", then lines led by " ", "-" or "+"',
+        'Per file *** Update File: p, *** Add File: p, *** Delete File: p, *** Move File: a -> b; hunks: @@ line above @@, then lines led by space, - or +',
     },
   },
 } as const
@@ -36,7 +36,7 @@ export const createPatchTool = (settings: ToolSettings = defaultToolSettings) =>
     name: 'patch',
     toolset: 'file',
     description:
-      'Edit files; the preferred way to change existing ones. Read first. Mode replace: old_string becomes new_string in path. Mode patch: several edits or files at once, all or none. Small slips in whitespace or indentation are matched anyway; an unsure or repeated match changes nothing. Returns a diff.',
+      'Change files; read them first. Mode replace: old_string becomes new_string in path. Mode patch: several edits or files, all or none. Slips in whitespace match; an unsure or repeated match changes nothing.',
     parameters,
     concurrency: 'path',
     icon: '🔧',

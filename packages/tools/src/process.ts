@@ -22,11 +22,11 @@ const parameters = {
   type: 'object',
   properties: {
     action: { type: 'string', enum: ['list', 'poll', 'log', 'wait', 'kill', 'write', 'submit', 'close'] },
-    session_id: { type: 'string', description: 'From terminal; a unique beginning will do. All but list need it' },
-    data: { type: 'string', description: 'Text for write or submit' },
-    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds to wait; default 180' },
-    offset: { type: 'integer', description: 'First log line, from 1; default: the last ones' },
-    limit: { type: 'integer', default: 200, description: 'Log lines' },
+    session_id: { type: 'string' },
+    data: { type: 'string' },
+    timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180' },
+    offset: { type: 'integer', description: 'Of log; default: the last lines' },
+    limit: { type: 'integer', default: 200 },
   },
   required: ['action'],
 } as const
@@ -39,7 +39,7 @@ export const createProcessTool = (settings: ToolSettings = defaultToolSettings) 
     name: 'process',
     toolset: 'terminal',
     description:
-      'Manage background processes of terminal: list; poll (status and newest output); log (paged output); wait (until it ends); kill; write (raw input); submit (a line of input); close (end of input).',
+      'Background processes: list, poll (status, newest output), log (in pages), wait (for the end), kill, write (data), submit (data as a line), close (end of input).',
     parameters,
     external: true,
     concurrency: 'exclusive',

@@ -24,8 +24,8 @@ const parameters = {
   type: 'object',
   properties: {
     path: { type: 'string' },
-    offset: { type: 'integer', default: 1, description: 'First line, from 1' },
-    limit: { type: 'integer', default: 500, description: 'Lines; at most 2000' },
+    offset: { type: 'integer', default: 1, description: 'First line' },
+    limit: { type: 'integer', default: 500, description: 'At most 2000' },
   },
   required: ['path'],
 } as const
@@ -38,7 +38,7 @@ export const createReadFileTool = (settings: ToolSettings = defaultToolSettings)
     name: 'read_file',
     toolset: 'file',
     description:
-      'Read a text file as "N|text" lines (the "N|" is not part of the file). Use it instead of cat, head or sed. Read large files page by page with offset and limit. PDF, Office files and notebooks are read as text, images are shown.',
+      'Read a text file as "N|text" lines ("N|" is not in it), large ones in pages; not with cat, head or sed. PDF, Office files, notebooks as text; images are shown.',
     parameters,
     effect: 'read',
     external: true,

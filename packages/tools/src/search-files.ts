@@ -34,11 +34,11 @@ const parameters = {
   properties: {
     pattern: {
       type: 'string',
-      description: 'Regular expression; for target=files a glob such as *.ts or src/**/test_*',
+      description: 'Regular expression; for files a glob: *.ts, src/**/test_*',
     },
     target: { type: 'string', enum: ['content', 'files'], default: 'content' },
-    path: { type: 'string', default: '.' },
-    file_glob: { type: 'string', description: 'Only files like *.py' },
+    path: { type: 'string', default: '.', 'x-shown': { type: 'string' } },
+    file_glob: { type: 'string' },
     limit: { type: 'integer', default: 50 },
     offset: { type: 'integer', default: 0 },
     output_mode: { type: 'string', enum: ['content', 'files_only', 'count'], default: 'content' },
@@ -59,7 +59,7 @@ export const createSearchFilesTool = (
     aliases: ['search'],
     toolset: 'file',
     description:
-      'Search file contents, or find files by name (target=files, newest first). Use it instead of grep, rg, find or ls. Skips hidden, binary and git-ignored files.',
+      'Search file contents, or find files by name (target=files, newest first); not with grep, rg, find or ls. Skips hidden, binary and git-ignored files.',
     parameters,
     effect: 'read',
     external: true,

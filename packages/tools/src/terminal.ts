@@ -20,16 +20,16 @@ const parameters = {
   type: 'object',
   properties: {
     command: { type: 'string' },
-    background: { type: 'boolean', default: false, description: 'Return at once; see process' },
+    background: { type: 'boolean', default: false },
     timeout: { type: 'number', exclusiveMinimum: 0, description: 'Seconds; default 180, max 600' },
     workdir: { type: 'string' },
     notify_on_complete: { type: 'boolean' },
     watch_patterns: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Be told of lines with one of these; rare ones',
+      description: 'Report lines with these; rare ones',
     },
-    pty: { type: 'boolean', description: 'For interactive programs' },
+    pty: { type: 'boolean' },
     outside: { type: 'boolean', description: 'Outside isolation; asks user' },
   },
   required: ['command'],
@@ -43,7 +43,7 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
     name: 'terminal',
     toolset: 'terminal',
     description:
-      'Run a shell command; working directory and exported variables persist between calls. For builds, tests, git, packages and programs. Not for reading, searching or editing files: use read_file, search_files, write_file, patch. Servers, watchers and anything that does not end by itself: background=true, then process. Commands get no input, so pass flags like -y.',
+      'Run a shell command; working directory and exported variables persist. Not for files: use read_file, search_files, write_file, patch. What does not end by itself: background=true, then process. No input: pass flags like -y.',
     parameters,
     external: true,
     concurrency: (args) => (isPlain(args) && looksAlone(args.command) ? 'parallel' : 'exclusive'),

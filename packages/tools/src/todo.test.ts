@@ -3,7 +3,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import { createToolRegistry } from '@hermes/registry'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext } from './__fixtures__/test-context.js'
-import { createTodoReadTool, createTodoWriteTool } from './index.js'
+import { createTodoWriteTool } from './index.js'
 
 const environment = {} as Environment
 const write = createTodoWriteTool()
@@ -98,18 +98,29 @@ describe('todo_write', () => {
   })
 })
 
-describe('todo_read', () => {
+describe('todo_write without a list', () => {
   it('adds counts and the calls since the last update', async () => {
-    const result = await call(createTodoReadTool(), {}, contextAfter({ todos: plan }, 12))
+    const result = await call(write, {}, contextAfter({ todos: plan }, 12))
     expect(result.text).toBe(
       '[x] 1. Read\n[>] 2. Patch\n[ ] 3. Report\n1 completed, 2 remaining; last updated 12 calls ago.',
     )
-    expect(result.data).toMatchObject({ remaining: 2, calls_since_update: 12 })
+    expect(result.data).toMatchObject({ todos: plan, remaining: 2, calls_since_update: 12 })
+    const again = await call(write, {}, contextAfter(result.data, 3))
+    expect(again.text).toContain('last updated 16 calls ago.')
   })
 
   it('says that there is no list', async () => {
-    const result = await call(createTodoReadTool(), {}, contextAfter())
+    const result = await call(write, {}, contextAfter())
     expect(result.text).toBe('The task list is empty.')
     expect(result.data).toMatchObject({ todos: [] })
+  })
+
+  it('answers to the name that reading had', async () => {
+    const registry = createToolRegistry({ tools: [write] })
+    const shown = registry.callable(['todo_read', 'todo_write'])
+    expect(await registry.prepare({ name: 'todo_read', args: {} }, shown)).toMatchObject({
+      type: 'prepared',
+      tool: { name: 'todo_write' },
+    })
   })
 })

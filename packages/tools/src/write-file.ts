@@ -19,7 +19,7 @@ const PROBE_BYTES = 4096
 
 const parameters = {
   type: 'object',
-  properties: { path: { type: 'string' }, content: { type: 'string', description: 'The whole file' } },
+  properties: { path: { type: 'string' }, content: { type: 'string' } },
   required: ['path', 'content'],
 } as const
 
@@ -31,7 +31,7 @@ export const createWriteFileTool = (settings: ToolSettings = defaultToolSettings
     name: 'write_file',
     toolset: 'file',
     description:
-      'Write a whole file, replacing what was there and making missing folders. For new files or complete rewrites; use patch to change part of a file. Use it instead of echo or heredocs.',
+      'Write a whole file, replacing what was there, and missing folders; not with echo or heredocs. To change a part use patch.',
     parameters,
     concurrency: 'path',
     icon: '✍️',

@@ -25,8 +25,12 @@ const parameters = {
     background: { type: 'boolean' },
     tasks: {
       type: 'array',
-      description: 'In place of goal',
       items: { type: 'object', properties: task, required: ['goal'] },
+      'x-shown': {
+        type: 'array',
+        description: 'Instead; each has goal, context, toolsets, worktree',
+        items: { type: 'object' },
+      },
     },
     output_schema: { type: 'object' },
   },
@@ -47,9 +51,8 @@ export const createDelegateTaskTool = ({ delegation, clock = systemClock }: Agen
   return defineTool<FromSchema<typeof parameters>>({
     name: 'delegate_task',
     toolset: 'delegation',
-    description: `Hand a task to a fresh agent with a context of its own and wait for its answer; up to ${limit} tasks run side by side.
-For work that is independent, or that would fill your context with detail: searching a large codebase, reviewing, comparing. Not for a step or two, and not for what needs the user.
-It knows only what you write in goal and context: what to do, what to report. worktree: it works on a git branch of its own, for you to merge. background: you go on, results come later. output_schema, a JSON Schema, gets data back. Its answer is its own word: check what matters.`,
+    description: `Hand a task to a fresh agent and wait for its answer; up to ${limit} side by side. For independent work, or what would fill your context: searching much code, reviewing. Not for a step or two, nor what needs the user.
+It knows only goal and context: say what to do and report. worktree: own git branch, you merge. background: results come later. output_schema: JSON Schema, gives data. Its answer is its own word: check what matters.`,
     parameters,
     available: () => delegation !== null,
     effect: 'write',

@@ -19,12 +19,16 @@ const parameters = {
   properties: {
     target: { type: 'string', enum: ['memory', 'user'], default: 'memory' },
     ...change,
-    content: { ...change.content, description: 'The whole new entry' },
-    old_text: { ...change.old_text, description: 'A few words that only the meant entry has' },
+    content: { ...change.content, description: 'Whole entry' },
+    old_text: { ...change.old_text, description: 'Words only that entry has' },
     operations: {
       type: 'array',
-      description: 'Several changes at once, all or none',
       items: { type: 'object', properties: change, required: ['action'] },
+      'x-shown': {
+        type: 'array',
+        description: 'All or none; each has action, content, old_text',
+        items: { type: 'object' },
+      },
     },
   },
 } as const
@@ -42,11 +46,8 @@ export const createMemoryTool = ({ memory }: Pick<MemoryToolServices, 'memory'>)
   defineTool<FromSchema<typeof parameters>>({
     name: 'memory',
     toolset: 'memory',
-    description: `Remember across sessions. Two small stores, shown to you at the start of each session:
-- memory: facts about machine, projects and tools, and what took effort to find out
-- user: who the user is, preferences, corrections they gave
-Save what will still matter in a later session, unasked, above all what the user corrects or prefers. Not what is easy to find again, one-off or secret.
-One fact per entry, short. When a store is over 80% full, merge or replace before you add.`,
+    description: `Remember across sessions: two small stores, shown as a session starts. memory: machine, projects, tools, what took effort to find out. user: who they are, preferences, corrections.
+Save unasked what will matter later, above all what the user corrects or prefers; not what is easy to find again, one-off or secret. One short fact per entry; over 80% full, merge or replace first.`,
     parameters,
     available: () => memory !== null,
     effect: 'write',

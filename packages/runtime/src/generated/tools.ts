@@ -34,7 +34,6 @@ import {
   createReadFileTool,
   createSearchFilesTool,
   createTerminalTool,
-  createTodoReadTool,
   createTodoWriteTool,
   createWriteFileTool,
   type ToolSettings,
@@ -62,7 +61,6 @@ export const toolFactories: readonly ToolFactory[] = [
   createSearchFilesTool,
   createSessionSearchTool,
   createTerminalTool,
-  createTodoReadTool,
   createTodoWriteTool,
   createWriteFileTool,
 ]

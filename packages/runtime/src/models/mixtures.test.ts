@@ -112,7 +112,7 @@ describe('the provider moa', () => {
     expect(JSON.stringify(main.requests[2]!.body.messages)).toContain('Weighed: 4.')
     expect((await runtime.tools()).find(({ name }) => name === 'mixture_of_agents')).toMatchObject({
       isAvailable: true,
-      isEnabled: false,
+      isEnabled: true,
     })
   })
 })

@@ -13,7 +13,7 @@ const parameters = {
     language: { type: 'string', enum: ['python', 'javascript'], default: 'python' },
     keep: {
       type: 'boolean',
-      description: 'Keep variables for later programs with keep',
+      description: 'Keep variables for later ones',
     },
     reset: { type: 'boolean', description: 'Forget them first' },
   },
@@ -77,9 +77,9 @@ function describe(tools: readonly string[], limits: SandboxToolServices['code'])
   const { timeoutMs = 120_000, maxCalls = 50, path } = limits ?? {}
   const hasPython = path === undefined || pythonOnPath(path) !== null
   const python = hasPython ? 'Python: `from hermes_tools import NAME`.' : 'No Python here.'
-  return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between them, loops over files or pages, cutting large results down. Not for a single call, or a result you must judge in full.
-${python} JavaScript: an ES module, \`import { NAME } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
-Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {"error": text} on failure. Threads and promises may call side by side. Use these for files and commands, the standard library for the rest. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
+  return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between, loops, cutting results down; not for one call, or results to judge in full.
+${python} JavaScript (ES module): \`import { NAME } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
+Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {error: text} on failure. Calls may run side by side. Files and commands only through these. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
 }
 
 /** Most programs begin with what they import. */

@@ -20,18 +20,17 @@ const parameters = {
   properties: {
     query: {
       type: 'string',
-      description:
-        'Question or words, not all needed; "a phrase", AND, NOT, pre*, *part*. None: recent sessions, or session_id',
+      description: 'Words; "a phrase", AND, NOT, pre*, *part*. None: recent sessions',
     },
     session_id: { type: 'string', description: 'Id or title' },
-    around: { type: 'integer', description: 'Message number' },
-    role: { type: 'array', items: { type: 'string', enum: ['user', 'assistant', 'tool'] } },
-    source: { type: 'string' },
-    tag: { type: 'string' },
+    around: { type: 'integer' },
+    role: { type: 'array', items: { type: 'string', enum: ['user', 'assistant', 'tool'] }, 'x-shown': false },
+    source: { type: 'string', 'x-shown': false },
+    tag: { type: 'string', 'x-shown': false },
     after: { type: 'string', description: '2026-03-01' },
     before: { type: 'string' },
-    sort: { type: 'string', enum: ['relevance', 'newest'] },
-    limit: { type: 'integer' },
+    sort: { type: 'string', enum: ['relevance', 'newest'], 'x-shown': false },
+    limit: { type: 'integer', 'x-shown': false },
   },
 } as const
 
@@ -46,7 +45,7 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
     name: 'session_search',
     toolset: 'session_search',
     description:
-      'Search and read earlier conversations with this user. Best hit of each session; read on with session_id and around.',
+      'Search earlier conversations with this user: the best hit of each; read on with session_id and around (message number).',
     parameters,
     effect: 'read',
     concurrency: 'parallel',
@@ -57,6 +56,9 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
         : `read ${session_id ?? 'recent sessions'}${around ? ` around #${around}` : ''}`,
     execute: async (args, context) => searchSessions(await services.storage(), args, context),
   })
+
+/** Parameters that are not worth their place in every prompt. */
+const NARROWER = 'There may be more: limit, sort newest, role [user, assistant, tool], source, tag, after, before.'
 
 async function searchSessions(storage: Storage, args: Args, context: ToolContext): Promise<ToolResult> {
   const dates = { afterMs: toMs(args.after), beforeMs: toMs(args.before) }
@@ -111,7 +113,10 @@ async function search(
   if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try other words, a prefix*, or role tool.`
   const backlog = await storage.search.backlog()
-  const note = backlog === 0 ? [] : ['Older messages are still being indexed; search again later for those.']
+  const note = [
+    ...(shown.length + summaries.length < limit ? [] : [NARROWER]),
+    ...(backlog === 0 ? [] : ['Older messages are still being indexed; search again later for those.']),
+  ]
   return {
     text: [...shown.map(hitLines), ...summaries, ...note].join('\n\n'),
     external: summaries.length > 0 || shown.some((hit) => hit.role === 'tool'),

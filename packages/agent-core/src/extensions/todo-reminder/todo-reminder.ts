@@ -8,13 +8,13 @@ const REMIND_AFTER_CALLS = 10
  * nothing cached can change. `null` when there is no open plan, or it is not time yet. @see 004, on the todo tool
  */
 export function todoReminder(state: ToolState, { toolName, isError }: FinishedTool): string | null {
-  if (toolName === 'todo_write' || toolName === 'todo_read') return null
+  if (toolName === 'todo_write') return null
   const plan = state.latest('todo_write')
   if (!plan || openItems(plan.data).length === 0) return null
-  const calls = Math.min(plan.callsSince, state.latest('todo_read')?.callsSince ?? Number.POSITIVE_INFINITY) + 1
+  const calls = plan.callsSince + 1
   if (calls > 1 && calls % REMIND_AFTER_CALLS === 0)
     return `[${calls} tool calls since the task list was last looked at. Bring it up to date with todo_write.]`
-  return isError && isFirstError(state, plan.data) ? '[This error may change your plan: see todo_read.]' : null
+  return isError && isFirstError(state, plan.data) ? '[This error may change your plan: see todo_write.]' : null
 }
 
 /** One error is told per state of the plan. */
