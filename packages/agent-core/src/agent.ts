@@ -8,6 +8,7 @@ import { type AgentOptions, assembleAgent } from './agent-options.js'
 import { isPlanning, type PlanEnd, planBeginning, planEnding } from './extensions/plan-mode/plan-mode.js'
 import { observe } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
+import { endSession } from './hooks/session-hooks.js'
 import type { Activity } from './loop/activity.js'
 import { type CompactOptions, compactRequest, storeCompaction } from './loop/context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './loop/event.js'
@@ -325,6 +326,7 @@ class CoreAgent implements Agent {
   async close(): Promise<void> {
     this.interrupt('the agent is closed')
     await this.#running
+    if (!this.#successor) await endSession(this.#parts)
     await this.#parts.closeExtensions()
   }
 }

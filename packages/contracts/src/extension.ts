@@ -20,6 +20,10 @@ export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-che
 export type { BackendRequest, Factories, MemoryRequest } from './extension/factories.js'
 export type {
   ActionEvent,
+  ApprovalRequestEvent,
+  ApprovalResolveEvent,
+  ChildEndEvent,
+  ChildEvent,
   CompactionEvent,
   HookEvent,
   HookHandlers,
@@ -33,6 +37,8 @@ export type {
   PermitOptions,
   RunEndEvent,
   RunEnding,
+  SessionEvent,
+  SessionStartEvent,
   ToolCallEvent,
   ToolCallVerdict,
   ToolResultChange,

@@ -100,12 +100,18 @@ export type ApprovalOutcome =
 export interface Policy {
   /**
    * Answers at once; never waits for a person. With no listener for the session an `ask` rule becomes `deny`. With `mayAsk: false` it does
-   * so too, and nobody hears of the question: for what is done without anybody having asked for it. Default `true`.
+   * so too, and nobody hears of the question: for what is done without anybody having asked for it. Default `true`. With `ask` what would
+   * be allowed is a question all the same, answered for this once; a policy that cannot ask denies it.
    */
   decide(
     action: Action,
     subject: Subject,
-    options?: { readonly signal?: AbortSignal; readonly mayAsk?: boolean },
+    options?: {
+      readonly signal?: AbortSignal
+      readonly mayAsk?: boolean
+      /** Who wants a person asked, such as the name of an extension, and why in a line. */
+      readonly ask?: { readonly rule: string; readonly reason: string }
+    },
   ): Promise<Decision>
   /** Waits for the answer to an `ask`. Abort denies; running out of time parks. */
   settled(approvalId: string, options?: { readonly signal?: AbortSignal }): Promise<ApprovalOutcome>

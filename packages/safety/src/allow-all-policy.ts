@@ -10,7 +10,9 @@ export function createAllowAllPolicy(): Policy {
     decide: async (action, _subject, options) =>
       options?.signal?.aborted
         ? { type: 'deny', rule: 'aborted', reason: 'The call was stopped.' }
-        : { type: 'allow', permit: createPermit(action) },
+        : options?.ask
+          ? { type: 'deny', rule: options.ask.rule, reason: `${options.ask.reason} Nobody can be asked here.` }
+          : { type: 'allow', permit: createPermit(action) },
     settled: async () => ({ type: 'deny', rule: 'unknown-approval', reason: 'Nothing was asked under this id.' }),
     answer: async () => false,
     listen: () => () => undefined,

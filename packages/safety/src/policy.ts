@@ -131,13 +131,15 @@ class RulePolicy implements RevocablePolicy {
     return decision
   }
 
-  async #decide(action: Action, subject: Subject, { signal, mayAsk = true }: DecideOptions): Promise<Decision> {
+  async #decide(action: Action, subject: Subject, options: DecideOptions): Promise<Decision> {
+    const { signal, mayAsk = true, ask } = options
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     await this.#refresh()
     const hasGrants = this.#grants.has(rootOf(subject))
     const digest = hasGrants || this.#isBound(action) ? await this.#digest(action, subject) : null
     const key = hasGrants ? await this.#key(action, subject, digest) : null
-    const verdict = evaluate(action, subject, this.#evaluationOptions(action, subject, { digest, key }))
+    const evaluated = evaluate(action, subject, this.#evaluationOptions(action, subject, { digest, key }))
+    const verdict = ask && evaluated.type === 'allow' ? questioned(ask, evaluated) : evaluated
     switch (verdict.type) {
       case 'deny':
         return this.#deny(action, subject, verdict.rule, verdict.reason)
@@ -145,7 +147,7 @@ class RulePolicy implements RevocablePolicy {
         await this.#audit(action, subject, { decision: 'allow', rule: verdict.rule })
         return { type: 'allow', permit: this.#permit(action, subject) }
       case 'ask':
-        if (mayAsk) return this.#ask(action, subject, verdict, signal)
+        if (mayAsk) return this.#ask(action, subject, verdict, options)
         return { type: 'deny', rule: verdict.rules[0]!, reason: sentence(verdict.reason) }
       default:
         return verdict satisfies never
@@ -237,7 +239,7 @@ class RulePolicy implements RevocablePolicy {
     action: Action,
     subject: Subject,
     verdict: Extract<Verdict, { type: 'ask' }>,
-    signal: AbortSignal | undefined,
+    { signal, ask }: DecideOptions,
   ): Promise<Decision> {
     const earlier = await this.#questions.earlier(action, subject)
     if (earlier?.status === 'answered') return this.#useAnswer(earlier, action)
@@ -247,8 +249,9 @@ class RulePolicy implements RevocablePolicy {
     const collected = command?.collected ?? null
     const question = questionOf(action, subject, verdict, {
       redact: this.#redact,
-      grant: grantOf(action, { subject, collected, digest }),
-      isRepeatable: isRepeatable(collected, digest),
+      grant: ask === undefined ? grantOf(action, { subject, collected, digest }) : null,
+      // What an extension asks about was allowed already: only this call is in question.
+      isRepeatable: ask === undefined && isRepeatable(collected, digest),
     })
     const { rule } = question
     const reviewed = await this.#review(question, verdict.rules, signal)
@@ -447,4 +450,12 @@ function rootOf({ sessionId, rootSessionId }: Subject): string {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+/** What is allowed, but for somebody who wants a person asked. */
+function questioned(
+  { rule, reason }: NonNullable<DecideOptions['ask']>,
+  { stage }: Verdict,
+): Extract<Verdict, { type: 'ask' }> {
+  return { type: 'ask', rules: [rule], reason, stage }
 }

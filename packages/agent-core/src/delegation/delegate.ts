@@ -1,7 +1,9 @@
 import { type Clock, errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import { addUsage, type Entry } from '@hermes/contracts/conversation'
+import type { HookName } from '@hermes/contracts/extension'
 import type { JsonSchema, ProgressAbout } from '@hermes/contracts/tool'
 import type { Agent } from '../agent.js'
+import { observe } from '../hooks/dispatch.js'
 import { denialOf, deniedData } from '../loop/denial.js'
 import type { RunResult } from '../loop/event.js'
 import type { RunInput } from '../loop/run-input.js'
@@ -69,6 +71,7 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
     const cwd = worktree ? { cwd: worktree.cwd } : {}
     child = await delegation.createChild(node.task, { agentPath: node.path, ...cwd })
     tree.attach(node, child.agent)
+    await observe(hooksOf(options, 'child-started'), 'child-started', childEvent(node, options, child.agent.sessionId))
     await options.onStart?.()
     outcome = noted(await converse(child.agent, node, { ...options, signal }), child.note)
   } catch (error) {
@@ -82,9 +85,23 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
   const changes = worktree ? { changes: await worktree.finish(node.task.goal) } : {}
   const result = { ...outcome, ...changes, ...facts, usage: node.total, durationMs: clock.now() - node.startedAtMs }
   await options.onResult?.(result)
+  const { status, answer, usage } = result
+  const ended = { ...childEvent(node, options, facts.sessionId), status, answer, usage }
+  await observe(hooksOf(options, 'child-ended'), 'child-ended', ended)
   tree.end(node, result)
   leave()
   return result
+}
+
+function hooksOf<Name extends HookName>({ delegation }: DelegateOptions, name: Name) {
+  return delegation.hooks?.at(name) ?? []
+}
+
+function childEvent(node: ChildNode, { delegation, tree, clock }: DelegateOptions, sessionId: string | null) {
+  const { agentPath = ['root'] } = delegation
+  const child = { id: node.id, goal: node.task.goal, agentPath: node.path, sessionId }
+  // What is known of a task is told, also of one that was stopped.
+  return { agentPath, child, clock, logger: tree.logger, signal: new AbortController().signal }
 }
 
 function openedBy({ openWorktree }: DelegateOptions): Promise<Worktree> {

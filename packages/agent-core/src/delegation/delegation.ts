@@ -1,4 +1,5 @@
 import type { Agent } from '../agent.js'
+import type { Hooks } from '../extension-registry/hook-table.js'
 import type { ChildTask } from './child-task.js'
 import type { ChildTree } from './child-tree.js'
 
@@ -41,6 +42,8 @@ export interface Delegation {
   readonly agentPath?: readonly string[]
   /** Where tasks are listed and can be ended, paused and told something. Default: one of each tool's own that nobody sees. */
   readonly tree?: ChildTree
+  /** Told of children as they start and end. Default: nobody is. */
+  readonly hooks?: Hooks
   /** Makes a child; `role` is what the depth allows. */
   createChild(task: ChildTask, context: ChildContext): Promise<Child>
 }

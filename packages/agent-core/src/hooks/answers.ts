@@ -5,6 +5,12 @@ import type { HookName } from '@hermes/contracts/extension'
 /** Whether `answer`, which is something, may be given back at a point. */
 export function isAnswer(name: HookName, answer: unknown): boolean {
   switch (name) {
+    case 'session-start':
+    case 'session-end':
+    case 'approval-request':
+    case 'approval-resolve':
+    case 'child-started':
+    case 'child-ended':
     case 'run-start':
     case 'after-model-call':
     case 'before-action':
@@ -37,7 +43,7 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
 function isVerdict(answer: unknown): boolean {
   if (!isObject(answer) || !isText(answer['reason'])) return false
   if (answer['type'] === 'rewrite') return isJsonObject(answer['args'] as JsonValue) && isJson(answer['args'])
-  return answer['type'] === 'block' || isEnding(answer)
+  return answer['type'] === 'block' || answer['type'] === 'ask' || isEnding(answer)
 }
 
 function isEnding(answer: unknown): boolean {

@@ -4,7 +4,7 @@ import type { TextPart, ToolResultPart } from '@hermes/contracts/conversation'
 import type { RunEnding, ToolCallEvent, ToolResultEvent } from '@hermes/contracts/extension'
 import type { ToolOutcome } from '@hermes/contracts/tool'
 import type { RunContext } from '../loop/run-context.js'
-import { planContext } from '../loop/tool-context.js'
+import { type PermitRequest, planContext } from '../loop/tool-context.js'
 import { visibleTools } from '../loop/visible-tools.js'
 import { cutHeadTail } from '../prompt/layers.js'
 import { redactData } from '../session/session.js'
@@ -19,13 +19,20 @@ type Own<Event> = Omit<Event, keyof ReturnType<typeof hookEvent> | 'plan' | 'rep
 
 /** What the gates say of a call: its arguments, as they were or changed, or why it is not run. */
 export type GatedCall =
-  | { readonly type: 'open'; readonly args: JsonObject; readonly note: string | null }
+  | {
+      readonly type: 'open'
+      readonly args: JsonObject
+      readonly note: string | null
+      /** Which extension wants a person asked, and why. */
+      readonly ask?: NonNullable<PermitRequest['ask']>
+    }
   | { readonly type: 'refused'; readonly reason: string }
 
 /** Asks the gates before a call; the first objection counts. A handler that ends the run has that noted. */
 export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): Promise<GatedCall> {
   const changes: string[] = []
   let { args, rawArgs } = call
+  let ask: PermitRequest['ask']
   for (const hook of context.hooks.at('before-tool-call')) {
     const { callId } = call
     const event = hookEvent(
@@ -38,6 +45,9 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
     switch (verdict.type) {
       case 'block':
         return { type: 'refused', reason: verdict.reason }
+      case 'ask':
+        ask ??= { rule: `extension:${hook.owner}`, reason: verdict.reason }
+        break
       case 'end-run':
         endRun(context, verdict)
         return { type: 'refused', reason: verdict.reason }
@@ -70,7 +80,8 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
         verdict satisfies never
     }
   }
-  return { type: 'open', args, note: changes.length === 0 ? null : changes.join('\n') }
+  const note = changes.length === 0 ? null : changes.join('\n')
+  return { type: 'open', args, note, ...(ask ? { ask } : {}) }
 }
 
 /** A result after the transformers: in its place, and after it. */

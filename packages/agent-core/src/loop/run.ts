@@ -17,6 +17,7 @@ import {
 import { effectOf } from '@hermes/contracts/tool'
 import { observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
+import { beginSession } from '../hooks/session-hooks.js'
 import { guidanceOfNewModel, newLocation, promptEntry } from '../prompt/prompt-entry.js'
 import { type OpenCall, redactData } from '../session/session.js'
 import { StepBudget } from './budget.js'
@@ -67,6 +68,7 @@ interface Progress {
 
 async function begin(context: RunContext, input: RunInput): Promise<void> {
   const { session, model } = context
+  await beginSession(context)
   await observe(context.hooks.at('run-start'), 'run-start', hookEvent(context, {}))
   const entries: NewEntry[] = []
   const current = session.model()

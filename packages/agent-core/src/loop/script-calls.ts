@@ -1,5 +1,4 @@
 import { errorLine, HermesError, type JsonObject, type JsonValue } from '@hermes/contracts'
-import type { Permit } from '@hermes/contracts/policy'
 import {
   concurrencyOf,
   effectOf,
@@ -15,7 +14,7 @@ import { deniedData } from './denial.js'
 import { ParkedApproval } from './parked-approval.js'
 import type { RunContext } from './run-context.js'
 import { type PlannedCall, segmentLength } from './segments.js'
-import { asTool, planContext, requestPermit, toolContext } from './tool-context.js'
+import { asTool, permitsOf, planContext, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const MAX_NOTED_CHARS = 500
@@ -87,7 +86,6 @@ class ScriptCalls implements ToolCaller {
     const { session, clock } = context
     const call = { callId: `${this.#callId}.${number}`, caller: 'program', tool } as const
     const startedAtMs = clock.now()
-    const permits: Permit[] = []
     const result = async (args: JsonObject, outcome: ToolOutcome, isRefused: boolean) => {
       const ended = { startedAtMs, endedAtMs: clock.now(), isRefused, toolName: tool.name, args, outcome }
       return withAppended(await changeResult(context, { ...call, ...ended }))
@@ -96,10 +94,9 @@ class ScriptCalls implements ToolCaller {
       const requested = prepared.args as JsonObject
       const gated = await gateCall(context, { ...call, args: requested, rawArgs: JSON.stringify(requested) })
       if (gated.type === 'refused') return await result(requested, errorOutcome(gated.reason), true)
-      const { args } = gated
+      const { args, ask } = gated
       // Whoever is asked sees the call that the model made: it is the one on the screen.
-      for (const action of tool.actions?.(args, planContext(context)) ?? [])
-        permits.push(await requestPermit(context, this.#callId, action))
+      const permits = await permitsOf(context, this.#callId, { tool, args, ask })
       const more = { state: stateOfItsOwn(session.state), progress: () => undefined }
       const running = { ...prepared, args } as const
       const outcome = await context.registry.execute(running, toolContext(context, this.#callId, permits, more))

@@ -19,7 +19,7 @@ import { waitWhilePaused } from './pause.js'
 import type { RunContext, WaitingNote } from './run-context.js'
 import { createScriptCalls } from './script-calls.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
-import { asTool, planContext, requestPermit, toolContext } from './tool-context.js'
+import { asTool, permitsOf, planContext, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const NOT_RUN = 'This call was not run: the user interrupted first.'
@@ -173,11 +173,9 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   } as const
   const gated = await gateCall(context, requested)
   if (gated.type === 'refused') return { type: 'settled', call, tool, outcome: errorOutcome(gated.reason) }
-  const { args, note } = gated
+  const { args, note, ask } = gated
   try {
-    const permits: Permit[] = []
-    for (const action of tool.actions?.(args, planContext(context)) ?? [])
-      permits.push(await requestPermit(asTool(context, tool.name), call.id, action))
+    const permits = await permitsOf(asTool(context, tool.name), call.id, { tool, args, ask })
     return { type: 'ready', call, tool, args, permits, note }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error

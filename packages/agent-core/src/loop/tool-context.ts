@@ -1,8 +1,8 @@
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import { latestTurnStart } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
-import type { Action, ApprovalOutcome, Permit, Subject } from '@hermes/contracts/policy'
-import type { Answer, Question, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
+import type { Action, ApprovalOutcome, Permit, Policy, Subject } from '@hermes/contracts/policy'
+import type { Answer, Question, Tool, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
 import { observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { toolMail } from '../session/mail.js'
@@ -89,6 +89,29 @@ function takeGranted(granted: Permit[], action: Action): Permit | null {
   return at < 0 ? null : granted.splice(at, 1)[0]!
 }
 
+/** How a permit is asked for. */
+export type PermitRequest = Pick<NonNullable<Parameters<Policy['decide']>[2]>, 'mayAsk' | 'ask'>
+
+/** The permits a call needs before it runs. What an extension wants a person asked about is its first action, else the call itself. */
+export async function permitsOf(
+  context: RunContext,
+  callId: string,
+  {
+    tool,
+    args,
+    ask,
+  }: { readonly tool: Tool; readonly args: JsonObject; readonly ask?: PermitRequest['ask'] | undefined },
+): Promise<Permit[]> {
+  const actions = tool.actions?.(args, planContext(context)) ?? []
+  const about: readonly Action[] = ask && actions.length === 0 ? [{ type: 'send', target: tool.name }] : actions
+  const permits: Permit[] = []
+  for (const [index, action] of about.entries()) {
+    const request = ask && index === 0 ? { ask } : {}
+    permits.push(await requestPermit(context, callId, action, request))
+  }
+  return permits
+}
+
 /**
  * Asks the policy, and a person where the policy says so.
  * @throws HermesError `policy.denied` with the reason; ParkedApproval when nobody answered in time.
@@ -97,7 +120,7 @@ export async function requestPermit(
   context: RunContext,
   callId: string,
   action: Action,
-  requested: { readonly mayAsk?: boolean } = {},
+  requested: PermitRequest = {},
 ): Promise<Permit> {
   const permit = await decide(context, callId, action, requested)
   const observers = context.hooks.at('before-action')
@@ -115,7 +138,7 @@ async function decide(
   context: RunContext,
   callId: string,
   action: Action,
-  requested: { readonly mayAsk?: boolean } = {},
+  requested: PermitRequest = {},
 ): Promise<Permit> {
   const { policy, signal } = context
   const subject = { ...context.subject, ...placeOf(context, action), tainted: isTainted(context) }
@@ -135,9 +158,13 @@ async function decide(
   const { approvalId, question } = decision
   const resume = context.activity.during('waiting', `approval: ${question.summary}`)
   context.emit({ type: 'approval-request', approvalId, callId, question })
+  const request = { approvalId, callId, question }
+  void observe(context.hooks.at('approval-request'), 'approval-request', hookEvent(context, request, callId))
   const outcome = await failClosed<ApprovalOutcome>(policy.settled(approvalId, { signal }), signal)
   resume()
   context.emit({ type: 'approval-resolve', approvalId, outcome: outcome.type })
+  const answered = hookEvent(context, { ...request, outcome: outcome.type }, callId)
+  await observe(context.hooks.at('approval-resolve'), 'approval-resolve', answered)
   switch (outcome.type) {
     case 'allow':
       noteApproval(context.session.state, callId, { type: 'user', choice: outcome.choice })

@@ -5,7 +5,7 @@ import type { Environment } from '../environment.js'
 import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
 import type { ModelFinish, ModelRequest } from '../model.js'
-import type { Action, Permit } from '../policy.js'
+import type { Action, ApprovalOutcome, ApprovalQuestion, Permit } from '../policy.js'
 import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from '../tool.js'
 
 /** How one handler stands among the others of its point. */
@@ -22,7 +22,8 @@ export type HookName = keyof HookHandlers
 /**
  * The points of a run, in the order in which a run comes to them. Three kinds:
  *
- * - **Observers** (`run-start`, `after-model-call`, `before-action`, `run-end`) give nothing back. The run waits for them, but for `run-end`.
+ * - **Observers** (`session-start`, `run-start`, `after-model-call`, `before-action`, `approval-request`, `approval-resolve`, `child-started`,
+ *   `child-ended`, `run-end`, `session-end`) give nothing back. The run waits for them, but for `approval-request` and `run-end`.
  *   One that throws or takes too long is logged and skipped.
  * - **Transformers** (`input`, `compaction`, `tool-result`) add or replace. One that throws or takes too long is logged and skipped.
  * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
@@ -32,6 +33,8 @@ export type HookName = keyof HookHandlers
  * transformers are then left out, so that what is known is stored.
  */
 export interface HookHandlers {
+  /** An agent begins to work on a session, before its first run does. A change of model begins none. */
+  'session-start'(event: SessionStartEvent): void | Promise<void>
   /** A run begins; nothing is stored of it yet. */
   'run-start'(event: HookEvent): void | Promise<void>
   /**
@@ -47,12 +50,66 @@ export interface HookHandlers {
   'before-tool-call'(event: ToolCallEvent): ToolCallVerdict | undefined | Promise<ToolCallVerdict | undefined>
   /** An action has its permit and is about to be done. */
   'before-action'(event: ActionEvent): void | Promise<void>
+  /** A person is asked for approval. Nothing waits for the handlers. */
+  'approval-request'(event: ApprovalRequestEvent): void | Promise<void>
+  /** A question for approval has its answer, or waits no longer. */
+  'approval-resolve'(event: ApprovalResolveEvent): void | Promise<void>
+  /** A delegated task has its agent. Dispatched for the one that delegated it. */
+  'child-started'(event: ChildEvent): void | Promise<void>
+  /** A delegated task has ended, and its agent is closed. */
+  'child-ended'(event: ChildEndEvent): void | Promise<void>
   /** A tool call has its result, or was refused. */
   'tool-result'(event: ToolResultEvent): ToolResultChange | undefined | Promise<ToolResultChange | undefined>
   /** The conversation is about to be summarised. Texts that are returned reach the model verbatim after it. */
   compaction(event: CompactionEvent): readonly string[] | undefined | Promise<readonly string[] | undefined>
   /** A run has ended, and its session is free again. */
   'run-end'(event: RunEndEvent): void | Promise<void>
+  /** The agent of a session is closed; the session stays. */
+  'session-end'(event: SessionEvent): void | Promise<void>
+}
+
+/** What handlers get that no run belongs to. */
+export type SessionEvent = Pick<HookEvent, 'session' | 'agentPath' | 'platform' | 'signal' | 'clock' | 'logger'>
+
+/** At {@link HookHandlers['session-start']}. */
+export interface SessionStartEvent extends SessionEvent {
+  /** It has no message yet. */
+  readonly isNew: boolean
+}
+
+/** At {@link HookHandlers['approval-request']}. */
+export interface ApprovalRequestEvent extends HookEvent {
+  readonly approvalId: string
+  readonly callId: string
+  readonly question: ApprovalQuestion
+}
+
+/** At {@link HookHandlers['approval-resolve']}. */
+export interface ApprovalResolveEvent extends ApprovalRequestEvent {
+  /** `parked`: nobody answered in time. */
+  readonly outcome: ApprovalOutcome['type']
+}
+
+/** At {@link HookHandlers['child-started']}. */
+export interface ChildEvent extends Pick<HookEvent, 'signal' | 'clock' | 'logger'> {
+  /** Of the agent that delegated the task. */
+  readonly agentPath: readonly string[]
+  readonly child: {
+    /** As lists of tasks show it. */
+    readonly id: string
+    readonly goal: string
+    readonly agentPath: readonly string[]
+    /** `null` when it never began. */
+    readonly sessionId: string | null
+  }
+}
+
+/** At {@link HookHandlers['child-ended']}. */
+export interface ChildEndEvent extends ChildEvent {
+  readonly status: string
+  readonly answer: string
+  /** Everything the task and those below it used. */
+  readonly usage: Usage
 }
 
 /** What every handler gets. */
@@ -157,6 +214,11 @@ export interface ToolCallEvent extends HookEvent {
 
 /** An objection to a call, or other arguments for it. Handlers after the first objection are not asked. */
 export type ToolCallVerdict =
+  /**
+   * A person is asked about the call even if the policy would allow it, through the policy's approvals: what nobody can answer is a denial, and
+   * what nobody answers in time parks the run. Handlers after it are asked too.
+   */
+  | { readonly type: 'ask'; readonly reason: string }
   /** The call is not run; `reason` is its result, as an error that the model can act on. */
   | { readonly type: 'block'; readonly reason: string }
   /** The same, and the run ends after the results of this reply. */

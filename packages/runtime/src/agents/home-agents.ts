@@ -246,7 +246,9 @@ export class HomeAgents {
     const code = this.#options.codeIn(cwd)
     const limits = delegationLimits(config)
     const { depth, agentPath, tools: allowed } = lineage
-    const delegation = mayDelegate(lineage, limits) ? { limits, depth, agentPath, tree, createChild } : null
+    const delegation = mayDelegate(lineage, limits)
+      ? { limits, depth, agentPath, tree, createChild, hooks: this.#options.extensions.hooks }
+      : null
     const registry = tools.registry({ checkpoints, code, delegation, allowed })
     const toolsets = tools.selection(request)
     // Names that no toolset has are told before anything is opened.
