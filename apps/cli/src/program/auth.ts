@@ -3,7 +3,7 @@ import type { Action } from '../action.js'
 
 /** `hermes auth …`. */
 export function addAuth(program: Command, choose: (action: Action) => void): void {
-  const auth = program.command('auth').description('keep, list and repair keys and logins of model providers')
+  const auth = program.command('auth').description('add, list and remove keys and logins of model providers')
   auth
     .command('list', { isDefault: true })
     .description('every key and login, and whether it can be used')
@@ -32,7 +32,7 @@ export function addAuth(program: Command, choose: (action: Action) => void): voi
     )
   auth
     .command('reset')
-    .description('use again what rests or was refused')
+    .description('use keys again that are cooling down or were refused')
     .argument('<provider>')
     .argument('[credential]', 'id, label or place in the list; default: all')
     .action((provider, name) =>

@@ -3,7 +3,7 @@ import type { Action } from '../action.js'
 
 /** `hermes fallback`. */
 export function addFallback(program: Command, choose: (action: Action) => void): void {
-  const fallback = program.command('fallback').description('who answers when the chosen model does not')
+  const fallback = program.command('fallback').description('models that answer when the chosen one fails')
   fallback
     .command('list', { isDefault: true })
     .description('in the order in which they are asked')

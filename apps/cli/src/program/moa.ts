@@ -13,7 +13,7 @@ export function addMoa(program: Command, choose: (action: Action) => void): void
     .action((options) => choose(async (world) => (await import('../commands/moa.js')).moaList(world, options)))
   moa
     .command('show [preset]')
-    .description('the models of a preset, and whether each can be asked')
+    .description('the models of a preset, and whether each is ready')
     .option('--json', 'as JSON')
     .action((name, options) =>
       choose(async (world) => (await import('../commands/moa.js')).moaShow(world, name, options)),

@@ -3,10 +3,10 @@ import type { Action } from '../action.js'
 
 /** `hermes model …`. */
 export function addModel(program: Command, choose: (action: Action) => void): void {
-  const model = program.command('model').description('which model answers, what is known about it, and which there are')
+  const model = program.command('model').description('show, list and set models')
   model
     .command('info [model]', { isDefault: true })
-    .description('window, limits, prices and abilities, and who says so')
+    .description('window, limits, prices and abilities, and the source of each')
     .option('--provider <name>', 'where; default: the chosen one')
     .option('--json', 'as JSON')
     .action((name, options) =>
@@ -30,6 +30,6 @@ export function addModel(program: Command, choose: (action: Action) => void): vo
     )
   model
     .command('refresh')
-    .description('fetch what models.dev knows of models and prices')
+    .description('fetch the list of models and prices of models.dev')
     .action(() => choose(async (world) => (await import('../commands/model.js')).modelRefresh(world)))
 }

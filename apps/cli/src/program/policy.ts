@@ -45,7 +45,9 @@ function addPermissions(program: Command, choose: (action: Action) => void): voi
 }
 
 function addApprovals(program: Command, choose: (action: Action) => void): void {
-  const approvals = program.command('approvals').description('questions of agents that nobody has answered')
+  const approvals = program
+    .command('approvals')
+    .description('list and answer open approvals, also those of other sessions')
   const load = () => import('../commands/approvals.js')
   approvals
     .command('list', { isDefault: true })
@@ -72,11 +74,13 @@ function readChoice(word: string): ApprovalChoice {
 }
 
 function addAudit(program: Command, choose: (action: Action) => void): void {
-  const audit = program.command('audit').description('what was decided: who wanted what, when, and what decided it')
+  const audit = program
+    .command('audit')
+    .description('the audit trail: which actions were allowed, asked about or refused, and why')
   const load = () => import('../commands/audit.js')
   audit
     .command('list', { isDefault: true })
-    .description('the newest decisions; reading that nothing stands against is left out')
+    .description('the newest decisions, without reads that nothing objected to')
     .option('-n, --limit <n>', 'how many', Number, 20)
     .option('--days <n>', 'how far back', Number)
     .option('--session <session>', 'one session only: id, unique start of an id, or title')

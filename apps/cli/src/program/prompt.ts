@@ -3,7 +3,9 @@ import type { Action } from '../action.js'
 
 /** `hermes prompt …`. */
 export function addPrompt(program: Command, choose: (action: Action) => void): void {
-  const prompt = program.command('prompt').description('show what models are told first, and compare sessions')
+  const prompt = program
+    .command('prompt')
+    .description('show the system prompt and the tools, and compare those of two sessions')
   prompt
     .command('show [session]', { isDefault: true })
     .description('every part of the system text and every tool, with size and source: of a session, else of a new one')
@@ -16,7 +18,7 @@ export function addPrompt(program: Command, choose: (action: Action) => void): v
     )
   prompt
     .command('diff <a> <b>')
-    .description('why two sessions were told different things')
+    .description('which parts of the prompts of two sessions differ, and why')
     .option('--json', 'as JSON')
     .action((a, b, options) =>
       choose(async (world) => (await import('../commands/prompt-diff.js')).promptDiff(world, [a, b], options)),

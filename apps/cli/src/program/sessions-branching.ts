@@ -13,7 +13,7 @@ export function addBranching(sessions: Command, choose: (action: Action) => void
     )
   sessions
     .command('tree [session]')
-    .description('which session came from which; without a name, all that have relatives')
+    .description('which session was forked from which; without a name, all that were')
     .option('--json', 'as JSON lines')
     .action((name, options) =>
       choose(async (world) => (await import('../commands/sessions-branching.js')).sessionTree(world, name, options)),

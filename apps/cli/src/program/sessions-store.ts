@@ -26,7 +26,7 @@ export function addStoreCommands(sessions: Command, choose: (action: Action) => 
     )
   sessions
     .command('rescue [session...]')
-    .description('what was said while the store took no more: lists it, or brings it back into its sessions')
+    .description('messages that the store could not take: list them, or bring them back into their sessions')
     .option('--all', 'bring all of it back')
     .option('--json', 'as JSON lines')
     .action((names, options) =>
@@ -34,7 +34,7 @@ export function addStoreCommands(sessions: Command, choose: (action: Action) => 
     )
   sessions
     .command('prune')
-    .description('delete sessions that nobody has used for long; asks first')
+    .description('delete sessions that were not used for long; asks first')
     .option('--older-than <time>', 'for example 90d, 12h or 2w', '90d')
     .option('--source <name>', 'only sessions from here: cli, telegram …')
     .option('--dry-run', 'only say how many')
