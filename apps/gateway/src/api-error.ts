@@ -54,6 +54,8 @@ export function toApiError(error: unknown): ApiError {
 /** Why a run failed, as an answer. */
 export function failedRun({ code, message }: { readonly code: string; readonly message: string }): ApiError {
   if (code === 'store.session_busy') return new ApiError(message, { status: 409, code: 'session_busy', headers: FINAL })
+  if (code === 'host.session_full')
+    return new ApiError(message, { status: 429, code: 'session_busy', headers: { 'retry-after': '5' } })
   if (code === 'transport.context_overflow' || code === 'transport.long_context_tier')
     return new ApiError(message, { code: 'context_length_exceeded' })
   if (code === 'transport.rate_limit') return new ApiError(message, { status: 429, code, headers: FINAL })

@@ -1,5 +1,6 @@
-import type { Run } from '@hermes/agent-core'
+import { randomUUID } from 'node:crypto'
 import { isAbort } from '@hermes/contracts'
+import type { Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
 import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
@@ -49,8 +50,8 @@ export class Chat {
       const conversation = await (sessionId === undefined
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
-      const run = start(conversation, slot)
-      return await reply({ request, model, conversation, run })
+      const turn = start(conversation, slot)
+      return await reply({ request, model, sessionId: conversation.session.id, turn, stop: slot.stop })
     } catch (error) {
       slot.endUnlessRunning()
       if (!isAbort(error)) throw error
@@ -88,9 +89,10 @@ export class Chat {
     }
     return {
       signal: controller.signal,
+      stop: abort,
       follow: (result) => {
         isRunning = true
-        result.finally(end)
+        result.then(end, end)
       },
       endUnlessRunning: () => {
         if (!isRunning) end()
@@ -113,40 +115,31 @@ export class Chat {
 /** A request's place among those under way. */
 interface Slot {
   readonly signal: AbortSignal
+  /** Interrupts what is under way. */
+  stop(): void
   /** The place is kept until this settles. */
-  follow(result: Promise<void>): void
+  follow(result: Promise<unknown>): void
   endUnlessRunning(): void
 }
 
-function start({ ready, input, turn, forget }: Conversation, slot: Slot): Run {
-  try {
-    const run = ready.agent.run(input, { signal: slot.signal })
-    if (slot.signal.aborted) turn.ending()
-    slot.signal.addEventListener('abort', () => turn.ending(), { once: true })
-    const settled = run.result.then(({ error }) => {
-      if (error?.code.startsWith('store.')) forget()
-      turn.leave()
-    })
-    slot.follow(settled)
-    return run
-  } catch (error) {
-    turn.leave()
-    throw error
-  }
+function start({ session, input, place }: Conversation, slot: Slot): Turn {
+  const turn = place.run(input, { signal: slot.signal })
+  slot.follow(turn.result.finally(() => session.close()))
+  return turn
 }
 
 interface ReplyOptions {
   readonly request: ChatRequest
   readonly model: string
-  readonly conversation: Conversation
-  readonly run: Run
+  readonly sessionId: string
+  readonly turn: Turn
+  readonly stop: () => void
 }
 
-async function reply({ request, model, conversation, run }: ReplyOptions): Promise<Response> {
-  const { sessionId } = conversation
+async function reply({ request, model, sessionId, turn, stop }: ReplyOptions): Promise<Response> {
   const headers = { 'x-hermes-session-id': sessionId }
   const envelope: Envelope = {
-    id: `chatcmpl-${run.id.replaceAll('-', '')}`,
+    id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
     created: Math.floor(Date.now() / 1000),
     model,
   }
@@ -154,7 +147,7 @@ async function reply({ request, model, conversation, run }: ReplyOptions): Promi
   const { denials } = reader
   if (request.stream) {
     const body = await streamReply({
-      source: new PieceSource(run, reader),
+      source: new PieceSource(turn, reader, stop),
       writer: new ChunkWriter(envelope, { includeUsage: request.includeUsage }),
       toEnding: ({ result }) => toEnding({ sessionId, result, denials, isCutOff: reader.isCutOff }),
     })
@@ -162,7 +155,7 @@ async function reply({ request, model, conversation, run }: ReplyOptions): Promi
       headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     })
   }
-  for await (const event of run) reader.read(event)
-  const ending = toEnding({ sessionId, result: await run.result, denials, isCutOff: reader.isCutOff })
+  for await (const event of turn) reader.read(event)
+  const ending = toEnding({ sessionId, result: await turn.result, denials, isCutOff: reader.isCutOff })
   return Response.json(completionBody(envelope, ending), { headers })
 }

@@ -1,31 +1,26 @@
 // The tasks an agent has delegated: listed, ended, held, let go and told something over HTTP.
 import type { ChildInfo, Children } from '@hermes/agent-core'
 import { isJsonObject } from '@hermes/contracts'
+import type { SessionHost } from '@hermes/host'
 import { ApiError } from './api-error.js'
 
 const ACTIONS = ['kill', 'pause', 'resume', 'steer'] as const
 
-/** What {@link ChildrenRoutes} needs of the agents. */
-export interface ChildrenSource {
-  /** `null` for a session that has no agent now, and so nothing at work. */
-  children(sessionId: string): Children | null
-}
-
 /** Answers the requests about delegated tasks. */
 export class ChildrenRoutes {
-  readonly #agents: ChildrenSource
+  readonly #host: Pick<SessionHost, 'agentOf'>
 
-  constructor(agents: ChildrenSource) {
-    this.#agents = agents
+  constructor(host: Pick<SessionHost, 'agentOf'>) {
+    this.#host = host
   }
 
   list(sessionId: string): { readonly object: 'list'; readonly data: readonly object[] } {
-    return { object: 'list', data: (this.#agents.children(sessionId)?.list() ?? []).map(toJson) }
+    return { object: 'list', data: (this.#host.agentOf(sessionId)?.children.list() ?? []).map(toJson) }
   }
 
   /** @throws ApiError 404 for a task that is not at work, 400 for an action there is not or a text that is missing */
   async act(wanted: { readonly sessionId: string; readonly child: string; readonly action: string; body: string }) {
-    const children = this.#agents.children(wanted.sessionId)
+    const children = this.#host.agentOf(wanted.sessionId)?.children
     const done = children ? await perform(children, wanted) : false
     if (done === false) {
       const message = `Task ${wanted.child} of session ${wanted.sessionId} is not at work.`

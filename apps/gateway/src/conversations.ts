@@ -1,32 +1,28 @@
 // Which session a request belongs to, and how it goes on there.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunInput } from '@hermes/agent-core'
-import { type Message, messageText } from '@hermes/contracts/conversation'
-import type { ReadyAgent } from '@hermes/runtime'
+import { type Entry, type Message, messageText } from '@hermes/contracts/conversation'
+import type { OpenRequest, QueuePlace, SessionHandle, SessionHost } from '@hermes/host'
 import type { Storage } from '@hermes/storage'
-import type { Agents } from './agents.js'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
 import { brokenOffAt, findContinuation, messagesOf, textsIn } from './history.js'
-import type { SessionQueues, Turn } from './session-queues.js'
 
 const ID_DIGITS = 16
 
-/** A session that is ready to run a request; nobody else runs in it until `turn.leave()`. */
+/** A session that is ready to run a request; nobody else runs in it until `place` is left. */
 export interface Conversation {
-  readonly sessionId: string
-  readonly ready: ReadyAgent
+  readonly session: SessionHandle
   readonly input: RunInput
-  readonly turn: Turn
-  /** Drops the agent, whose view of its session is no longer right; the next request gets a new one. */
-  forget(): void
+  readonly place: QueuePlace
 }
 
 /** Options of {@link Conversations}. */
 export interface ConversationsOptions {
   readonly storage: () => Promise<Storage>
-  readonly agents: Agents
-  readonly sessionQueues: SessionQueues
+  readonly host: SessionHost
+  /** What agents are made with. Nobody at the other end of a request can be asked. */
+  readonly request: Omit<OpenRequest, 'session' | 'sessionId' | 'instructions' | 'permissions'>
 }
 
 /** Finds the session of a request, or begins one. */
@@ -66,7 +62,7 @@ export class Conversations {
     const base = derivedId(request)
     // A session that another request runs in cannot be what this client has seen the end of.
     for await (const sessionId of this.#candidates(base)) {
-      if (this.#options.sessionQueues.isBusy(sessionId)) continue
+      if (this.#options.host.isBusy(sessionId)) continue
       const found = await this.#enter(sessionId, { request, signal, partial: false })
       if (found) return found
     }
@@ -93,24 +89,35 @@ export class Conversations {
       partial,
     }: { readonly request: ChatRequest; readonly signal: AbortSignal; readonly partial: boolean },
   ): Promise<Conversation | null> {
-    const { sessionQueues, agents } = this.#options
-    const turn = await sessionQueues.enter(sessionId, signal)
+    const { host, request: options } = this.#options
+    const session = host.open({ ...options, sessionId, instructions: request.system, permissions: 'deny' })
+    let place: QueuePlace | undefined
     try {
-      const entries = await agents.entries(sessionId)
+      place = await session.queue({ signal })
+      const entries = await this.#entries(session)
       const input = inputOf(messagesOf(entries), request, partial)
       if (input) {
-        const ready = await agents.open(sessionId, request.system)
+        const { agent } = await session.agent()
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null
-        if (fromSeq !== null) await ready.agent.undo({ fromSeq })
-        return { sessionId, ready, input, turn, forget: () => agents.forget(sessionId) }
+        if (fromSeq !== null) await agent.undo({ fromSeq })
+        return { session, input, place }
       }
     } catch (error) {
-      turn.leave()
+      place?.leave()
+      session.close()
       throw error
     }
-    turn.leave()
+    place.leave()
+    session.close()
     return null
+  }
+
+  /** The log of a session, also what other processes wrote. */
+  async #entries({ id, ready }: SessionHandle): Promise<readonly Entry[]> {
+    const { log } = await this.#options.storage()
+    const known = ready?.agent.entries() ?? []
+    return [...known, ...(await log.entries(id, { afterSeq: known.at(-1)?.seq ?? 0 }))]
   }
 }
 

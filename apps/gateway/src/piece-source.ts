@@ -1,14 +1,18 @@
-import type { AgentEvent, Run } from '@hermes/agent-core'
+import type { AgentEvent } from '@hermes/agent-core'
 import type { Piece, ReplyReader } from './reply.js'
 
-/** The pieces of one run, taken one by one. What is not taken waits in the run's queue, where deltas merge. */
+/** The pieces of one run, taken one by one. What is not taken waits with its reader, where deltas merge. */
 export class PieceSource {
   readonly #events: AsyncIterator<AgentEvent>
   readonly #reader: ReplyReader
   readonly #ready: Piece[] = []
 
-  constructor(run: Run, reader: ReplyReader) {
-    this.#events = run[Symbol.asyncIterator]()
+  readonly #stop: () => void
+
+  /** `stop` interrupts the run. */
+  constructor(events: AsyncIterable<AgentEvent>, reader: ReplyReader, stop: () => void) {
+    this.#events = events[Symbol.asyncIterator]()
+    this.#stop = stop
     this.#reader = reader
   }
 
@@ -25,6 +29,7 @@ export class PieceSource {
 
   /** Nobody reads on: the run is interrupted. */
   async leave(): Promise<void> {
+    this.#stop()
     await this.#events.return?.()
   }
 }

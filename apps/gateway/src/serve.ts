@@ -7,16 +7,15 @@ import { setFlagsFromString } from 'node:v8'
 import { defaultHome, homeLayout, loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
 import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
+import { createSessionHost } from '@hermes/host'
 import type { Io } from '@hermes/runtime/app'
 import { createAdaptorServer } from '@hono/node-server'
-import { Agents } from './agents.js'
 import { createApp } from './app.js'
 import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
 import { ChildrenRoutes } from './children-routes.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
-import { SessionQueues } from './session-queues.js'
 import { resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
@@ -26,6 +25,8 @@ const REQUEST_TIMEOUT_MS = 120_000
 // Longer than clients keep idle connections, so that none is closed under a request.
 const KEEP_ALIVE_MS = 65_000
 const FLUSH_MS = 1_000
+const MAX_AGENTS = 64
+const IDLE_MS = 30 * 60_000
 
 type FetchCallback = Parameters<typeof createAdaptorServer>[0]['fetch']
 
@@ -82,14 +83,12 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   setFlagsFromString('--semi-space-growth-factor=1')
   const { model } = runtime.chooseModel(flags.agent)
   const models = [...new Set([modelName, model])]
-  const sessionQueues = new SessionQueues()
-  const isTaken = (sessionId: string) => sessionQueues.isTaken(sessionId)
-  const request = { ...flags.agent, references }
-  const agents = new Agents({ runtime, cwd, request, clock: systemClock, logger, isTaken })
-  const conversations = new Conversations({ storage: () => runtime.storage(), agents, sessionQueues })
+  const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents: MAX_AGENTS, logger })
+  const request = { ...flags.agent, references, cwd, keepsFolder: true }
+  const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const chat = new Chat({ conversations, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)
-  const parts = { chat, children: new ChildrenRoutes(agents), extensions: new ExtensionRoutes(runtime) }
+  const parts = { chat, children: new ChildrenRoutes(host), extensions: new ExtensionRoutes(runtime) }
   const app = createApp({ ...parts, access, models, startedAt, version, logger })
   const stopping = new AbortController()
   const jobs = runtime.runJobs(stopping.signal)
@@ -108,7 +107,7 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   stopping.abort()
   await jobs
   await chat.stop()
-  agents.close()
+  await host.close('server_stop')
   await closeConnections(server, closed)
   return 0
 }

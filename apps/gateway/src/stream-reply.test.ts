@@ -29,7 +29,7 @@ function scriptedRun() {
 function reply(run: Run) {
   const reader = new ReplyReader()
   return streamReply({
-    source: new PieceSource(run, reader),
+    source: new PieceSource(run, reader, () => undefined),
     writer: new ChunkWriter({ id: 'c', created: 0, model: 'm' }, { includeUsage: false }),
     toEnding: ({ result }) => toEnding({ sessionId: 's', result, denials: [], isCutOff: false }),
   })

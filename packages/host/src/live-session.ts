@@ -2,6 +2,7 @@
 //
 //   inputs ─▶ queue ─▶ one run at a time ─▶ bus ─▶ readers
 //                          └─ questions ─▶ bus ─▶ the first answer counts, the others are withdrawn
+import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ApprovalChoice } from '@hermes/contracts/policy'
@@ -23,6 +24,8 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   readonly sessionId?: string
   /** Counts until the session is left by all; the newest opening decides. */
   readonly permissions: PermissionMode
+  /** A stored session works in its own folder where that still exists, in place of `cwd`. Default `false`. */
+  readonly keepsFolder?: boolean
   /** Whether a reader answers what the model asks; else it cannot ask. Default `false`. */
   readonly answersQuestions?: boolean
 }
@@ -32,6 +35,8 @@ export interface LiveSessionOptions {
   readonly id: string
   readonly runtime: Pick<Runtime, 'createAgent' | 'storage' | 'policy'>
   readonly bus: () => Promise<EventBus>
+  /** Agents come and go with use, and so after a failure of the store too. */
+  readonly isPooled: boolean
   /** An agent was made or used. */
   readonly used: (session: LiveSession) => void
   readonly clock: Clock
@@ -113,10 +118,12 @@ export class LiveSession {
 
   async #open(): Promise<ReadyAgent> {
     const { runtime } = this.#options
-    const { permissions: _mode, answersQuestions, session: known, sessionId: _id, ...request } = this.#request
+    const { permissions: _mode, answersQuestions, keepsFolder, session: known, sessionId: _id, ...request } = this.#request
     const stored = this.#isStored ? (known ?? (await (await runtime.storage()).sessions.get(this.id))) : null
+    const folder = keepsFolder ? await existing(stored?.cwd ?? null) : null
     const ready = await runtime.createAgent({
       ...request,
+      ...(folder === null ? {} : { cwd: folder }),
       ...(stored ? { session: stored } : { sessionId: this.id }),
       ...(answersQuestions ? { ask: (question, { signal }) => this.#ask(question, signal) } : {}),
     })
@@ -215,7 +222,12 @@ export class LiveSession {
     const bus = await this.#options.bus()
     const { cursor } = bus
     const result = this.#publishAll(bus, run).then(() => run.result)
-    void result.finally(() => {
+    void result.then(async ({ error }) => {
+      // Its view of the session is no longer right; the next input gets another agent.
+      if (error?.code.startsWith('store.') && this.#options.isPooled)
+        await this.drop('failed').catch((cause: unknown) => {
+          this.#options.logger.warn('An agent did not close cleanly.', { sessionId: this.id, error: errorLine(cause) })
+        })
       this.#place = null
       this.#options.used(this)
       place.leave()
@@ -300,4 +312,13 @@ export class LiveSession {
     ready.agent.interrupt(reason)
     await ready.close(reason)
   }
+}
+
+async function existing(folder: string | null): Promise<string | null> {
+  if (folder === null) return null
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  return isFolder ? folder : null
 }

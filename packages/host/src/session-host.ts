@@ -123,6 +123,7 @@ class Host implements SessionHost {
       id,
       runtime: this.#options.runtime,
       bus: () => this.#openBus(),
+      isPooled: this.#options.idleMs !== undefined,
       used: (session: LiveSession) => this.#used(session),
       clock: this.#clock,
       logger: this.#logger,
