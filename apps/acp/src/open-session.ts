@@ -2,11 +2,9 @@ import { stat } from 'node:fs/promises'
 import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { Question } from '@hermes/contracts/tool'
 import { failure } from './failure.js'
 import type { Home } from './home.js'
 import type { AgentChoice } from './options.js'
-import { askQuestion } from './question.js'
 import { AcpSession } from './session.js'
 
 const INSTRUCTIONS =
@@ -23,8 +21,8 @@ export interface OpenSessionOptions {
   readonly mcpServers: readonly string[]
   /** Continues this session. Default: a new one. */
   readonly sessionId?: string
-  /** The session was open here before, so it need not be stored: nothing may have been said in it. Default `false`. */
-  readonly isKnown?: boolean
+  /** What had the session open before; closed once nothing is wrong with the request. */
+  readonly former?: AcpSession | undefined
 }
 
 /**
@@ -32,34 +30,37 @@ export interface OpenSessionOptions {
  * @throws RequestError when `cwd` is no absolute path of a folder or the session does not exist; HermesError of the runtime.
  */
 export async function openSession(home: Home, options: OpenSessionOptions): Promise<AcpSession> {
-  const { client, capabilities, cwd, userHome, sessionId } = options
+  const { client, capabilities, cwd, userHome, sessionId, former } = options
   await checkFolder(cwd)
-  const stored = sessionId === undefined ? null : await storedSession(home, sessionId, options.isKnown ?? false)
-  const named = stored ? { session: stored } : sessionId === undefined ? {} : { sessionId }
+  const session = sessionId === undefined ? null : await storedSession(home, sessionId)
+  await former?.close()
   const canAsk = Boolean(capabilities.elicitation?.form)
-  let id = ''
-  const ask = (question: Question, { signal }: { readonly signal: AbortSignal }) =>
-    askQuestion(client, { sessionId: id, question }, { signal, logger: home.logger })
-  const ready = await home.runtime.createAgent({
+  const handle = home.host.open({
     ...options.options,
-    ...named,
+    ...(session ? { session } : {}),
     cwd,
     instructions: INSTRUCTIONS,
-    ...(canAsk ? { ask } : { withoutToolsets: ['clarify'] }),
+    permissions: 'ask',
+    ...(canAsk ? { answersQuestions: true } : { withoutToolsets: ['clarify'] }),
   })
-  id = ready.agent.sessionId
+  try {
+    await handle.agent()
+  } catch (error) {
+    handle.close()
+    throw error
+  }
   const notices = [
     ...(options.mcpServers.length > 0
       ? [`MCP servers from the editor are not used yet: ${options.mcpServers.join(', ')}.`]
       : []),
   ]
   const showsNotices = Boolean(capabilities.session?.notices)
-  return new AcpSession({ ready, home, client, place: { cwd, userHome }, notices, showsNotices })
+  return new AcpSession({ handle, home, client, place: { cwd, userHome }, notices, showsNotices })
 }
 
-async function storedSession({ runtime }: Home, sessionId: string, isKnown: boolean): Promise<SessionInfo | null> {
+async function storedSession({ runtime }: Home, sessionId: string): Promise<SessionInfo> {
   const stored = await (await runtime.storage()).sessions.get(sessionId)
-  if (stored || isKnown) return stored
+  if (stored) return stored
   throw failure('notFound', `There is no stored session "${sessionId}". Start one with session/new.`, { sessionId })
 }
 

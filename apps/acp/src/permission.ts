@@ -23,11 +23,11 @@ export interface PermissionRequest {
   readonly question: ApprovalQuestion
 }
 
-/** Asks the person at the editor. Anything but a clear yes is a no: a refusal, an unknown option, an error, a client that left. */
+/** Asks the person at the editor. Anything but a clear yes is a no: a refusal, an unknown option, an error, a client that left. Abort takes the question away. */
 export async function askPermission(
   client: AgentContext,
   { sessionId, toolCallId, question }: PermissionRequest,
-  logger: Logger,
+  { signal, logger }: { readonly signal: AbortSignal; readonly logger: Logger },
 ): Promise<ApprovalChoice> {
   const request: RequestPermissionRequest = {
     sessionId,
@@ -40,11 +40,14 @@ export async function askPermission(
     options: question.choices.map((choice) => optionOf(choice, question)),
   }
   try {
-    const { outcome } = await client.request('session/request_permission', request)
+    const { outcome } = await client.request('session/request_permission', request, {
+      cancellationSignal: signal,
+      stopWaitingOnCancel: true,
+    })
     if (outcome?.outcome !== 'selected') return 'deny'
     return question.choices.find((choice) => choice === outcome.optionId) ?? 'deny'
   } catch (error) {
-    logger.warn('A permission request failed and counts as a no.', { error: errorLine(error) })
+    if (!signal.aborted) logger.warn('A permission request failed and counts as a no.', { error: errorLine(error) })
     return 'deny'
   }
 }

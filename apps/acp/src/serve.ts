@@ -5,9 +5,6 @@ import type { ServeOptions } from './options.js'
 import { AcpServer } from './server.js'
 import { toReadable, toWritable } from './streams.js'
 
-const IDLE_MS = 30 * 60_000
-const SWEEP_EVERY_MS = 60_000
-
 /** Serves one client until it leaves or a signal comes; resolves with the exit code: 0, or 1 after a message beyond all size. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const server = new AcpServer(io, options)
@@ -27,10 +24,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     connection.close()
     return true
   })
-  const sweep = setInterval(() => void server.closeIdle(IDLE_MS).catch(() => undefined), SWEEP_EVERY_MS)
-  sweep.unref()
   await connection.closed
-  clearInterval(sweep)
   stopListening()
   await server.close()
   const reason: unknown = connection.signal.reason

@@ -30,26 +30,13 @@ const SETUP: AuthMethod = {
     'Put a key such as OPENAI_API_KEY=… into the .env file of the Hermes home (~/.hermes/.env), or set model.base_url and model.default in its config.yaml, then choose this.',
 }
 
-type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & {
-  readonly sessionId?: string
-  readonly isKnown?: boolean
-}
-
-/** A session as the editor opened it. Its agent is closed while nobody uses it, and made anew by what is asked next. */
-interface OpenSession {
-  readonly request: SessionRequest
-  session: AcpSession | null
-  opening: Promise<AcpSession> | null
-  usedAtMs: number
-  /** How often the editor took a prompt back. */
-  cancels: number
-}
+type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & { readonly sessionId?: string }
 
 /** What a client can ask of Hermes. The home is opened by the first session; its code loads once the client was greeted. */
 export class AcpServer {
   readonly #io: Io
   readonly #options: ServeOptions
-  readonly #sessions = new Map<string, OpenSession>()
+  readonly #sessions = new Map<string, AcpSession>()
   #client: AgentContext | null = null
   #capabilities: ClientCapabilities = {}
   #home: Promise<Home> | null = null
@@ -97,16 +84,15 @@ export class AcpServer {
 
   async newSession(request: NewSessionRequest): Promise<{ sessionId: string; modes: SessionModeState }> {
     const session = await answering(() => this.#open(request))
-    return { sessionId: session.id, modes: session.modes() }
+    return { sessionId: session.id, modes: session.modes([]) }
   }
 
   async loadSession(request: LoadSessionRequest): Promise<{ modes: SessionModeState }> {
     const { sessionId } = request
     return answering(async () => {
-      const earlier = this.#sessions.get(sessionId)?.session
-      if (earlier?.isBusy) throw failure('invalidRequest', 'This session works on a prompt; cancel it before loading.')
-      const session = await this.#open(request)
-      await earlier?.close()
+      const former = this.#sessions.get(sessionId)
+      if (former?.isBusy) throw failure('invalidRequest', 'This session works on a prompt; cancel it before loading.')
+      const session = await this.#open(request, former)
       const { runtime } = await this.#openHome()
       const entries = await (await runtime.storage()).log.entries(sessionId)
       await session.replay(entries)
@@ -116,90 +102,48 @@ export class AcpServer {
 
   /** Changes what the agent may do from now on; to leave the plan is to accept it. */
   async setMode({ sessionId, modeId }: SetSessionModeRequest): Promise<Record<string, never>> {
-    await answering(async () => (await this.#sessionOf(sessionId)).setMode(modeId))
+    await answering(() => this.#sessionOf(sessionId).setMode(modeId))
     return {}
   }
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
-    return answering(async () => {
-      const open = this.#openOf(sessionId)
-      // One that is there begins at once, so that a cancel finds it.
-      if (open.session) return { stopReason: await this.#using(open, open.session.prompt(prompt, signal)) }
-      const { cancels } = open
-      const session = await this.#sessionOf(sessionId)
-      if (open.cancels > cancels) return { stopReason: 'cancelled' }
-      return { stopReason: await this.#using(open, session.prompt(prompt, signal)) }
-    })
+    return answering(async () => ({ stopReason: await this.#sessionOf(sessionId).prompt(prompt, signal) }))
   }
 
-  async #using<T>(open: OpenSession, work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } finally {
-      open.usedAtMs = this.#clock.now()
-    }
-  }
-
-  #openOf(sessionId: string): OpenSession {
-    const open = this.#sessions.get(sessionId)
-    if (open) return open
+  #sessionOf(sessionId: string): AcpSession {
+    const session = this.#sessions.get(sessionId)
+    if (session) return session
     const line = `No session "${sessionId}" is open here. Start one with session/new, or open it with session/load.`
     throw failure('notFound', line, { sessionId })
   }
 
-  async #sessionOf(sessionId: string): Promise<AcpSession> {
-    const open = this.#openOf(sessionId)
-    open.usedAtMs = this.#clock.now()
-    if (open.session) return open.session
-    open.opening ??= this.#open({ ...open.request, sessionId, isKnown: true }).finally(() => {
-      open.opening = null
-    })
-    return open.opening
-  }
-
   cancel({ sessionId }: CancelNotification): void {
-    const open = this.#sessions.get(sessionId)
-    if (!open) return
-    open.cancels++
-    open.session?.cancel()
+    this.#sessions.get(sessionId)?.cancel()
   }
 
   /** Ends the prompt under way and frees what the session holds; it can be loaded again. */
   async closeSession({ sessionId }: CloseSessionRequest): Promise<Record<string, never>> {
     await answering(async () => {
-      const open = this.#openOf(sessionId)
-      this.cancel({ sessionId })
-      // One that is being opened again would put itself back.
-      await open.opening?.catch(() => undefined)
-      const { session } = open
+      const session = this.#sessionOf(sessionId)
       this.#sessions.delete(sessionId)
-      session?.cancel()
-      await session?.close()
+      await session.close()
     })
     return {}
   }
 
   /** Frees the agents that nobody used for `idleMs`; what is asked next of such a session makes a new one. */
   async closeIdle(idleMs: number): Promise<void> {
-    const idle = [...this.#sessions.values()].filter(
-      ({ session, usedAtMs }) => session?.isIdle && this.#clock.now() - usedAtMs >= idleMs,
-    )
-    const closing = idle.map((open) => {
-      const { session } = open
-      open.session = null
-      return session?.close('idle')
-    })
-    await Promise.all(closing)
+    await (await this.#home)?.host.closeIdle(idleMs)
   }
 
   /** Ends every prompt and closes the home. */
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map(({ session }) => session?.close()))
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()))
     this.#sessions.clear()
     await this.#closeHome()
   }
 
-  async #open(request: SessionRequest): Promise<AcpSession> {
+  async #open(request: SessionRequest, former?: AcpSession): Promise<AcpSession> {
     if (!isAbsolute(request.cwd)) throw failure('invalidParams', `cwd must be an absolute path, got "${request.cwd}".`)
     try {
       const home = await this.#openHome()
@@ -212,12 +156,9 @@ export class AcpServer {
         cwd: request.cwd,
         mcpServers: request.mcpServers.map(({ name }) => name),
         ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
-        ...(request.isKnown === undefined ? {} : { isKnown: request.isKnown }),
+        former,
       })
-      const known = this.#sessions.get(session.id)
-      const usedAtMs = this.#clock.now()
-      if (known && request.isKnown) Object.assign(known, { session, usedAtMs })
-      else this.#sessions.set(session.id, { request, session, opening: null, usedAtMs, cancels: 0 })
+      this.#sessions.set(session.id, session)
       return session
     } catch (error) {
       // The next try reads keys and configuration again.
@@ -227,7 +168,7 @@ export class AcpServer {
   }
 
   #openHome(): Promise<Home> {
-    this.#home ??= code().then(({ openHome }) => openHome(this.#io, this.#options))
+    this.#home ??= code().then(({ openHome }) => openHome(this.#io, this.#options, this.#clock))
     return this.#home
   }
 
@@ -235,6 +176,7 @@ export class AcpServer {
     // Whoever wanted it was told why it did not open.
     const home = await this.#home?.catch(() => null)
     this.#home = null
+    await home?.host.close('editor_close')
     await home?.runtime.close('editor_close')
   }
 }

@@ -1,8 +1,9 @@
 import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
-import type { Agent, AgentEvent, Run, RunResult } from '@hermes/agent-core'
+import type { RunResult } from '@hermes/agent-core'
+import { isAbort } from '@hermes/contracts'
 import type { Entry, FinishReason } from '@hermes/contracts/conversation'
-import type { ApprovalQuestion } from '@hermes/contracts/policy'
-import type { ReadyAgent } from '@hermes/runtime'
+import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
+import type { EventReader, SessionHandle, Turn } from '@hermes/host'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
@@ -11,12 +12,13 @@ import { MODES, modesOf } from './modes.js'
 import { askPermission } from './permission.js'
 import { toPlan } from './plan.js'
 import { toUserParts } from './prompt-content.js'
+import { askQuestion } from './question.js'
 import type { Place } from './tool-view.js'
 import { RunUpdates, textChunk } from './updates.js'
 
 /** What an {@link AcpSession} is made of. */
 export interface AcpSessionOptions {
-  readonly ready: Pick<ReadyAgent, 'agent' | 'hasProcesses' | 'close'>
+  readonly handle: SessionHandle
   readonly home: Home
   readonly client: AgentContext
   readonly place: Place
@@ -27,8 +29,9 @@ export interface AcpSessionOptions {
 }
 
 /** A prompt under way. */
-interface Turn {
-  readonly run: Run
+interface Prompt {
+  readonly turn: Turn
+  readonly controller: AbortController
   isCancelled: boolean
   finishReason: FinishReason | null
 }
@@ -37,38 +40,30 @@ interface Turn {
 export class AcpSession {
   readonly #options: AcpSessionOptions
   readonly #ids = new CallIds()
-  readonly #stopListening: () => void
+  /** What this session asks beside its prompts. */
+  readonly #reader: Promise<EventReader>
+  /** Questions at the editor, to be taken away there. */
+  readonly #open = new Map<string, AbortController>()
   #notices: readonly string[]
-  #turn: Turn | null = null
+  #prompt: Prompt | null = null
 
   constructor(options: AcpSessionOptions) {
     this.#options = options
     this.#notices = options.notices
-    // A question of this session goes out with the event that names its call; nothing here tells of those of agents below.
-    this.#stopListening = options.home.runtime.policy.listen(this.id, (approvalId, question) => {
-      if (question.subject.sessionId !== this.id) void this.#askForChild(approvalId, question)
-    })
-  }
-
-  get #agent(): Agent {
-    return this.#options.ready.agent
+    this.#reader = options.handle.subscribe()
+    void this.#readQuestions()
   }
 
   get id(): string {
-    return this.#agent.sessionId
+    return this.#options.handle.id
   }
 
   get isBusy(): boolean {
-    return this.#turn !== null
-  }
-
-  /** Whether nothing goes on in it: no prompt, no background process, no delegated task. */
-  get isIdle(): boolean {
-    return !this.isBusy && !this.#options.ready.hasProcesses()
+    return this.#prompt !== null
   }
 
   /** The modes there are, and which one is on by the log. */
-  modes(entries: readonly Entry[] = this.#agent.entries()): SessionModeState {
+  modes(entries: readonly Entry[]): SessionModeState {
     return modesOf(entries)
   }
 
@@ -77,17 +72,17 @@ export class AcpSession {
    * @throws RequestError for a mode there is not.
    */
   async setMode(modeId: string): Promise<void> {
-    const agent = this.#agent
     const mode = MODES.find(({ id }) => id === modeId)
     if (!mode)
       throw failure('invalidParams', `Unknown mode "${modeId}". Modes: ${MODES.map(({ id }) => id).join(', ')}.`)
+    const { agent } = await this.#options.handle.agent()
     if (mode.id === 'plan') await agent.plan()
-    else if (await agent.endPlan('accept')) await this.#sendPlan()
+    else if (await agent.endPlan('accept')) await this.#sendPlan(agent.entries())
   }
 
   /** The accepted plan is the task list now. */
-  async #sendPlan(): Promise<void> {
-    const accepted = this.#agent.entries().findLast((entry) => entry.type === 'note' && 'todos' in entry.data)
+  async #sendPlan(entries: readonly Entry[]): Promise<void> {
+    const accepted = entries.findLast((entry) => entry.type === 'note' && 'todos' in entry.data)
     const plan = accepted?.type === 'note' ? toPlan('todo_write', accepted.data) : null
     if (plan) await this.#send(plan)
   }
@@ -102,75 +97,113 @@ export class AcpSession {
    * @throws RequestError when the prompt cannot be taken, another one is under way, or the run failed.
    */
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    if (this.#turn)
+    if (this.#prompt)
       throw failure('invalidRequest', 'This session works on a prompt; wait for its end or send session/cancel first.')
     const parts = toUserParts(blocks, this.#options.place.cwd)
     if (typeof parts === 'string') throw failure('invalidParams', parts)
-    const run = this.#agent.run({ content: parts }, { signal })
-    const turn: Turn = { run, isCancelled: false, finishReason: null }
-    this.#turn = turn
-    return this.#finish(turn)
+    const controller = new AbortController()
+    const turn = this.#options.handle.send({ content: parts }, { signal: AbortSignal.any([signal, controller.signal]) })
+    const prompt: Prompt = { turn, controller, isCancelled: false, finishReason: null }
+    this.#prompt = prompt
+    return this.#finish(prompt)
   }
 
   /** Ends the prompt under way; nothing happens when there is none. */
-  cancel(): void {
-    if (!this.#turn) return
-    this.#turn.isCancelled = true
-    this.#agent.interrupt('cancelled from the editor')
+  cancel(reason = 'cancelled from the editor'): void {
+    if (!this.#prompt) return
+    this.#prompt.isCancelled = true
+    this.#prompt.controller.abort(new DOMException(reason, 'AbortError'))
   }
 
   /** Ends the prompt under way, waits for it and frees what the agent holds; the session is kept and ends. */
-  async close(reason: 'editor_close' | 'idle' = 'editor_close'): Promise<void> {
-    this.#agent.interrupt('the editor left')
-    await this.#turn?.run.result
-    this.#stopListening()
-    await this.#options.ready.close(reason)
+  async close(): Promise<void> {
+    const { handle } = this.#options
+    const { turn } = this.#prompt ?? {}
+    this.cancel('the editor left')
+    await turn?.result.catch(() => undefined)
+    await (await this.#reader).return()
+    await handle.end('editor_close')
+    handle.close()
   }
 
-  async #finish(turn: Turn): Promise<StopReason> {
+  async #finish(prompt: Prompt): Promise<StopReason> {
     try {
       await this.#sendNotices()
       const updates = new RunUpdates(this.#ids, this.#options.place)
-      for await (const event of turn.run) {
-        if (event.type === 'message-end') turn.finishReason = event.message.finishReason ?? null
+      for await (const event of prompt.turn) {
+        if (event.type === 'message-end') prompt.finishReason = event.message.finishReason ?? null
         for (const update of updates.of(event)) await this.#send(update)
-        if (event.type === 'approval-request') void this.#askPermission(event)
+        if (event.type === 'approval-request')
+          void this.#askPermission(event.approvalId, this.#ids.current(event.callId), event.question)
       }
-      return await this.#stopReason(turn, await turn.run.result)
+      return await this.#stopReason(prompt, await prompt.turn.result)
+    } catch (error) {
+      if (isAbort(error)) return 'cancelled'
+      throw error
     } finally {
-      this.#turn = null
+      this.#prompt = null
     }
   }
 
-  async #askPermission(event: AgentEvent & { readonly type: 'approval-request' }): Promise<void> {
-    const { client, home } = this.#options
-    const { approvalId, callId, question } = event
-    const request = { sessionId: this.id, toolCallId: this.#ids.current(callId), question }
-    const choice = await askPermission(client, request, home.logger)
-    await home.runtime.policy.answer(approvalId, choice, 'editor')
+  /** A question of this session goes out with the event that names its call; those of agents below it, and of the model, are asked here. */
+  async #readQuestions(): Promise<void> {
+    const { client, handle, home } = this.#options
+    for await (const { event } of await this.#reader) {
+      switch (event.type) {
+        case 'approval-open':
+          if (event.question.subject.sessionId !== this.id) void this.#askForChild(event.id, event.question)
+          break
+        case 'question-open': {
+          const { id, question } = event
+          const { signal } = this.#opening(id)
+          askQuestion(client, { sessionId: this.id, question }, { signal, logger: home.logger })
+            .then((answer) => handle.answer(id, answer, 'editor'))
+            .catch(() => undefined)
+          break
+        }
+        case 'approval-close':
+        case 'question-close':
+          this.#open.get(event.id)?.abort()
+          this.#open.delete(event.id)
+          break
+        default:
+      }
+    }
+  }
+
+  #opening(id: string): AbortController {
+    const controller = new AbortController()
+    this.#open.set(id, controller)
+    return controller
+  }
+
+  async #askPermission(id: string, toolCallId: string, question: ApprovalQuestion): Promise<ApprovalChoice> {
+    const { client, handle, home } = this.#options
+    const { signal } = this.#opening(id)
+    const request = { sessionId: this.id, toolCallId, question }
+    const choice = await askPermission(client, request, { signal, logger: home.logger })
+    if (!signal.aborted) await handle.answer(id, choice, 'editor')
+    return choice
   }
 
   /** The call of another agent is none that the editor knows, so it is shown first. */
   async #askForChild(approvalId: string, question: ApprovalQuestion): Promise<void> {
-    const { client, home } = this.#options
     const toolCallId = `approval-${approvalId}`
     const title = `A helper (${question.subject.agentPath.slice(1).join(' / ')}) asks: ${question.summary}`
     const kind = question.action.type === 'spawn' ? 'execute' : 'other'
     await this.#send({ sessionUpdate: 'tool_call', toolCallId, title, kind, status: 'pending' })
-    const request = { sessionId: this.id, toolCallId, question: { ...question, summary: title } }
-    const choice = await askPermission(client, request, home.logger)
-    await home.runtime.policy.answer(approvalId, choice, 'editor')
+    const choice = await this.#askPermission(approvalId, toolCallId, { ...question, summary: title })
     const status = choice === 'deny' ? 'failed' : 'completed'
     await this.#send({ sessionUpdate: 'tool_call_update', toolCallId, status })
   }
 
-  async #stopReason(turn: Turn, { status, error }: RunResult): Promise<StopReason> {
-    if (turn.isCancelled) return 'cancelled'
+  async #stopReason({ isCancelled, finishReason }: Prompt, { status, error }: RunResult): Promise<StopReason> {
+    if (isCancelled) return 'cancelled'
     switch (status) {
       case 'interrupted':
         return 'cancelled'
       case 'completed':
-        return turn.finishReason === 'length' ? 'max_tokens' : 'end_turn'
+        return finishReason === 'length' ? 'max_tokens' : 'end_turn'
       case 'stopped':
         await this.#sendLine(error?.message)
         return error?.code === 'agent.content_filter' ? 'refusal' : 'max_turn_requests'

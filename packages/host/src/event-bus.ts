@@ -13,6 +13,8 @@ export interface ReadOptions {
   readonly sessionId?: string | undefined
   /** Begins after this cursor. Default: what happens from now on. */
   readonly after?: number | undefined
+  /** Keeps whatever is unread, however much: for the one whose input runs. Default `false`. */
+  readonly isWhole?: boolean
 }
 
 /** Events as they come, until it is left. To leave ends nothing but the reading. */
@@ -42,7 +44,7 @@ export class EventBus {
   }
 
   read(options: ReadOptions = {}): EventReader {
-    const reader = new UnreadEvents(options.sessionId, () => void this.#readers.delete(reader))
+    const reader = new UnreadEvents(options, () => void this.#readers.delete(reader))
     if (options.after !== undefined) this.#replay(reader, options.after)
     this.#readers.add(reader)
     return reader
@@ -64,14 +66,16 @@ export class EventBus {
 
 class UnreadEvents implements EventReader {
   readonly #sessionId: string | undefined
+  readonly #maxBytes: number
   readonly #onLeave: () => void
   #unread: SessionEvent[] = []
   #bytes = 0
   #waiting: ((result: IteratorResult<SessionEvent>) => void) | null = null
   #hasLeft = false
 
-  constructor(sessionId: string | undefined, onLeave: () => void) {
+  constructor({ sessionId, isWhole = false }: ReadOptions, onLeave: () => void) {
     this.#sessionId = sessionId
+    this.#maxBytes = isWhole ? Number.POSITIVE_INFINITY : MAX_UNREAD_BYTES
     this.#onLeave = onLeave
   }
 
@@ -88,7 +92,7 @@ class UnreadEvents implements EventReader {
     else this.#unread.push(item)
     // What is merged takes about its text only, so this counts too much rather than too little.
     this.#bytes += bytes
-    if (this.#bytes > MAX_UNREAD_BYTES) this.#cutOff()
+    if (this.#bytes > this.#maxBytes) this.#cutOff()
   }
 
   /** The newest stays, which may be the end that the reader waits for. */

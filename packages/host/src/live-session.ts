@@ -43,7 +43,7 @@ export interface LiveSessionOptions {
   readonly logger: Logger
 }
 
-/** One input and what comes of it. */
+/** One input and what comes of it. Its events wait for the one who iterates them, however long that takes; iterate at once or not at all. */
 export interface Turn extends AsyncIterable<AgentEvent> {
   /** Rejects when no agent could be made, with what {@link Runtime.createAgent} throws, or when `signal` fired before its turn came. */
   readonly result: Promise<RunResult>
@@ -118,7 +118,14 @@ export class LiveSession {
 
   async #open(): Promise<ReadyAgent> {
     const { runtime } = this.#options
-    const { permissions: _mode, answersQuestions, keepsFolder, session: known, sessionId: _id, ...request } = this.#request
+    const {
+      permissions: _mode,
+      answersQuestions,
+      keepsFolder,
+      session: known,
+      sessionId: _id,
+      ...request
+    } = this.#request
     const stored = this.#isStored ? (known ?? (await (await runtime.storage()).sessions.get(this.id))) : null
     const folder = keepsFolder ? await existing(stored?.cwd ?? null) : null
     const ready = await runtime.createAgent({
@@ -174,7 +181,9 @@ export class LiveSession {
   send(input: RunInput, signal?: AbortSignal): Turn {
     const begun = this.queue.enter(signal).then(async (place) => {
       try {
-        return this.#begin(await this.agent(), { place, input, signal })
+        const ready = await this.agent()
+        signal?.throwIfAborted()
+        return await this.#begin(ready, { place, input, signal })
       } catch (error) {
         place.leave()
         throw error
@@ -192,7 +201,7 @@ export class LiveSession {
 
   async *#events(begun: Promise<BegunRun>): AsyncGenerator<AgentEvent> {
     const { id, cursor } = await begun
-    const reader = (await this.#options.bus()).read({ sessionId: this.id, after: cursor })
+    const reader = (await this.#options.bus()).read({ sessionId: this.id, after: cursor, isWhole: true })
     for await (const { event } of reader) {
       if (event.type === 'events-missed') yield this.#missed(id, event.count)
       if (!('runId' in event) || event.runId !== id) continue

@@ -171,7 +171,7 @@ describe('the agents of a host', () => {
     echo(server)
     const session = open()
     await session.send('remember seven').result
-    await clock.advance(1_000)
+    await clock.advance(999)
     await host.closeIdle()
     expect(session.ready).not.toBeNull()
     await clock.advance(1)

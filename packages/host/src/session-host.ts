@@ -79,8 +79,8 @@ export interface SessionHost {
   subscribe(options?: Pick<ReadOptions, 'after'>): Promise<EventReader>
   /** Questions of all sessions of the home that wait for an answer, and answers that were not used yet, oldest first. */
   approvals(): Promise<readonly Approval[]>
-  /** Closes the agents that nobody used for {@link SessionHostOptions.idleMs}, as the host does by itself every minute. */
-  closeIdle(): Promise<void>
+  /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}. */
+  closeIdle(idleMs?: number): Promise<void>
   /** Ends every run and frees all agents. The runtime stays open. */
   close(reason?: string): Promise<void>
 }
@@ -144,12 +144,12 @@ class Host implements SessionHost {
     if (this.#options.idleMs !== undefined) void this.closeIdle()
   }
 
-  async closeIdle(): Promise<void> {
-    const { idleMs = Number.POSITIVE_INFINITY, maxAgents = Number.POSITIVE_INFINITY } = this.#options
+  async closeIdle(idleMs = this.#options.idleMs ?? Number.POSITIVE_INFINITY): Promise<void> {
+    const { maxAgents = Number.POSITIVE_INFINITY } = this.#options
     const withAgents = [...this.#sessions.values()].filter(({ ready }) => ready !== null)
     let surplus = withAgents.length - maxAgents
     const idle = withAgents.filter((session) => {
-      const isOld = this.#clock.now() - session.usedAtMs > idleMs && !session.isAtWork
+      const isOld = this.#clock.now() - session.usedAtMs >= idleMs && !session.isAtWork
       const isChosen = (isOld || surplus > 0) && !session.queue.isTaken
       if (isChosen) surplus--
       return isChosen
