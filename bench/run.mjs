@@ -19,6 +19,7 @@ import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
 import { keystrokeEcho } from './echo.mjs'
 import { executeCode } from './execute-code.mjs'
+import { extensions } from './extensions.mjs'
 import { gatewayLoad } from './gateway.mjs'
 import { isolation } from './isolation.mjs'
 import { jobs } from './jobs.mjs'
@@ -47,6 +48,7 @@ const SCENARIOS = {
   isolation,
   tools,
   sources,
+  extensions,
   backends,
   wires,
   size: installedSize,

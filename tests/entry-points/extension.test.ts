@@ -22,6 +22,14 @@ export default {
     const room = () => section.value?.room ?? 1
     api.prompt.section({ name: 'place', render: () => 'The kettle stands in room ' + room() + '.' })
     api.hooks.on('input', ({ platform }) => ({ after: [{ type: 'text', text: '[Asked through ' + platform + '.]', origin: 'reminder' }] }))
+    api.tools.add({
+      name: 'pour',
+      toolset: 'kettle',
+      description: 'Pours tea.',
+      effect: 'read',
+      parameters: { type: 'object', properties: { cups: { type: 'integer' } }, required: ['cups'] },
+      execute: ({ cups }) => cups + ' cups poured in room ' + room(),
+    })
     api.doctor.check({ name: 'water', run: () => [{ level: 'warn', text: 'no water in room ' + room() }] })
     api.subcommands.add({
       name: 'boil',
@@ -47,12 +55,13 @@ async function install(settings = 'kettle: { room: 7 }'): Promise<void> {
   await writeFile(join(home, 'config.yaml'), `extensions: [kettle.mjs]\n${settings}\n`)
 }
 
-it('adds to prompt and messages in the terminal, the gateway and the editor', async () => {
+it('adds a tool, and to prompt and messages, in the terminal, the gateway and the editor', async () => {
   await install()
   const { server, home, cwd } = scene
   const flags = ['--base-url', server.baseUrl, '-m', 'm']
-  server.enqueue({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
-  expect(await runCli(['chat', '-q', 'Tea?', ...flags], { home, cwd })).toMatchObject({ exitCode: 0, stderr: '' })
+  const pour = { toolCalls: [{ name: 'pour', args: { cups: 2 } }] }
+  server.enqueue(pour, { text: 'One.' }, pour, { text: 'Two.' }, pour, { text: 'Three.' })
+  expect(await runCli(['chat', '-q', 'Tea?', ...flags], { home, cwd })).toMatchObject({ exitCode: 0, stdout: 'One.\n' })
   const gateway = await startGateway(flags, { home, cwd })
   await gateway.client().chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Tea?' }] })
   expect(await gateway.stop()).toBe(0)
@@ -61,9 +70,11 @@ it('adds to prompt and messages in the terminal, the gateway and the editor', as
   expect(await editor.prompt(sessionId, 'Tea?')).toBe('end_turn')
   expect(await editor.leave()).toBe(0)
   const through = ['oneshot', 'gateway', 'acp']
-  for (const [index, { body }] of server.requests.slice(0, 3).entries()) {
-    expect(JSON.stringify(body.messages[0])).toContain('The kettle stands in room 7.')
-    expect(JSON.stringify(body.messages[1])).toContain(`[Asked through ${through[index]}.]`)
+  for (const [index, platform] of through.entries()) {
+    const { messages } = server.requests[2 * index + 1]!.body
+    expect(JSON.stringify(messages[0])).toContain('The kettle stands in room 7.')
+    expect(JSON.stringify(messages[1])).toContain(`[Asked through ${platform}.]`)
+    expect(JSON.stringify(messages.at(-1))).toContain('2 cups poured in room 7')
   }
 })
 

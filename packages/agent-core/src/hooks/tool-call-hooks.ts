@@ -33,13 +33,12 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
   const changes: string[] = []
   let { args, rawArgs } = call
   let ask: PermitRequest['ask']
-  for (const hook of context.hooks.at('before-tool-call')) {
-    const { callId } = call
-    const event = hookEvent(
-      context,
-      { ...call, args, rawArgs, reply: replyOf(context), plan: planContext(context) },
-      callId,
-    )
+  const hooks = context.hooks.at('before-tool-call')
+  if (hooks.length === 0) return { type: 'open', args, note: null }
+  const { callId } = call
+  const common = { ...call, reply: replyOf(context), plan: planContext(context) }
+  let event = hookEvent(context, { ...common, args, rawArgs }, callId)
+  for (const hook of hooks) {
     const verdict = await askGate(hook, 'before-tool-call', event, { type: 'block', reason: GATE_FAILED })
     if (!verdict) continue
     switch (verdict.type) {
@@ -63,6 +62,7 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
           }
         args = prepared.args as JsonObject
         rawArgs = JSON.stringify(args)
+        event = hookEvent(context, { ...common, args, rawArgs }, callId)
         const { owner } = hook
         const data = { callId, extension: owner, reason: verdict.reason, args }
         const { session } = context
@@ -98,7 +98,11 @@ export async function changeResult(context: RunContext, result: Own<ToolResultEv
   const appended: TextPart[] = []
   const plan = planContext(context)
   const reply = replyOf(context)
-  const eventNow = () => hookEvent(context, { ...result, outcome, plan, reply }, result.callId)
+  let event = hookEvent(context, { ...result, outcome, plan, reply }, result.callId)
+  const eventNow = () => {
+    if (event.outcome !== outcome) event = hookEvent(context, { ...result, outcome, plan, reply }, result.callId)
+    return event
+  }
   for await (const { result: change } of transformations(hooks, 'tool-result', eventNow)) {
     if (change.replace) outcome = inPlaceOf(outcome, change.replace, result.tool?.maxResultChars)
     appended.push(...(change.append ?? []))
