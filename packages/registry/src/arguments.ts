@@ -64,8 +64,10 @@ function tidy(value: unknown): unknown {
 
 /** The parameters of one tool: what a model is told, and the check of what it sends. */
 export interface ToolParameters {
-  /** What the model is told. */
+  /** What the model is told; worked out when it is first read. */
   readonly schema: JsonSchema
+  /** What is checked. */
+  readonly whole: JsonSchema
   /**
    * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
    * object or array, a number for a string, `null` for a missing optional field. What the schema has a default for is filled in.
@@ -77,8 +79,13 @@ export interface ToolParameters {
 export function toolParameters(parameters: Tool['parameters']): ToolParameters {
   const schema = parameterSchema(parameters)
   let validator: Validator | null = null
+  let visible: JsonSchema | null = null
   return {
-    schema: shown(schema) as JsonSchema,
+    get schema() {
+      visible ??= shown(schema) as JsonSchema
+      return visible
+    },
+    whole: schema,
     check: async (args) => {
       const coerced = coerce(args, schema) as JsonObject
       if (isStandardSchema(parameters)) return checkStandard(parameters, coerced)

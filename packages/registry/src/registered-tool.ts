@@ -23,7 +23,7 @@ export interface RegisteredTool {
 export function toRegisteredTool(tool: Tool, about: Pick<RegisteredTool, 'isDeferred' | 'mayChange'>): RegisteredTool {
   for (const name of [tool.name, ...(tool.aliases ?? [])]) checkName(name)
   const parameters = readParameters(tool)
-  if (parameters?.schema['type'] !== 'object')
+  if (parameters?.whole['type'] !== 'object')
     throw new RegistryError('registry.bad_schema', `The parameters of tool "${tool.name}" must be an object schema.`)
   return { tool, parameters, ...about }
 }

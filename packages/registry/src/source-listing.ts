@@ -146,7 +146,7 @@ export class SourceListing {
       const twice = all.find((name) => tools.has(name))
       if (twice !== undefined) return `"${twice}" is listed twice`
       // What cannot be written down would be in every answer that shows it.
-      JSON.stringify(registered.parameters.schema)
+      JSON.stringify(registered.parameters.whole)
       for (const name of all) tools.set(name, registered)
       return null
     } catch (error) {
