@@ -204,7 +204,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
       ['Plant.', 'test saw 2.'],
       ['/new', 'A new session.'],
       ['Other.', 'test saw 2.'],
-      ['/sessions', /\* \S+ {2}Other\.\n {2}\S+ {2}Garden\n/],
+      ['/sessions', /\* \S+ {2}.* messages {2}Other\.\n {2}\S+ {2}.* messages {2}Garden\n/],
       ['/resume Garden', 'Now in Garden, with test.'],
       ['/model tiny', /does not list "tiny"\. Nearest: scripted\.\s+\/model tiny\s+--force/],
       ['/model tiny --force', 'Now tiny answers, in the same shell.'],

@@ -11,6 +11,7 @@ const USAGE_ERRORS = [
   /^registry\.unknown_toolset$/,
   /^models\.(?:unknown_provider|unknown_preset|bad_preset|no_key|no_model)/,
   /^runtime\./,
+  /^command\./,
   /^transport\.bad_recording$/,
   /^config\.(?:invalid|unknown)/,
   /^credentials\.(?:duplicate|unknown|borrowed|bad_key|not_renewable)$/,

@@ -77,7 +77,11 @@ function addTools(program: Command, choose: (action: Action) => void): void {
     .command('list', { isDefault: true })
     .description('all of them, and which work here')
     .option('--json', 'as JSON')
-    .action((options) => choose(async (world) => (await load()).toolsList(world, options)))
+    .action(({ json }) =>
+      choose(async (world) =>
+        json ? (await load()).toolsJson(world) : (await import('./home-command.js')).homeCommand(world, 'tools', {}),
+      ),
+    )
   tools
     .command('enable <toolset...>')
     .description('give them to new sessions')
@@ -101,7 +105,9 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
     .option('--source <name>', 'only those from here: cli, telegram …')
     .option('--tag <tag>', 'only those with this tag')
     .option('--json', 'as JSON lines')
-    .action((options) => choose(async (world) => (await import('./commands/sessions.js')).listSessions(world, options)))
+    .action(({ json, ...args }) =>
+      choose(async (world) => (await import('./home-command.js')).homeCommand(world, 'sessions', args, { json })),
+    )
   sessions
     .command('show <session>')
     .description('a whole session: id, unique start of an id, or title')

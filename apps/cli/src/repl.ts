@@ -6,7 +6,6 @@ import { EXIT } from './errors.js'
 import { Conversation } from './interactive/conversation.js'
 import { openConsole } from './interactive/open-console.js'
 import type { Seat } from './interactive/seat.js'
-import { commandNames } from './interactive/slash-commands.js'
 import type { Io } from './io.js'
 import { agentOptions } from './oneshot.js'
 import { homeOf, loggerOf, openCli } from './open-cli.js'
@@ -31,10 +30,12 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
       busyMode: runtime.config.display.busy_input_mode,
+      user: io.user,
       remember: (line) => void history.add(line),
     })
     talk = conversation
-    const sources = { commands: commandNames().map((name) => `/${name}`), cwd: io.cwd, userHome: io.userHome }
+    const complete = (line: string) => conversation.complete(line)
+    const sources = { complete, cwd: io.cwd, userHome: io.userHome }
     const input = { sources, history: await history.load() }
     const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input })
     stopListening = listenForSignals(io, conversation)

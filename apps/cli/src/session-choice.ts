@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import type { workspaceRoot } from '@hermes/checkpoints'
+import { describeSessions, findSession } from '@hermes/commands'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Storage } from '@hermes/storage'
 import { UsageError } from './errors.js'
@@ -22,7 +23,7 @@ export async function chooseSession(
   if (options.any) return latest
   const here = await latestOfProject(io, storage)
   if (here) return here
-  const newest = `The newest is ${describe([latest])}${latest.cwd === null ? '' : ` in ${latest.cwd}`}`
+  const newest = `The newest is ${describeSessions([latest])}${latest.cwd === null ? '' : ` in ${latest.cwd}`}`
   throw new UsageError(`There is no session of this folder to continue. ${newest}: hermes -c --any goes on with it.`)
 }
 
@@ -57,29 +58,4 @@ function realPath(folder: string): string {
   } catch {
     return folder
   }
-}
-
-/** The session of that id, title, or unique start of an id; the newest of any folder for `latest`. */
-export async function findSession(storage: Storage, name: string): Promise<SessionInfo> {
-  const found = await storage.sessions.resolve(name)
-  switch (found.type) {
-    case 'found':
-      return found.session
-    case 'ambiguous':
-      throw new UsageError(
-        `"${name}" fits several sessions: ${describe(found.candidates)}. Give the id or the whole title.`,
-      )
-    case 'none': {
-      const latest = name === 'latest' ? await storage.sessions.latest() : null
-      if (latest) return latest
-      const hint = found.nearest.length > 0 ? `Nearest: ${describe(found.nearest)}.` : 'See: hermes sessions list'
-      throw new UsageError(`There is no session "${name}". ${hint}`)
-    }
-    default:
-      return found satisfies never
-  }
-}
-
-function describe(sessions: readonly SessionInfo[]): string {
-  return sessions.map((session) => (session.title ? `${session.id} (${session.title})` : session.id)).join(', ')
 }

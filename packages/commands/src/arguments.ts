@@ -22,14 +22,20 @@ export async function readArguments(command: Command, text: string): Promise<Rea
   const args = split(command, text)
   const missing = parametersOf(command).filter(({ name, isRequired }) => isRequired && args[name] === undefined)
   if (missing.length > 0) return { type: 'missing', form: formOf(command, text, missing) }
-  if (!command.parameters) return { type: 'arguments', args }
+  return { type: 'arguments', args: await checkArguments(command, args) }
+}
+
+/**
+ * The arguments with what the schema has a default for filled in.
+ * @throws HermesError `command.bad_arguments` where they do not fit.
+ */
+export async function checkArguments(command: Command, args: JsonObject): Promise<JsonObject> {
+  if (!command.parameters) return args
   const checked = await toolParameters(command.parameters).check(args)
-  if (checked.type === 'valid') return { type: 'arguments', args: checked.args as JsonObject }
+  if (checked.type === 'valid') return checked.args as JsonObject
   const wrong = parametersOf(command).find(({ name }) => checked.message.startsWith(`${name} `))
-  throw badArguments(
-    command,
-    wrong?.schema['description'] === undefined ? checked.message : `It takes ${String(wrong.schema['description'])}`,
-  )
+  const wanted = wrong?.schema['description']
+  throw badArguments(command, wanted === undefined ? checked.message : `It takes ${String(wanted)}`)
 }
 
 /** What follows the name, as lists show it; empty for nothing. */

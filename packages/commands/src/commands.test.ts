@@ -193,9 +193,9 @@ describe('who may call a command', () => {
     offeredTo({ ...context.caller, ...caller }, of, COMMANDS).map(({ name }) => name)
 
   it('is the owner, unless the command is for anyone; where a change cannot be made nobody is', () => {
-    expect(names({})).toEqual(['help', 'title', 'undo', 'model', 'tasks', 'files'])
+    expect(names({})).toEqual(['files', 'help', 'model', 'tasks', 'title', 'undo'])
     expect(names({ isOwner: false })).toEqual(['help', 'title'])
-    expect(names({ changes: [] })).toEqual(['help', 'title', 'model', 'tasks', 'files'])
+    expect(names({ changes: [] })).toEqual(['files', 'help', 'model', 'tasks', 'title'])
     expect(names({}, null)).toEqual(['help'])
   })
 

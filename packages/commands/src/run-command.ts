@@ -1,6 +1,6 @@
-import { HermesError } from '@hermes/contracts'
+import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Command, CommandContext, CommandOutput } from '@hermes/contracts/extension'
-import { readArguments } from './arguments.js'
+import { checkArguments, readArguments } from './arguments.js'
 import { offeredTo } from './typed-line.js'
 
 /**
@@ -13,11 +13,34 @@ export async function runCommand(
   args: string,
   context: CommandContext,
 ): Promise<readonly CommandOutput[]> {
-  const { caller, session } = context
-  if (offeredTo(caller, session, [command]).length === 0)
-    throw new HermesError(`/${command.name} cannot be called from here.`, { code: 'command.not_offered' })
+  mustBeOffered(command, context)
   const read = await readArguments(command, args)
-  if (read.type === 'missing') return [read.form]
-  const result = await command.run(read.args, context)
+  return read.type === 'missing' ? [read.form] : outputsOf(command, read.args, context)
+}
+
+/**
+ * Carries out a command with arguments that a program has read, a subcommand for example.
+ * @throws as {@link runCommand}.
+ */
+export async function callCommand(
+  command: Command,
+  args: JsonObject,
+  context: CommandContext,
+): Promise<readonly CommandOutput[]> {
+  mustBeOffered(command, context)
+  return outputsOf(command, await checkArguments(command, args), context)
+}
+
+function mustBeOffered(command: Command, { caller, session }: CommandContext): void {
+  if (offeredTo(caller, session, [command]).length > 0) return
+  throw new HermesError(`/${command.name} cannot be called from here.`, { code: 'command.not_offered' })
+}
+
+async function outputsOf(
+  command: Command,
+  args: JsonObject,
+  context: CommandContext,
+): Promise<readonly CommandOutput[]> {
+  const result = await command.run(args, context)
   return Array.isArray(result) ? (result as readonly CommandOutput[]) : [result as CommandOutput]
 }

@@ -8,18 +8,19 @@ export type TypedLine =
   | { readonly type: 'command'; readonly command: Command; readonly args: string }
   | { readonly type: 'unknown'; readonly typed: string; readonly nearest: string }
 
-/** The commands that a caller may call; without a session those that need none. Sorted as they were. */
+/** The commands that a caller may call; without a session those that need none. By name. */
 export function offeredTo(
   caller: CommandCaller,
   session: Pick<CommandSession, 'id'> | null,
   commands: readonly Command[],
 ): readonly Command[] {
-  return commands.filter(
+  const offered = commands.filter(
     ({ scope = 'owner', needsSession = true, changes = [] }) =>
       (caller.isOwner || scope === 'anyone') &&
       (session !== null || !needsSession) &&
       changes.every((change) => caller.changes.includes(change)),
   )
+  return offered.sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
 /** A typing error touches at most so much of a word. */

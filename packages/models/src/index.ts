@@ -8,3 +8,4 @@ export {
   type UsageEvent,
 } from './model-client.js'
 export type { ModelPrices } from './usage.js'
+export { usageCommand } from './usage-command.js'

@@ -1,5 +1,6 @@
+import { formatDuration } from '@hermes/contracts'
 import type { CredentialInfo } from '@hermes/credential-pool'
-import { formatDuration, printable } from '../render/style.js'
+import { printable } from '../render/style.js'
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000

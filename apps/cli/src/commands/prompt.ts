@@ -1,9 +1,9 @@
+import { findSession } from '@hermes/commands'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { openCli, withStorage } from '../open-cli.js'
 import { messageParts, type PromptPart, part, storedParts, toolParts } from '../prompt-parts.js'
 import { clip, createStyle, printable } from '../render/style.js'
-import { findSession } from '../session-choice.js'
 
 /** Flags of `hermes prompt show`. */
 export interface PromptShowFlags {

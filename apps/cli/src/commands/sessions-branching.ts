@@ -1,16 +1,16 @@
 import { createSessionId } from '@hermes/agent-core'
+import { findSession, forkSession } from '@hermes/commands'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Storage } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { clip, createStyle } from '../render/style.js'
-import { findSession } from '../session-choice.js'
 
 const MAX_SESSIONS = 10_000
 
 /** `hermes sessions fork NAME`: prints the id of the copy. */
-export async function forkSession(
+export async function sessionsFork(
   io: Io,
   name: string,
   { at, title }: { readonly at?: number; readonly title?: string },
@@ -19,27 +19,14 @@ export async function forkSession(
     throw new UsageError('--at takes the number of a message; `hermes sessions show` has them.')
   return withStorage(io, async (storage) => {
     const session = await findSession(storage, name)
-    const fork = await forkOf(storage, session, { ...(at === undefined ? {} : { at }), ...(title ? { title } : {}) })
+    const fork = await forkSession(storage, session, {
+      id: createSessionId(Date.now()),
+      ...(at === undefined ? {} : { at }),
+      ...(title ? { title } : {}),
+    })
     io.stdout.write(`${fork.id}\n`)
     io.stderr.write(`Go on there with: hermes -r ${fork.id}\n`)
     return EXIT.ok
-  })
-}
-
-/** A copy of a session, called like it with a number unless `title` is given. */
-export async function forkOf(
-  storage: Storage,
-  session: SessionInfo,
-  { at, title }: { readonly at?: number; readonly title?: string } = {},
-): Promise<SessionInfo> {
-  if (at !== undefined && !(await storage.log.entries(session.id)).some(({ seq }) => seq === at))
-    throw new UsageError(`${session.id} has no message #${at}; \`hermes sessions show ${session.id}\` has the numbers.`)
-  const named = title ?? (session.title === null ? undefined : await storage.sessions.nextTitle(session.title))
-  return storage.sessions.fork({
-    from: session.id,
-    id: createSessionId(Date.now()),
-    ...(at === undefined ? {} : { upToSeq: at }),
-    ...(named === undefined ? {} : { title: named }),
   })
 }
 

@@ -1,9 +1,9 @@
+import { findSession } from '@hermes/commands'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { confirm } from '../confirm.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
-import { findSession } from '../session-choice.js'
 
 /** `hermes sessions rename NAME TITLE`. */
 export async function renameSession(io: Io, name: string, title: string): Promise<number> {

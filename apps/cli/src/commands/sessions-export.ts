@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { findSession } from '@hermes/commands'
 import { errorLine } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Storage } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
-import { findSession } from '../session-choice.js'
 import { exportHtml } from '../sessions/export-html.js'
 import { type ExportedSession, exportJson, exportJsonl, exportMarkdown } from '../sessions/export-session.js'
 

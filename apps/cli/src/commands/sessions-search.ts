@@ -1,9 +1,9 @@
+import { findSession } from '@hermes/commands'
 import type { SearchHit, SearchOptions, Storage } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
-import { findSession } from '../session-choice.js'
 
 /** Flags of `hermes sessions search`. */
 export interface SearchFlags {

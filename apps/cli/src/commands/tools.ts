@@ -2,36 +2,14 @@ import { changeConfigList } from '@hermes/config'
 import { type Runtime, toolsetsOf } from '@hermes/runtime'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { homeOf, openCli } from '../open-cli.js'
-import { clip, createStyle } from '../render/style.js'
+import { homeOf, openCli, withRuntime } from '../open-cli.js'
 
-/** `hermes tools list`: toolsets and tools, which of them a new session gets, and what keeps the others away. */
-export async function toolsList(io: Io, { json }: { readonly json?: boolean }): Promise<number> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
-  try {
-    const [all, toolsets] = [await runtime.tools(), runtime.toolsets()]
-    if (json) {
-      io.stdout.write(`${JSON.stringify({ tools: all, toolsets })}\n`)
-      return EXIT.ok
-    }
-    const style = createStyle(io.stdout)
-    const columns = io.stdout.columns()
-    io.stdout.write(`${style.bold('Tools')}\n`)
-    for (const { name, description, isEnabled, isAvailable, requires } of all) {
-      const needs = requires.length > 0 ? `, needs ${requires.join(', ')}` : ''
-      const mark = !isAvailable ? `not here${needs}` : isEnabled ? 'on' : 'off'
-      const head = `  ${name.padEnd(14)}  ${mark.padEnd(3)}  `
-      io.stdout.write(`${head}${style.dim(clip(firstSentence(description), Math.max(10, columns - head.length)))}\n`)
-    }
-    io.stdout.write(`\n${style.bold('Toolsets')} ${style.dim('(hermes tools enable NAME, or -t)')}\n`)
-    for (const [name, { tools: members }] of Object.entries(toolsets)) {
-      const head = `  ${name.padEnd(14)}  `
-      io.stdout.write(`${head}${style.dim(clip(members.join(', '), Math.max(10, columns - head.length)))}\n`)
-    }
+/** `hermes tools list --json`: tools and toolsets in one object. */
+export function toolsJson(io: Io): Promise<number> {
+  return withRuntime(io, async (runtime) => {
+    io.stdout.write(`${JSON.stringify({ tools: await runtime.tools(), toolsets: runtime.toolsets() })}\n`)
     return EXIT.ok
-  } finally {
-    await runtime.close()
-  }
+  })
 }
 
 /** Flags of `hermes tools enable` and `disable`. */
@@ -125,8 +103,4 @@ async function withToolsets(
   } finally {
     await runtime.close()
   }
-}
-
-function firstSentence(text: string): string {
-  return /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, '.') ?? text
 }

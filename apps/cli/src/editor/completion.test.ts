@@ -18,7 +18,11 @@ afterEach(() => temporary.remove())
 const find = (text: string, cursor = text.length) =>
   findCompletion(
     { ...withText(createEditorState(), text), cursor },
-    { commands: ['/help', '/new', '/quit', '/queue'], cwd: temporary.path, userHome: temporary.path },
+    {
+      complete: async (line) => ['/queue ', '/quit '].filter((name) => name.startsWith(line)),
+      cwd: temporary.path,
+      userHome: temporary.path,
+    },
   )
 const candidates = async (text: string) => (await find(text))?.candidates
 

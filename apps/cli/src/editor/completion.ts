@@ -13,8 +13,8 @@ export interface Completion {
 
 /** What completion looks at beside the line. */
 export interface CompletionSources {
-  /** Names with their slash. */
-  readonly commands: readonly string[]
+  /** What the last word of a line that begins with a slash may become; nothing where it is no command. */
+  readonly complete: (line: string) => Promise<readonly string[]>
   readonly cwd: string
   readonly userHome: string
 }
@@ -29,9 +29,8 @@ export async function findCompletion(state: EditorState, sources: CompletionSour
   const before = state.text.slice(0, state.cursor)
   const word = /(?:\\.|[^\s\\])*$/.exec(before)?.[0] ?? ''
   const start = state.cursor - word.length
-  const isCommand = word.startsWith('/') && before.trimStart() === word
-  const fitting = isCommand ? sources.commands.filter((name) => name.startsWith(word)) : []
-  const candidates = fitting.length > 0 ? fitting.map((name) => `${name} `) : await references(word, sources)
+  const fitting = before.trimStart().startsWith('/') ? await sources.complete(before.trimStart()) : []
+  const candidates = fitting.length > 0 ? fitting : await references(word, sources)
   return candidates.length === 0 ? null : { start, end: state.cursor, candidates: candidates.toSorted() }
 }
 

@@ -4,21 +4,23 @@
 //                             ─▶ during a run other lines wait, steer it or interrupt it
 //   the loop takes what waits, one after the other, and is idle in between
 import type { RunInput } from '@hermes/agent-core'
+import { completeLine, offeredTo, PLAN_HINT, readLine, runCommand, type TypedLine, unknownLine } from '@hermes/commands'
+import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { Runtime } from '@hermes/runtime'
+import { createCommandSession, type Runtime } from '@hermes/runtime'
 import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
+import { renderTable } from '../render/command-table.js'
 import { createProgressView } from '../render/progress.js'
+import { createRecap } from '../render/recap.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
 import { BackgroundNews } from './background-news.js'
 import { childLines } from './child-lines.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
-import { isPlanningSeat, PLAN_HINT } from './plan-hint.js'
+import { isPlanningSeat } from './is-planning.js'
+import { KEYS_HELP } from './keys-help.js'
 import type { Asker } from './questions.js'
 import { leaveSeat, type Seat, type SeatOptions, takeSeat } from './seat.js'
-import { parseLine } from './slash-commands.js'
-import { runCommand } from './slash-handlers.js'
-import type { Talk } from './talk.js'
 import { createTurnStatus } from './turn-status.js'
 
 /** What Enter does with a line while a run is under way. */
@@ -32,13 +34,18 @@ export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'permis
   readonly plan: boolean
   /** Keeps a line for the next conversation. */
   readonly remember: (line: string) => void
+  /** Who sits at the terminal. */
+  readonly user: string
 }
+
+type TypedCommand = TypedLine & { readonly type: 'command' }
 
 interface Waiting {
   readonly text: string
   readonly shown: string
 }
 
+const CHANGES = ['new', 'open', 'send', 'resume', 'queue', 'shortened', 'yolo', 'leave'] as const
 const USER_EXIT = 'user_exit'
 const LEAVE_WITHIN_MS = 2_000
 const TICK_MS = 1_000
@@ -47,12 +54,12 @@ const MAX_SHOWN_WAITING = 4
 const MAX_SHOWN_CHILDREN = 5
 
 /** A person and an agent in a terminal. */
-export class Conversation implements ConsoleHandlers, Talk {
+export class Conversation implements ConsoleHandlers {
   readonly #options: ConversationOptions
   readonly #waiting: Waiting[] = []
   #isYolo: boolean
-  title: string | null = null
-  lastText: string | null = null
+  /** A name for a session that is not stored yet. */
+  #title: string | null = null
   /** Why the person left, in a word. */
   endReason = USER_EXIT
   /** Whether the model is in the middle of a line. */
@@ -68,6 +75,7 @@ export class Conversation implements ConsoleHandlers, Talk {
   /** Notes that no tool result could carry; the agent keeps them for the next turn. */
   #late: string[] = []
   readonly #news: BackgroundNews
+  readonly #ended = new AbortController()
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
 
@@ -82,15 +90,6 @@ export class Conversation implements ConsoleHandlers, Talk {
         this.#wake()
       },
     })
-  }
-
-  get isYolo(): boolean {
-    return this.#isYolo
-  }
-
-  set isYolo(isYolo: boolean) {
-    this.#isYolo = isYolo
-    this.seat.handle.setPermissions(this.#permissions)
   }
 
   get #permissions(): SeatOptions['permissions'] {
@@ -169,9 +168,53 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#news.watch(seat)
   }
 
-  async changeModel(change: Parameters<Seat['changeModel']>[0]): Promise<void> {
-    this.#seat = await this.seat.changeModel(change)
-    this.#news.watch(this.#seat)
+  /** What may be typed here besides messages. */
+  #commands(): CommandContext {
+    const { runtime, user } = this.#options
+    const session = this.#commandSession()
+    const caller = { platform: 'cli', user, isOwner: true, changes: CHANGES }
+    return {
+      caller,
+      session,
+      cwd: session.cwd,
+      commands: offeredTo(
+        caller,
+        session,
+        runtime.extensions.list('command').map(({ item }) => item),
+      ),
+      notice: (text) => this.say(text),
+      signal: this.#ended.signal,
+    }
+  }
+
+  #commandSession(): CommandSession {
+    const { runtime } = this.#options
+    const { sessionId } = this.seat.agent
+    const stored = async () => (await runtime.storage()).sessions.get(sessionId)
+    return createCommandSession({
+      runtime,
+      ready: () => this.seat,
+      replaced: (seat) => {
+        this.#seat = seat
+        this.#news.watch(seat)
+      },
+      isBusy: () => this.isBusy,
+      own: {
+        stop: () => this.stop(),
+        steer: (text) => this.steer(text),
+        title: async () => this.#title ?? (await stored())?.title ?? null,
+        rename: async (title) => {
+          if (await stored()) await (await runtime.storage()).sessions.update(sessionId, { title })
+          else this.#title = title
+          return (await stored())?.title ?? title
+        },
+      },
+    })
+  }
+
+  /** What the last word of an unfinished line may become. */
+  complete(line: string): Promise<readonly string[]> {
+    return completeLine(line, this.#commands())
   }
 
   say(text: string): void {
@@ -189,6 +232,7 @@ export class Conversation implements ConsoleHandlers, Talk {
     if (this.#isLeaving) this.#abandon()
     else this.endReason = reason
     this.#isLeaving = true
+    this.#ended.abort()
     this.#seat?.handle.interrupt('the user left')
     this.#wake()
   }
@@ -201,10 +245,10 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#console.setDraft(draft.filter((text) => text !== '').join('\n'))
   }
 
-  async steer(text: string): Promise<void> {
+  async steer(text: string): Promise<'delivered' | 'queued'> {
     if (!this.isBusy) {
       this.enqueue(text)
-      return
+      return 'queued'
     }
     this.#steering.push(text)
     this.#turn?.showStatus()
@@ -213,17 +257,39 @@ export class Conversation implements ConsoleHandlers, Talk {
     this.#turn?.showStatus()
     if (how === 'delivered') this.say(`↪ ${text}`)
     else this.#late.push(text)
+    return how
   }
 
   onLine(line: EnteredLine): void {
     this.#options.remember(line.text)
-    const parsed = parseLine(line.text)
-    if (parsed.type === 'command' && parsed.whileBusy && this.isBusy) {
-      this.#echo(line.shown)
-      // What it throws is said, never passed on.
-      void this.#command(parsed.name, parsed.args)
-    } else if (!this.isBusy || parsed.type !== 'text') this.enqueue(line.text, line.shown)
+    const parsed = readLine(line.text, this.#commands().commands)
+    if (parsed.type === 'command' && this.isBusy) this.#commandDuringRun(parsed, line)
+    else if (!this.isBusy || parsed.type !== 'text') this.enqueue(line.text, line.shown)
     else this.#lineDuringRun(line)
+  }
+
+  #commandDuringRun(typed: TypedCommand, { text, shown }: EnteredLine): void {
+    const { name, duringRun = 'waits' } = typed.command
+    switch (duringRun) {
+      case 'allowed':
+        this.#echo(shown)
+        // What it throws is said, never passed on.
+        void this.#command(typed)
+        break
+      case 'refused':
+        this.#echo(shown)
+        this.say(`/${name} cannot be called during a run.`)
+        break
+      case 'interrupts':
+        this.#waiting.unshift({ text, shown })
+        this.seat.handle.interrupt('the user said something else')
+        break
+      case 'waits':
+        this.enqueue(text, shown)
+        break
+      default:
+        duringRun satisfies never
+    }
   }
 
   #lineDuringRun({ text, shown, how }: EnteredLine): void {
@@ -278,24 +344,101 @@ export class Conversation implements ConsoleHandlers, Talk {
 
   async #handle({ text, shown }: Waiting): Promise<void> {
     this.#echo(shown)
-    const parsed = parseLine(text)
-    if (parsed.type === 'command') await this.#command(parsed.name, parsed.args)
-    else if (parsed.type === 'unknown')
-      this.say(`Unknown command ${parsed.typed}. The nearest is ${parsed.nearest}; /help lists all.`)
+    const parsed = readLine(text, this.#commands().commands)
+    if (parsed.type === 'command') await this.#command(parsed)
+    else if (parsed.type === 'unknown') this.say(unknownLine(parsed))
     else if (text.trim() !== '') await this.turn(text)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
 
-  async #command(name: Parameters<typeof runCommand>[1], args: string): Promise<void> {
+  async #command({ command, args }: TypedCommand): Promise<void> {
     try {
-      await runCommand(this, name, args)
+      for (const output of await runCommand(command, args, this.#commands())) await this.#show(output)
+      if (command.name === 'help') this.output.write(renderTable({ rows: KEYS_HELP }, this.output))
     } catch (error) {
       this.say(describeFailure(error).line)
     }
   }
 
+  async #show(output: CommandOutput): Promise<void> {
+    switch (output.type) {
+      case 'text':
+        this.say(output.text)
+        break
+      case 'table':
+        if (output.rows.length === 0) this.say(output.empty)
+        else this.output.write(renderTable(output, this.output))
+        break
+      case 'choice': {
+        const options = output.options.map(({ label }) => ({ label: printable(label) }))
+        const answer = await this.#console.pick({ title: printable(output.question), options, freeText: false })
+        if (answer.type === 'option') await this.#line(output.options[answer.index]!.line)
+        break
+      }
+      case 'form': {
+        const answers: string[] = []
+        for (const { description } of output.fields) {
+          const answer = await this.#console.pick({
+            title: `${output.title}\n${description}`,
+            options: [],
+            freeText: true,
+          })
+          if (answer.type !== 'text') return this.say(output.title)
+          answers.push(answer.text)
+        }
+        await this.#line([output.line, ...answers].join(' '))
+        break
+      }
+      case 'change':
+        await this.#change(output.change)
+        break
+      default:
+        output satisfies never
+    }
+  }
+
+  /** A line that a command wants typed. */
+  async #line(line: string): Promise<void> {
+    const parsed = readLine(line, this.#commands().commands)
+    if (parsed.type === 'command') await this.#command(parsed)
+  }
+
+  async #change(change: SessionChange): Promise<void> {
+    switch (change.type) {
+      case 'new':
+        this.#title = null
+        return this.sit(null)
+      case 'open': {
+        const session = await (await this.#options.runtime.storage()).sessions.get(change.sessionId)
+        await this.sit(session)
+        this.#title = null
+        if (change.recap) this.output.write(createRecap(this.seat.entries, this.output))
+        return this.say(`Now in ${session?.title ?? change.sessionId}, with ${this.seat.model}.`)
+      }
+      case 'send':
+        return this.turn(change.text)
+      case 'resume':
+        return this.turn({ resume: true })
+      case 'queue':
+        return this.enqueue(change.text)
+      case 'yolo':
+        this.#isYolo = !this.#isYolo
+        this.seat.handle.setPermissions(this.#permissions)
+        return this.say(
+          this.#isYolo
+            ? 'YOLO is on: dangerous commands run without asking in this conversation. A hard floor stays.'
+            : 'YOLO is off: dangerous commands are asked for again.',
+        )
+      case 'leave':
+        return this.leave()
+      case 'shortened':
+        return
+      default:
+        change satisfies never
+    }
+  }
+
   async turn(input: RunInput): Promise<void> {
-    if (typeof input === 'string') this.lastText = input
     const { agent, handle, children } = this.seat
     const view = createProgressView({ output: this.#stream, text: true })
     const status = createTurnStatus(Date.now())
@@ -352,9 +495,9 @@ export class Conversation implements ConsoleHandlers, Talk {
   }
 
   async #storeTitle(): Promise<void> {
-    if (this.title === null) return
-    const title = this.title
-    this.title = null
+    if (this.#title === null) return
+    const title = this.#title
+    this.#title = null
     await (await this.#options.runtime.storage()).sessions.update(this.seat.agent.sessionId, { title })
   }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
+import { APPROVAL_WORDS } from '@hermes/commands'
 import { expect, it } from 'vitest'
-import { APPROVAL_WORDS } from '../approval-words.js'
 import { openPlainConsole } from './plain-console.js'
 
 const options = [

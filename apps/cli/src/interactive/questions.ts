@@ -1,8 +1,8 @@
+import { APPROVAL_WORDS } from '@hermes/commands'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import type { SessionHandle } from '@hermes/host'
 import { visibleText } from '@hermes/safety'
-import { APPROVAL_WORDS } from '../approval-words.js'
 import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console } from './console.js'
 

@@ -37,7 +37,7 @@ beforeEach(() => {
       onInterrupt: () => happened.push('interrupt'),
       onEnd: () => happened.push('end'),
     },
-    input: { sources: { commands: [], cwd: '/', userHome: '/' }, history: [] },
+    input: { sources: { complete: async () => [], cwd: '/', userHome: '/' }, history: [] },
   })
   console.setStatus(null)
   happened = []

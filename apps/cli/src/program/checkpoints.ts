@@ -1,3 +1,4 @@
+import type { JsonObject } from '@hermes/contracts'
 import type { Command } from 'commander'
 import type { Action } from '../action.js'
 
@@ -6,6 +7,8 @@ export function addCheckpoints(program: Command, choose: (action: Action) => voi
   const checkpoints = program
     .command('checkpoints')
     .description('snapshots of your files, taken before they are changed')
+  const rollback = (args: JsonObject, options = {}) =>
+    choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'rollback', args, options))
   checkpoints
     .command('status', { isDefault: true })
     .description('which folders have checkpoints, and what they take')
@@ -16,18 +19,16 @@ export function addCheckpoints(program: Command, choose: (action: Action) => voi
     .description('the checkpoints of this folder, newest first')
     .option('-n, --limit <n>', 'how many', Number, 20)
     .option('--json', 'as JSON lines')
-    .action((options) => choose(async (world) => (await load()).checkpointsList(world, options)))
+    .action(({ json, limit }) => rollback({ limit }, { json }))
   checkpoints
     .command('diff <checkpoint>')
     .description('which files differ from a checkpoint (number or name)')
-    .action((name) => choose(async (world) => (await load()).checkpointsDiff(world, name)))
+    .action((name) => rollback({ words: ['diff', name] }))
   checkpoints
     .command('restore <checkpoint> [paths...]')
     .description('bring files back and keep what you edited since; the state before becomes a checkpoint too')
     .option('--all', 'also take back what you edited since')
-    .action((name, paths: readonly string[], options) =>
-      choose(async (world) => (await load()).checkpointsRestore(world, name, paths, options)),
-    )
+    .action((name, paths: readonly string[], { all = false }) => rollback({ words: [name, ...paths], all }))
   checkpoints
     .command('prune')
     .description('remove old checkpoints and those of folders that are gone')

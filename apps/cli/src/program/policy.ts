@@ -1,7 +1,7 @@
+import { toApprovalChoice } from '@hermes/commands'
 import type { ApprovalChoice } from '@hermes/contracts/policy'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { Action } from '../action.js'
-import { toApprovalChoice } from '../approval-words.js'
 
 /** `hermes permissions …`, `hermes approvals …` and `hermes audit …`. */
 export function addPolicy(program: Command, choose: (action: Action) => void): void {
@@ -48,23 +48,24 @@ function addApprovals(program: Command, choose: (action: Action) => void): void 
   const approvals = program
     .command('approvals')
     .description('list and answer open approvals, also those of other sessions')
-  const load = () => import('../commands/approvals.js')
+  const call = (words: readonly string[], options = {}) =>
+    choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'approvals', { words }, options))
   approvals
     .command('list', { isDefault: true })
     .description('what waits for an answer, oldest first')
     .option('--json', 'as JSON lines')
-    .action((options) => choose(async (world) => (await load()).approvalsList(world, options)))
+    .action((options) => call([], options))
   approvals
     .command('answer <id>')
     .description(
       'answer one, by its id or the unique start of it; a run that is parked goes on with: hermes -r SESSION',
     )
     .addArgument(new Argument('<choice>', 'once, session, always or deny; yes and no do too').argParser(readChoice))
-    .action((id, choice) => choose(async (world) => (await load()).approvalsAnswer(world, id, choice)))
+    .action((id, choice) => call([id, choice]))
   approvals
     .command('revoke <id>')
     .description('take back an answer that was not used yet, or a question')
-    .action((id) => choose(async (world) => (await load()).approvalsRevoke(world, id)))
+    .action((id) => call(['revoke', id]))
 }
 
 function readChoice(word: string): ApprovalChoice {

@@ -9,7 +9,7 @@ export function addBranching(sessions: Command, choose: (action: Action) => void
     .option('--at <n>', 'the last message to take along; `hermes sessions show` has the numbers', Number)
     .option('--title <text>', 'what to call the copy')
     .action((name, options) =>
-      choose(async (world) => (await import('../commands/sessions-branching.js')).forkSession(world, name, options)),
+      choose(async (world) => (await import('../commands/sessions-branching.js')).sessionsFork(world, name, options)),
     )
   sessions
     .command('tree [session]')

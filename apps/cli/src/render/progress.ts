@@ -1,9 +1,9 @@
 import { type AgentEvent, describeRetry, type NewText, RepeatedText } from '@hermes/agent-core'
-import { isJsonObject } from '@hermes/contracts'
+import { formatDuration, isJsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
 import { renderDiff } from './diff.js'
-import { clip, createStyle, formatDuration, PrintableStream, printable, type Style, wrap } from './style.js'
+import { clip, createStyle, PrintableStream, printable, type Style, wrap } from './style.js'
 
 /** Shows what an agent does, a line at a time. */
 export interface ProgressView {

@@ -1,4 +1,5 @@
 import type { UsageTotal } from '@hermes/contracts/store'
+import { dollars, shortNumber } from '@hermes/models/spending'
 import { clip, printable, type Style } from '../render/style.js'
 
 /** What a report is drawn from. */
@@ -55,18 +56,6 @@ function costOf({ knownCostUsd, unpricedCalls, calls, estimatedCalls = 0 }: Usag
   if (calls > 0 && unpricedCalls === calls) return 'unknown'
   const mark = unpricedCalls > 0 ? '≥ ' : estimatedCalls > 0 ? '≈ ' : ''
   return `${mark}${dollars(knownCostUsd)}`
-}
-
-/** Dollars with cents, and with more digits where that would be nothing. */
-export function dollars(usd: number): string {
-  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`
-}
-
-/** A count in at most five characters: `950`, `12.3k`, `4.5M`. */
-export function shortNumber(count: number): string {
-  if (count < 1_000) return String(count)
-  if (count < 999_500) return `${(count / 1_000).toPrecision(3).replace(/\.0+$/, '')}k`
-  return `${(count / 1_000_000).toPrecision(3).replace(/\.0+$/, '')}M`
 }
 
 function barOf(length: number): string {

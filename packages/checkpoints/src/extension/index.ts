@@ -6,6 +6,8 @@ import { mayChangeFiles } from '@hermes/safety'
 import type { Checkpoints, TurnRecorder } from '../index.js'
 import type { CheckpointsToolServices, OpenedCheckpoints } from '../tools/index.js'
 
+export { type CheckpointServices, checkpointCommands } from './checkpoint-commands.js'
+
 const MIB = 2 ** 20
 /** A call that another extension objects to is none of a run's. */
 const AFTER_OBJECTIONS = 1_000

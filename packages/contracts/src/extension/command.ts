@@ -1,6 +1,6 @@
 import type { CompactOutcome, CompactPlan } from '../context.js'
 import type { Entry } from '../conversation.js'
-import type { JsonObject, JsonValue } from '../json.js'
+import type { JsonObject } from '../json.js'
 import type { JsonSchema } from '../tool.js'
 
 /** What a person types to Hermes itself, `/name` in a session. */
@@ -44,7 +44,8 @@ export type CommandResult = CommandOutput | readonly CommandOutput[]
 
 /** One thing that a command gives back. It is data: each entry point shows it in its own way. */
 export type CommandOutput =
-  | { readonly type: 'text'; readonly text: string }
+  /** With `isProblem` something was left undone. */
+  | { readonly type: 'text'; readonly text: string; readonly isProblem?: boolean }
   | CommandTable
   | CommandChoice
   | CommandForm
@@ -67,7 +68,7 @@ export interface CommandRow {
   /** Less important than the others. Default `false`. */
   readonly isDim?: boolean
   /** What `--json` prints of it. Default: the cells. */
-  readonly data?: JsonValue
+  readonly data?: object
 }
 
 /** Several ways to go on, each a line that could be typed. */
@@ -165,7 +166,7 @@ export interface CommandSession {
   stop(): void
   readonly tasks: CommandTasks
   /** What endpoints said about how much may still be asked, a line each. */
-  limits(): readonly string[]
+  limits(): Promise<readonly string[]>
 }
 
 /** What a compaction is about; see `CompactRequest`. */

@@ -4,6 +4,7 @@ import type { Usage } from '@hermes/contracts/conversation'
 import type { SpendingFilter, SpendingState, UsageReservation } from '@hermes/contracts/store'
 import type { Admission, BudgetedCall, BudgetGuard } from '../budget-guard.js'
 import { periodOf } from './calendar.js'
+import { dollars } from './figures.js'
 import { type ReservationCheck, reservedBy } from './own-reservations.js'
 
 /** What may be spent. Absent limits nothing. */
@@ -234,11 +235,6 @@ const FOR: Readonly<Record<BudgetSpan, string>> = {
   session: 'for this session',
   day: 'for today',
   month: 'for this month',
-}
-
-/** Cents, and less where cents would say nothing. */
-function dollars(usd: number): string {
-  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`
 }
 
 /** A limit in dollars means nothing while calls of unknown cost go through it. */

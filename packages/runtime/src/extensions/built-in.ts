@@ -1,10 +1,12 @@
 // Every part that comes with Hermes, in one list: adding one adds a line here, and a folder or package.
-import { references, runtimeState, standardExtensions } from '@hermes/agent-core'
-import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
+import { createSessionId, references, runtimeState, standardExtensions } from '@hermes/agent-core'
+import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
+import { sessionCommands } from '@hermes/commands'
 import type { HermesConfig } from '@hermes/config'
-import type { Logger } from '@hermes/contracts'
+import type { Clock, Logger } from '@hermes/contracts'
 import type { Extension, HookEvent } from '@hermes/contracts/extension'
 import { memoryRecall } from '@hermes/memory/extension'
+import { usageCommand } from '@hermes/models'
 import type { Proxies } from '@hermes/safety'
 import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
@@ -14,6 +16,8 @@ import { referenceOptions } from '../context/reference-sources.js'
 import { networkOf } from '../home/network-settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomeMemory } from '../memory/home-memory.js'
+import type { HomePolicy } from '../policy/home-policy.js'
+import type { Runtime } from '../runtime.js'
 
 /** Where who writes works on the files of the workspace too. */
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
@@ -27,6 +31,10 @@ export interface HomeParts {
   readonly storage: () => Promise<Storage>
   readonly proxies: Proxies | null
   readonly isolationSupport: IsolationSupport
+  readonly permissions: HomePolicy
+  readonly tools: Runtime['tools']
+  readonly toolsets: Runtime['toolsets']
+  readonly clock: Clock
   readonly logger: Logger
   /** Tokens of the window of who answers. */
   readonly windowTokens: (event: HookEvent) => Promise<number>
@@ -51,5 +59,26 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     references(referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network })),
     isolationNotice({ terminal: config.terminal, isolationSupport, logger }),
     checkpoints.extension,
+    ...commandExtensions(parts),
+  ]
+}
+
+/** What people type to Hermes itself; each from the part that owns its service. */
+function commandExtensions(parts: HomeParts): readonly Extension[] {
+  const { config, checkpoints, storage, permissions, tools, toolsets, clock } = parts
+  const { policy } = permissions
+  return [
+    sessionCommands({
+      storage,
+      tools,
+      toolsets,
+      policy,
+      grants: policy,
+      isAsking: () => config.approvals.mode !== 'off',
+      newSessionId: () => createSessionId(clock.now()),
+      clock,
+    }),
+    usageCommand({ storage, settings: config, clock }),
+    checkpointCommands({ open: checkpoints.open, storage, policy }),
   ]
 }

@@ -1,44 +1,59 @@
-import type { HermesConfig } from '@hermes/config'
+import { formatDuration } from '@hermes/contracts'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
-import type { UsageTotal } from '@hermes/contracts/store'
-import type { KeyLimits } from '@hermes/models'
-import { knownTimeZone, periodOf } from '@hermes/models/spending'
-import type { Storage } from '@hermes/storage'
-import { formatDuration } from '../render/style.js'
-import { dollars, shortNumber } from './report.js'
+import type { SessionInfo, UsageLedger, UsageTotal } from '@hermes/contracts/store'
+import type { KeyLimits } from '../endpoint.js'
+import type { BudgetLimit } from './budget.js'
+import { knownTimeZone, periodOf } from './calendar.js'
+import { dollars, shortNumber } from './figures.js'
 
-/** What a conversation has cost and may still cost. */
-export interface ConversationUsage {
-  readonly storage: {
-    readonly sessions: Pick<Storage['sessions'], 'get' | 'descendants'>
-    readonly usage: Pick<Storage['usage'], 'totals'>
-  }
+/** What a session has cost and may still cost. */
+export interface SessionUsage {
+  readonly storage: UsageStorage
   readonly sessionId: string
-  readonly config: Pick<HermesConfig, 'budget' | 'timezone'>
-  readonly limits: readonly KeyLimits[]
+  readonly settings: UsageSettings
+  /** What all sessions of the home have cost is for its owner. */
+  readonly isOwner: boolean
+  /** A line each. */
+  readonly limits: readonly string[]
   readonly nowMs: number
+}
+
+/** Where it is kept what calls have cost. */
+export interface UsageStorage {
+  readonly sessions: {
+    get(id: string): Promise<Pick<SessionInfo, 'usage'> | null>
+    descendants(id: string): Promise<readonly Pick<SessionInfo, 'source' | 'usage'>[]>
+  }
+  readonly usage: Pick<UsageLedger, 'totals'>
+}
+
+/** The sections `budget` and `timezone` of config.yaml. */
+export interface UsageSettings {
+  readonly budget: { readonly [Span in 'session' | 'day' | 'month']?: BudgetLimit | undefined }
+  readonly timezone: string
 }
 
 /** A line each for the session, the day, the month where it has a budget, and what the endpoint said about limits. */
 export async function describeSpending({
   storage,
   sessionId,
-  config,
+  settings,
+  isOwner,
   limits,
   nowMs,
-}: ConversationUsage): Promise<string> {
-  const { session, day, month } = config.budget
+}: SessionUsage): Promise<string> {
+  const { session, day, month } = settings.budget
   const spent = (await storage.sessions.get(sessionId))?.usage
   const tasks = (await storage.sessions.descendants(sessionId)).filter(({ source }) => source === 'subagent')
-  const since = (unit: 'day' | 'month') => periodOf(unit, nowMs, knownTimeZone(config.timezone)).startMs
-  const [today] = await storage.usage.totals({ sinceMs: since('day') })
-  const [thisMonth] = month ? await storage.usage.totals({ sinceMs: since('month') }) : []
+  const since = (unit: 'day' | 'month') => periodOf(unit, nowMs, knownTimeZone(settings.timezone)).startMs
+  const [today] = isOwner ? await storage.usage.totals({ sinceMs: since('day') }) : []
+  const [thisMonth] = month && isOwner ? await storage.usage.totals({ sinceMs: since('month') }) : []
   return [
     spent ? `${describeUsage(spent)}${ofBudget(session)}` : 'Nothing has been spent in this session yet.',
     ...(tasks.length > 0 ? [`Delegated: ${describeTasks(tasks)}`] : []),
     ...(today ? [`Today: ${describeTotal(today)}${ofBudget(day)}`] : []),
     ...(thisMonth ? [`This month: ${describeTotal(thisMonth)}${ofBudget(month)}`] : []),
-    ...limits.map((key) => describeLimits(key, nowMs)),
+    ...limits,
   ].join('\n')
 }
 
@@ -62,7 +77,7 @@ function describeTotal({ calls, usage, knownCostUsd, unpricedCalls, estimatedCal
   return `${calls} ${calls === 1 ? 'call' : 'calls'}${estimated}, ${tokens} tokens; ${cost}.`
 }
 
-function ofBudget(limit: HermesConfig['budget']['day']): string {
+function ofBudget(limit: BudgetLimit | undefined): string {
   const parts = [
     ...(limit?.usd === undefined ? [] : [dollars(limit.usd)]),
     ...(limit?.tokens === undefined ? [] : [`${shortNumber(limit.tokens)} tokens`]),
@@ -70,7 +85,8 @@ function ofBudget(limit: HermesConfig['budget']['day']): string {
   return parts.length === 0 ? '' : ` Budget: ${parts.join(' and ')}.`
 }
 
-function describeLimits({ provider, model, credentialId, limits }: KeyLimits, nowMs: number): string {
+/** What an endpoint said about how much a key may still ask, in a line. */
+export function describeLimits({ provider, model, credentialId, limits }: KeyLimits, nowMs: number): string {
   const key = credentialId === 'key' ? '' : `, ${credentialId}`
   const each = limits.map(({ name, limit, remaining, resetAtMs }) => {
     const left = `${remaining ?? '?'}${limit === null ? '' : ` of ${limit}`} left`

@@ -1,6 +1,6 @@
 import type { CompactPlan } from '@hermes/contracts/context'
 import { type Entry, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
-import { clip, printable } from '../render/style.js'
+import { clipped } from './parameters.js'
 
 const ROLES: readonly (readonly [role: Message['role'], name: string])[] = [
   ['user', 'from you'],
@@ -9,7 +9,7 @@ const ROLES: readonly (readonly [role: Message['role'], name: string])[] = [
 ]
 
 /** What a compaction would take out, for a person: how much, of whom, and its first and last words. */
-export function describePlan(plan: CompactPlan, entries: readonly Entry[], columns: number): string {
+export function describePlan(plan: CompactPlan, entries: readonly Entry[]): string {
   const { messages, fromSeq, upToSeq, tokensBefore, tokensAfter } = plan
   const headline = `${messages} messages would become a summary: ${tokensBefore} tokens, then about ${tokensAfter}.`
   if (fromSeq === undefined || upToSeq === undefined) return headline
@@ -22,8 +22,8 @@ export function describePlan(plan: CompactPlan, entries: readonly Entry[], colum
   const [first, last] = [gone[0], gone.at(-1)]
   return [
     `${headline} They are ${counts.join(', ')}.`,
-    ...(first ? [clip(`first: ${preview(first)}`, columns)] : []),
-    ...(last ? [clip(`last: ${preview(last)}`, columns)] : []),
+    ...(first ? [`first: ${preview(first)}`] : []),
+    ...(last ? [`last: ${preview(last)}`] : []),
     'The newest messages, your newest request and the open tasks stay as they are; what you said stays verbatim as far as it fits.',
   ].join('\n')
 }
@@ -31,8 +31,5 @@ export function describePlan(plan: CompactPlan, entries: readonly Entry[], colum
 function preview(message: Message): string {
   const calls = toolCalls(message).map(({ name }) => name)
   const text = message.role === 'tool' ? `result of ${message.toolName}` : messageText(message).trim()
-  return printable([text, ...calls.map((name) => `calls ${name}`)].filter((part) => part !== '').join(', ')).replaceAll(
-    '\n',
-    ' ',
-  )
+  return clipped([text, ...calls.map((name) => `calls ${name}`)].filter((part) => part !== '').join(', '))
 }

@@ -1,7 +1,7 @@
 import { noUsage } from '@hermes/contracts/conversation'
 import type { SessionInfo, UsageTotal } from '@hermes/contracts/store'
 import { describe, expect, it } from 'vitest'
-import { describeSpending } from './conversation-usage.js'
+import { describeLimits, describeSpending } from './session-usage.js'
 
 const NOW = Date.parse('2026-03-15T12:00:00Z')
 
@@ -32,18 +32,22 @@ describe('describeSpending', () => {
     const text = await describeSpending({
       storage,
       sessionId: 's',
-      config: { budget: { day: { usd: 2 }, month: { usd: 20, tokens: 5_000_000 } }, timezone: 'UTC' },
+      isOwner: true,
+      settings: { budget: { day: { usd: 2 }, month: { usd: 20, tokens: 5_000_000 } }, timezone: 'UTC' },
       limits: [
-        {
-          provider: 'openai',
-          model: 'm',
-          credentialId: 'key',
-          atMs: NOW,
-          limits: [
-            { name: 'requests', limit: 60, remaining: 59, resetAtMs: NOW + 1_000 },
-            { name: 'tokens', limit: null, remaining: 4_000, resetAtMs: NOW - 1 },
-          ],
-        },
+        describeLimits(
+          {
+            provider: 'openai',
+            model: 'm',
+            credentialId: 'key',
+            atMs: NOW,
+            limits: [
+              { name: 'requests', limit: 60, remaining: 59, resetAtMs: NOW + 1_000 },
+              { name: 'tokens', limit: null, remaining: 4_000, resetAtMs: NOW - 1 },
+            ],
+          },
+          NOW,
+        ),
       ],
       nowMs: NOW,
     })
@@ -60,10 +64,18 @@ describe('describeSpending', () => {
     ])
   })
 
+  it('says nothing of other sessions to who is not the owner', async () => {
+    const { storage, requested } = setUp(total)
+    const settings = { budget: { month: { usd: 20 } }, timezone: 'UTC' }
+    const text = await describeSpending({ storage, sessionId: 's', settings, isOwner: false, limits: [], nowMs: NOW })
+    expect(text).toBe('900 tokens in, 0 out; $0.1000.\nDelegated: 2 tasks, 1800 tokens in, 0 out; $0.2000.')
+    expect(requested).toEqual([])
+  })
+
   it('never shows an unknown cost as none', async () => {
     const { storage } = setUp({ ...total, calls: 1, knownCostUsd: 0, unpricedCalls: 1 })
-    const config = { budget: {}, timezone: 'UTC' }
-    const text = await describeSpending({ storage, sessionId: 's', config, limits: [], nowMs: NOW })
+    const settings = { budget: {}, timezone: 'UTC' }
+    const text = await describeSpending({ storage, sessionId: 's', settings, isOwner: true, limits: [], nowMs: NOW })
     expect(text).toContain('Today: 1 call, 12k tokens; cost unknown.')
   })
 })

@@ -1,0 +1,29 @@
+import { columnWidths } from '@hermes/commands'
+import type { CommandTable } from '@hermes/contracts/extension'
+import type { Output } from '../io.js'
+import { clip, createStyle } from './style.js'
+
+const LEAST = 20
+
+/** The rows of a table, a line each, with a mark where one is current; the first cell stands out, and the last one is cut where the line ends. */
+export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output): string {
+  const style = createStyle(output)
+  const most = Math.max(LEAST, Math.floor(output.columns() / 3))
+  const widths = columnWidths(rows).map((width) => Math.min(width, most))
+  const marks = rows.some(({ isCurrent }) => isCurrent) ? (isCurrent: boolean) => (isCurrent ? '* ' : '  ') : () => ''
+  return rows
+    .map(({ cells, isCurrent = false, isDim = false }) => {
+      const [first = '', ...others] = cells
+      const head = clip(first, output.columns() - 2).padEnd(widths[0] ?? 0)
+      let room = output.columns() - 2 - head.length
+      const rest = others.map((cell, index) => {
+        const isLast = index === others.length - 1
+        const shown = clip(cell, isLast ? Math.max(room - 2, LEAST) : most).padEnd(isLast ? 0 : widths[index + 1]!)
+        room -= shown.length + 2
+        return `  ${shown}`
+      })
+      const line = `${marks(isCurrent)}${isDim || others.length === 0 ? head : style.bold(head)}${rest.join('')}`
+      return `${isDim ? style.dim(line.trimEnd()) : line.trimEnd()}\n`
+    })
+    .join('')
+}

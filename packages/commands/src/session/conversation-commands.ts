@@ -1,0 +1,175 @@
+import { HermesError } from '@hermes/contracts'
+import { messageText } from '@hermes/contracts/conversation'
+import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
+import { shownCommand } from '../arguments.js'
+import { describePlan } from './compaction-plan.js'
+import { clipped, parameters, say, sessionOf, text, usageError } from './parameters.js'
+import type { SessionServices } from './services.js'
+
+/** Said where a session is planning. */
+export const PLAN_HINT = 'Plan mode: /plan accept has the plan carried out; or say what to change; /plan off leaves it.'
+
+const SHOWN_MODELS = 30
+const KEPT_TURNS = 2
+
+/** What was said, who answers, and with what. */
+export function commandsOfConversation(services: SessionServices): readonly Command[] {
+  return [
+    {
+      name: 'help',
+      summary: 'this text',
+      duringRun: 'allowed',
+      scope: 'anyone',
+      needsSession: false,
+      run: (_, { commands }) => ({
+        type: 'table',
+        rows: commands.map((command) => ({ cells: [shownCommand(command), command.summary] })),
+        empty: 'There are no commands here.',
+      }),
+    },
+    {
+      name: 'model',
+      summary: 'show or change the model',
+      parameters: parameters({ id: text('the name of a model'), force: { type: 'boolean' } }),
+      complete: (_, context) => context.session?.models() ?? [],
+      run: ({ id, force }, context) =>
+        id === undefined ? showModel(context) : changeModel(context, { model: id as string, force: force === true }),
+    },
+    {
+      name: 'tools',
+      summary: 'what the agent can use',
+      duringRun: 'allowed',
+      needsSession: false,
+      run: (_, context) => tools(services, context),
+    },
+    {
+      name: 'compress',
+      aliases: ['compact'],
+      usage: '[TOPIC | here N]',
+      summary: 'compact the conversation, or what is before your last N messages; --dry-run',
+      scope: 'anyone',
+      parameters: parameters({ topic: text('what to tell most about'), dryRun: { type: 'boolean' } }),
+      run: ({ topic = '', dryRun }, context) => compress(context, topic as string, dryRun === true),
+    },
+    {
+      name: 'retry',
+      summary: 'send your last message again',
+      scope: 'anyone',
+      changes: ['send'],
+      run: (_, context) => {
+        const last = sessionOf(context)
+          .entries()
+          .findLast(
+            (entry) => entry.type === 'message' && entry.message.role === 'user' && messageText(entry.message) !== '',
+          )
+        if (last?.type !== 'message') throw usageError('There is nothing to send again yet.')
+        return { type: 'change', change: { type: 'send', text: messageText(last.message) } }
+      },
+    },
+    {
+      name: 'undo',
+      usage: '[N]',
+      summary: 'take back your last message and what followed',
+      scope: 'anyone',
+      changes: ['shortened'],
+      parameters: parameters({
+        turns: { type: 'integer', minimum: 1, default: 1, description: 'a number of messages' },
+      }),
+      run: async ({ turns }, context) => {
+        const undone = await sessionOf(context).undo({ turns: turns as number })
+        if (!undone) return say('There is nothing to take back yet.')
+        const from = clipped(undone.text)
+        return [
+          { type: 'change', change: { type: 'shortened' } },
+          say(`Took back ${undone.messages} messages, from “${from}” on. Files stay: /rollback`),
+        ]
+      },
+    },
+    {
+      name: 'plan',
+      usage: '[TASK | accept | off]',
+      summary: 'look and plan, change nothing; then accept',
+      changes: ['send', 'resume'],
+      parameters: parameters({ task: text('a task') }),
+      run: ({ task = '' }, context) => plan(context, task as string),
+    },
+  ]
+}
+
+async function showModel(context: CommandContext): Promise<CommandOutput> {
+  const session = sessionOf(context)
+  const offered = await session.models()
+  const others = offered.length > 0 ? ` There: ${offered.slice(0, SHOWN_MODELS).join(', ')}.` : ''
+  return say(`${session.model} at ${session.provider}.${others}`)
+}
+
+async function changeModel(
+  context: CommandContext,
+  change: { readonly model: string; readonly force: boolean },
+): Promise<CommandOutput> {
+  const session = sessionOf(context)
+  await session.changeModel(change).catch((error: unknown) => {
+    if (!HermesError.isInstance(error) || error.code !== 'runtime.model_not_listed') throw error
+    throw usageError(`${error.message} /model ${change.model} --force asks for it all the same.`)
+  })
+  return say(`Now ${session.model} answers, in the same shell.`)
+}
+
+/** Toolsets are for who sets a home up: without a session. */
+async function tools({ tools: all, toolsets }: SessionServices, { session }: CommandContext): Promise<CommandResult> {
+  const rows = (await all()).map(({ name, toolset, description, isEnabled, isAvailable, requires }) => {
+    const needs = requires.length > 0 ? `, needs ${requires.join(', ')}` : ''
+    const mark = isAvailable ? (isEnabled ? 'on' : 'off') : `not here${needs}`
+    return { cells: [name, toolset, mark, firstSentence(description)], isDim: !isAvailable || !isEnabled }
+  })
+  const table: CommandOutput = { type: 'table', rows, empty: 'There are no tools.' }
+  if (session) return table
+  const sets = Object.entries(toolsets()).map(([name, { tools: members }]) => ({ cells: [name, members.join(', ')] }))
+  return [
+    table,
+    say('Toolsets (hermes tools enable NAME, or -t):'),
+    { type: 'table', rows: sets, empty: 'There are none.' },
+  ]
+}
+
+function firstSentence(description: string): string {
+  return /^.*?[.:](?=\s|$)/s.exec(description)?.[0].replace(/:$/, '.') ?? description
+}
+
+/** `here` or `here N`: all but the newest N messages of the person; other words are a topic. */
+function compactChoice(topic: string): { readonly focus?: string; readonly keepTurns?: number } {
+  if (topic === '') return {}
+  const [, count = `${KEPT_TURNS}`] = /^here(?:\s+([1-9]\d{0,3}))?$/.exec(topic) ?? []
+  return /^here(?:\s+[1-9]\d{0,3})?$/.test(topic) ? { keepTurns: Number(count) } : { focus: topic }
+}
+
+async function compress(context: CommandContext, topic: string, isDryRun: boolean): Promise<CommandOutput> {
+  const session = sessionOf(context)
+  const options = compactChoice(topic)
+  if (isDryRun) {
+    const planned = await session.planCompaction(options)
+    return say(planned ? describePlan(planned, session.entries()) : 'There is nothing yet that could be left out.')
+  }
+  context.notice('Compacting the conversation …')
+  const outcome = await session.compact(options)
+  if (outcome.type === 'unchanged') return say(outcome.reason)
+  const { tokensBefore = 0, tokensAfter = 0 } = outcome.entry
+  const how = outcome.isSummarized ? '' : ` No summary could be made: ${outcome.problem ?? 'no model answered'}.`
+  return say(`${tokensBefore} tokens are now about ${tokensAfter}.${how} Everything is kept in the session.`)
+}
+
+async function plan(context: CommandContext, task: string): Promise<CommandResult> {
+  const session = sessionOf(context)
+  switch (task) {
+    case 'accept':
+      if (!(await session.endPlan('accept'))) return say('There is no plan to accept: /plan begins one.')
+      return { type: 'change', change: { type: 'resume' } }
+    case 'off':
+      return say((await session.endPlan('leave')) ? 'Plan mode is off.' : 'Plan mode was not on.')
+    default: {
+      const isNew = await session.plan()
+      if (task !== '') return { type: 'change', change: { type: 'send', text: task } }
+      return say(isNew ? 'Plan mode is on: nothing is changed until you accept a plan.' : PLAN_HINT)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { Extension } from '@hermes/contracts/extension'
+import { commandsOfApprovals } from './approval-commands.js'
+import { commandsOfConversation } from './conversation-commands.js'
+import { commandsOfRuns } from './run-commands.js'
+import type { SessionServices } from './services.js'
+import { commandsOfSessions } from './session-commands.js'
+
+/** The commands of a session itself; those of other parts come with them. */
+export function sessionCommands(services: SessionServices): Extension {
+  return {
+    name: 'session-commands',
+    setup(api) {
+      const commands = [
+        ...commandsOfConversation(services),
+        ...commandsOfSessions(services),
+        ...commandsOfRuns(services),
+        ...commandsOfApprovals(services),
+      ]
+      for (const command of commands) api.commands.add(command)
+    },
+  }
+}

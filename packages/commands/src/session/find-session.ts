@@ -1,0 +1,33 @@
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { Storage } from '@hermes/storage'
+import { usageError } from './parameters.js'
+
+/**
+ * The session of that id, title, or unique start of an id; the newest of any folder for `latest`.
+ * @throws HermesError `command.usage` naming what is near.
+ */
+export async function findSession(storage: Pick<Storage, 'sessions'>, name: string): Promise<SessionInfo> {
+  const found = await storage.sessions.resolve(name)
+  switch (found.type) {
+    case 'found':
+      return found.session
+    case 'ambiguous':
+      throw usageError(
+        `"${name}" fits several sessions: ${describeSessions(found.candidates)}. Give the id or the whole title.`,
+      )
+    case 'none': {
+      const latest = name === 'latest' ? await storage.sessions.latest() : null
+      if (latest) return latest
+      const hint =
+        found.nearest.length > 0 ? `Nearest: ${describeSessions(found.nearest)}.` : 'See: hermes sessions list'
+      throw usageError(`There is no session "${name}". ${hint}`)
+    }
+    default:
+      return found satisfies never
+  }
+}
+
+/** Ids with their titles, for a line. */
+export function describeSessions(sessions: readonly SessionInfo[]): string {
+  return sessions.map((session) => (session.title ? `${session.id} (${session.title})` : session.id)).join(', ')
+}

@@ -1,0 +1,141 @@
+import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { Storage } from '@hermes/storage'
+import { findSession } from './find-session.js'
+import { parameters, say, sessionOf, text, usageError } from './parameters.js'
+import type { SessionServices } from './services.js'
+
+const SHOWN_SESSIONS = 10
+
+/** Which session one is in, and which there are. */
+export function commandsOfSessions(services: SessionServices): readonly Command[] {
+  return [
+    {
+      name: 'new',
+      aliases: ['reset'],
+      summary: 'start a new session',
+      changes: ['new'],
+      run: () => [{ type: 'change', change: { type: 'new' } }, say('A new session.')],
+    },
+    {
+      name: 'resume',
+      usage: 'NAME',
+      summary: 'go on with another session',
+      parameters: parameters({ name: text('id, title, or the start of an id') }),
+      changes: ['open'],
+      complete: async () =>
+        (await (await services.storage()).sessions.list({ limit: SHOWN_SESSIONS })).map(({ id }) => id),
+      run: ({ name }, context) => resume(services, name as string | undefined, context),
+    },
+    {
+      name: 'sessions',
+      summary: 'the newest sessions',
+      duringRun: 'allowed',
+      needsSession: false,
+      parameters: parameters({
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          default: SHOWN_SESSIONS,
+          description: 'how many: a whole number of at least 1',
+        },
+        source: text('where they began'),
+        tag: text('a tag'),
+      }),
+      usage: '[LIMIT]',
+      run: (args, context) => list(services, args as unknown as ListArguments, context),
+    },
+    {
+      name: 'title',
+      usage: 'TEXT',
+      summary: 'name this session, or show its name',
+      duringRun: 'allowed',
+      scope: 'anyone',
+      parameters: parameters({ text: text('a name') }),
+      run: async ({ text: title }, context) => {
+        const session = sessionOf(context)
+        if (title === undefined) return say((await session.title()) ?? 'This session has no title yet.')
+        return say(`This session is called ${await session.rename(title as string)}.`)
+      },
+    },
+    {
+      name: 'branch',
+      aliases: ['fork'],
+      summary: 'go on in a copy of this session',
+      parameters: parameters({ name: text('a name for the copy') }),
+      changes: ['open'],
+      run: async ({ name }, context) => {
+        const storage = await services.storage()
+        const session = await storage.sessions.get(sessionOf(context).id)
+        if (!session) throw usageError('There is nothing to branch off from yet.')
+        const fork = await forkSession(storage, session, {
+          id: services.newSessionId(),
+          ...(name === undefined ? {} : { title: name as string }),
+        })
+        const change = { type: 'open', sessionId: fork.id, recap: false } as const
+        return [{ type: 'change', change }, say(`The other one stays: /resume ${session.id}`)]
+      },
+    },
+  ]
+}
+
+async function resume(
+  services: SessionServices,
+  name: string | undefined,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const storage = await services.storage()
+  if (name !== undefined) {
+    const { id } = await findSession(storage, name)
+    return { type: 'change', change: { type: 'open', sessionId: id, recap: true } }
+  }
+  const others = (await storage.sessions.list({ limit: SHOWN_SESSIONS })).filter(({ id }) => id !== context.session?.id)
+  if (others.length === 0) throw usageError('There is no other session yet.')
+  const options = others.map(({ id, title, preview }) => ({ label: title ?? preview, line: `/resume ${id}` }))
+  return { type: 'choice', question: 'Which session?', options }
+}
+
+interface ListArguments {
+  readonly limit: number
+  readonly source?: string
+  readonly tag?: string
+}
+
+async function list(services: SessionServices, filter: ListArguments, context: CommandContext): Promise<CommandOutput> {
+  const { source, tag } = filter
+  const narrowed = `${source === undefined ? '' : ` from ${source}`}${tag === undefined ? '' : ` with the tag ${tag}`}`
+  return {
+    type: 'table',
+    rows: (await (await services.storage()).sessions.list(filter)).map((session) => ({
+      cells: [
+        session.id,
+        new Date(session.lastActiveAtMs).toISOString().slice(0, 16).replace('T', ' '),
+        `${session.messageCount} messages`,
+        session.title ?? session.preview,
+      ],
+      isCurrent: session.id === context.session?.id,
+      data: session,
+    })),
+    empty: narrowed === '' ? 'No sessions yet. Start one with: hermes' : `No sessions${narrowed}.`,
+  }
+}
+
+/**
+ * A copy of a session, called like it with a number unless `title` is given.
+ * @throws HermesError `command.usage` when it has no message of that number.
+ */
+export async function forkSession(
+  storage: Storage,
+  session: SessionInfo,
+  { id, at, title }: { readonly id: string; readonly at?: number; readonly title?: string },
+): Promise<SessionInfo> {
+  if (at !== undefined && !(await storage.log.entries(session.id)).some(({ seq }) => seq === at))
+    throw usageError(`${session.id} has no message #${at}; \`hermes sessions show ${session.id}\` has the numbers.`)
+  const named = title ?? (session.title === null ? undefined : await storage.sessions.nextTitle(session.title))
+  return storage.sessions.fork({
+    from: session.id,
+    id,
+    ...(at === undefined ? {} : { upToSeq: at }),
+    ...(named === undefined ? {} : { title: named }),
+  })
+}

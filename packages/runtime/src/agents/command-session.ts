@@ -1,0 +1,72 @@
+import { HermesError, systemClock } from '@hermes/contracts'
+import type { CommandSession } from '@hermes/contracts/extension'
+import type { ReadyAgent, Runtime } from '../runtime.js'
+
+/** An agent as far as commands use it. */
+type CommandAgent<Next> = Pick<ReadyAgent, 'model' | 'provider' | 'cwd' | 'children' | 'limits' | 'models'> & {
+  readonly agent: Omit<ReadyAgent['agent'], 'close' | 'interrupt' | 'run' | 'steer' | 'takeOver'>
+  changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<Next>
+}
+
+/** What a {@link CommandSession} is made of. */
+interface CommandSessionOptions<Next extends CommandAgent<Next>> {
+  readonly runtime: Pick<Runtime, 'storage'>
+  /** The agent of the session now. */
+  readonly ready: () => Next
+  /** Another agent goes on with the session. */
+  readonly replaced: (ready: Next) => void
+  readonly isBusy: () => boolean
+  /** What the entry point does in its own way. */
+  readonly own: Pick<CommandSession, 'stop' | 'steer'> & Partial<Pick<CommandSession, 'title' | 'rename'>>
+}
+
+/** The session of an agent, as commands see it. */
+export function createCommandSession<Next extends CommandAgent<Next>>({
+  runtime,
+  ready,
+  replaced,
+  isBusy,
+  own,
+}: CommandSessionOptions<Next>): CommandSession {
+  const agent = () => ready().agent
+  const { sessionId: id } = agent()
+  const stored = async () => (await runtime.storage()).sessions.get(id)
+  return {
+    id,
+    get cwd() {
+      return ready().cwd
+    },
+    get model() {
+      return ready().model
+    },
+    get provider() {
+      return ready().provider
+    },
+    get isBusy() {
+      return isBusy()
+    },
+    entries: () => agent().entries(),
+    title: async () => (await stored())?.title ?? null,
+    rename: async (title) => {
+      if (!(await stored()))
+        throw new HermesError('There is nothing to name yet; say something first.', { code: 'command.usage' })
+      await (await runtime.storage()).sessions.update(id, { title })
+      return (await stored())?.title ?? title
+    },
+    models: () => ready().models(),
+    changeModel: async (change) => replaced(await ready().changeModel(change)),
+    compact: (options) => agent().compact(options),
+    planCompaction: (options) => agent().planCompaction(options),
+    undo: (options) => agent().undo(options),
+    plan: () => agent().plan(),
+    endPlan: (how) => agent().endPlan(how),
+    tasks: ready().children,
+    limits: async () => {
+      const { describeLimits } = await import('@hermes/models/spending')
+      return ready()
+        .limits()
+        .map((key) => describeLimits(key, systemClock.now()))
+    },
+    ...own,
+  }
+}
