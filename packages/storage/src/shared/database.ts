@@ -20,17 +20,21 @@ export interface Outcome {
  */
 export type Work<Result> = Generator<Statement, Result, Outcome>
 
+/** Where work is done. */
+export interface Runner {
+  /** Reads. In a file all of it from one state, on a server each statement sees what was committed before it. */
+  read<Result>(work: () => Work<Result>): Promise<Result>
+  /** Changes all or nothing; resolves once committed. Writes of one `key` run in the order they were asked for. */
+  write<Result>(key: string, work: () => Work<Result>): Promise<Result>
+}
+
 /** Where built statements run. */
-export interface Database {
+export interface Database extends Runner {
   readonly dialect: 'sqlite' | 'postgres'
   /** Compiles statements; it runs none. */
   readonly builder: Kysely<Tables>
   /** For parts of statements, where the builder is loaded by the first of them. */
   readonly sql: Sql
-  /** Reads. In a file all of it from one state, on a server each statement sees what was committed before it. */
-  read<Result>(work: () => Work<Result>): Promise<Result>
-  /** Changes all or nothing; resolves once committed. Writes of one `key` run in the order they were asked for. */
-  write<Result>(key: string, work: () => Work<Result>): Promise<Result>
   /** Whether there is such a table, with `column` if that is given. A file gets some of its tables with their first row. */
   has(table: LaterTable, column?: string): Work<boolean>
   /** Inside a write: makes the table where it is missing. */

@@ -1,7 +1,9 @@
+import type { Clock } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Compilable, SelectQueryBuilder } from 'kysely'
-import type { LatestSessionFilter, ListSessionsOptions, SessionResolution } from '../storage.js'
-import { all, type Database, first, run, type Work } from './database.js'
+import type { EndSession, LatestSessionFilter, ListSessionsOptions, SessionResolution } from '../storage.js'
+import { all, type Database, first, type Outcome, type Runner, run, type Statement, type Work } from './database.js'
+import { isAbandoned, type LastWriter, PROCESS_GONE } from './lease-rules.js'
 import { nextTitle, resolveSession, type SessionLookup } from './resolve.js'
 import { unknownSession } from './session-errors.js'
 import { relatedSessions } from './session-row.js'
@@ -26,6 +28,14 @@ interface SessionColumns {
 
 /** What a dialect has of its own. */
 interface DialectOptions<Row> {
+  readonly runner: Runner
+  /** Who this process is in leases. */
+  readonly process: string
+  readonly clock: Pick<Clock, 'now'>
+  /** The clock that leases are dated by. */
+  readonly leaseClock: Pick<Clock, 'now'>
+  /** The column with the time of the end, and how many milliseconds its unit has. */
+  readonly ended: { readonly column: string; readonly unitMs: number }
   /** Loads the builder, once. */
   readonly database: () => Promise<Database>
   /** The statement that gives all sessions. */
@@ -159,15 +169,39 @@ export abstract class FoundSessions<Row> implements SessionLookup {
     })
   }
 
+  async end(id: string, { reason, atMs = this.#options.clock.now() }: EndSession): Promise<void> {
+    const { runner, process, ended } = this.#options
+    // One that another process wrote since is not over.
+    const sql = `${endOf(ended)} AND NOT EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = sessions.id AND process <> ?)`
+    await runner.write(`session ${id}`, () => work({ sql, parameters: [atMs / ended.unitMs, reason, id, process] }))
+  }
+
+  async endAbandoned(): Promise<readonly string[]> {
+    const { runner, clock, leaseClock, process, ended } = this.#options
+    const sql = `${LAST_WRITERS} WHERE s.${ended.column} IS NULL AND l.process <> ?`
+    const { rows } = await runner.read(() => work({ sql, parameters: [process] }))
+    const nowMs = leaseClock.now()
+    const aheadMs = nowMs - clock.now()
+    const done: string[] = []
+    for (const writer of (rows as readonly Writer[]).filter((one) => isAbandoned(one, nowMs))) {
+      const { session_id: id, renewed_ms } = writer
+      const at = (renewed_ms - aheadMs) / ended.unitMs
+      // Whoever wrote it meanwhile has a row of another time.
+      const isSame =
+        'EXISTS (SELECT 1 FROM hermes_leases WHERE session_id = sessions.id AND process = ? AND renewed_ms = ?)'
+      const end = `${endOf(ended)} AND ${isSame}`
+      const parameters = [at, PROCESS_GONE, id, writer.process, renewed_ms]
+      const changed = await runner.write(`session ${id}`, () => work({ sql: end, parameters }))
+      if (changed.changes === 1) done.push(id)
+    }
+    return done
+  }
+
   async #related(id: string, direction: 'ancestors' | 'descendants'): Promise<readonly SessionInfo[]> {
-    const { database: load, rows, started } = this.#options
-    const database = await load()
-    const parameter = database.dialect === 'sqlite' ? '?' : '$1'
-    const sql = relatedSessions({ rows, parameter, started: `sessions.${started}` })[direction]
-    const found = await database.read(function* () {
-      return (yield { sql, parameters: [id] }).rows
-    })
-    return found.map((row) => this.#options.toInfo(row as Row))
+    const { rows, started } = this.#options
+    const sql = relatedSessions({ rows, started: `sessions.${started}` })[direction]
+    const found = await this.#options.runner.read(() => work({ sql, parameters: [id] }))
+    return found.rows.map((row) => this.#options.toInfo(row as Row))
   }
 
   async #infos(build: (sessions: Sorted, database: Database) => Compilable): Promise<readonly SessionInfo[]> {
@@ -185,6 +219,19 @@ export abstract class FoundSessions<Row> implements SessionLookup {
   #sessions({ builder, sql }: Database) {
     return builder.selectFrom(sql<SessionColumns>`(${sql.raw(this.#options.rows)})`.as('session'))
   }
+}
+
+type Writer = LastWriter & { readonly session_id: string }
+
+const LAST_WRITERS = `
+  SELECT l.session_id, l.process, l.ttl_ms, l.renewed_ms FROM hermes_leases l JOIN sessions s ON s.id = l.session_id`
+
+const endOf = ({ column }: { readonly column: string }) =>
+  `UPDATE sessions SET ${column} = ?, end_reason = ? WHERE id = ? AND ${column} IS NULL`
+
+/** One statement. */
+function* work(statement: Statement): Work<Outcome> {
+  return yield statement
 }
 
 type Sorted = SelectQueryBuilder<Tables & { session: SessionColumns }, 'session', SessionColumns>

@@ -74,14 +74,12 @@ export function sessionInfo(
 export function relatedSessions(options: {
   /** The statement that gives all sessions. */
   readonly rows: string
-  /** Stands for the id. */
-  readonly parameter: string
   /** The column with the time of the start. */
   readonly started: string
 }) {
   const related = (join: string, order: string) => `
   WITH RECURSIVE lineage(id, parent, depth) AS (
-    SELECT id, parent_session_id, 0 FROM sessions WHERE id = ${options.parameter}
+    SELECT id, parent_session_id, 0 FROM sessions WHERE id = ?
     UNION ALL
     SELECT s.id, s.parent_session_id, l.depth + 1 FROM sessions s JOIN lineage l ON ${join} WHERE l.depth < 1000
   )

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
+import type { Database } from '../shared/database.js'
 import { onFirstUse } from '../shared/on-first-use.js'
 import { processIdentity } from '../shared/process-identity.js'
 import type { SqliteOptions, Storage } from '../storage.js'
@@ -38,6 +39,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const inbox = new StoredInbox(connection, mine)
   const log = new SqliteLog(connection, { leases, inbox, clock, rescueDirs, appended: () => words.schedule() })
   const search = new SqliteSearch(connection, words)
+  const later = <Store extends object>(load: (db: Database) => Promise<Store>) =>
+    onFirstUse(async () => load(await database()))
   let usage: UsageStore | undefined
   return {
     sessions: new SqliteSessions(connection, { ...mine, database, rows, leases, log }),
@@ -45,35 +48,17 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     leases,
     inbox,
     search,
-    approvals: onFirstUse(async () => {
-      const { StoredApprovals } = await import('../stores/approvals.js')
-      return new StoredApprovals(await database())
-    }),
-    audit: onFirstUse(async () => {
-      const { AuditTrail } = await import('../stores/audit.js')
-      return new AuditTrail(await database())
-    }),
-    usage: onFirstUse(async () => {
-      const { UsageStore } = await import('../stores/usage.js')
-      return (usage = new UsageStore(await database(), mine))
-    }),
-    learnings: onFirstUse(async () => {
-      const { LearningStore } = await import('../stores/learnings.js')
-      return new LearningStore(await database(), mine)
-    }),
-    summaries: onFirstUse(async () => {
-      const { SummaryStore } = await import('../stores/summaries.js')
+    approvals: later(async (db) => new (await import('../stores/approvals.js')).StoredApprovals(db)),
+    audit: later(async (db) => new (await import('../stores/audit.js')).AuditTrail(db)),
+    usage: later(async (db) => (usage = new (await import('../stores/usage.js')).UsageStore(db, mine))),
+    learnings: later(async (db) => new (await import('../stores/learnings.js')).LearningStore(db, mine)),
+    summaries: later(async (db) => {
       const { SqliteSummaryIndex } = await import('./search/summary-index.js')
-      return new SummaryStore(await database(), { clock, index: new SqliteSummaryIndex(connection) })
+      const index = new SqliteSummaryIndex(connection)
+      return new (await import('../stores/summaries.js')).SummaryStore(db, { clock, index })
     }),
-    jobs: onFirstUse(async () => {
-      const { JobQueue } = await import('../stores/jobs.js')
-      return new JobQueue(await database(), mine)
-    }),
-    meta: onFirstUse(async () => {
-      const { MetaTable } = await import('../stores/meta.js')
-      return new MetaTable(await database())
-    }),
+    jobs: later(async (db) => new (await import('../stores/jobs.js')).JobQueue(db, mine)),
+    meta: later(async (db) => new (await import('../stores/meta.js')).MetaTable(db)),
     maintenance,
     close: async () => {
       await words.stop()

@@ -26,7 +26,7 @@ export class Statements {
   /** Does all of some work. */
   async perform<Result>(work: Work<Result>): Promise<Result> {
     let step = work.next()
-    while (!step.done) step = work.next(await this.#execute(step.value))
+    while (!step.done) step = work.next(await this.#execute({ ...step.value, sql: numbered(step.value.sql) }))
     return step.value
   }
 

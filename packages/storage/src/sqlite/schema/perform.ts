@@ -1,5 +1,22 @@
-import type { Outcome, Statement, Work } from '../../shared/database.js'
+import type { Outcome, Runner, Statement, Work } from '../../shared/database.js'
 import type { Connection } from '../file/connection.js'
+
+/** Does work on a file. */
+export class SqliteRunner implements Runner {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  read<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connection.read(() => perform(this.#connection, work()))
+  }
+
+  write<Result>(_key: string, work: () => Work<Result>): Promise<Result> {
+    return this.#connection.write(() => perform(this.#connection, work()))
+  }
+}
 
 /** Inside a transaction: does all of some work. */
 export function perform<Result>(connection: Connection, work: Work<Result>): Result {

@@ -3,19 +3,18 @@ import type { Database, Work } from '../../shared/database.js'
 import type { LaterTable, Tables } from '../../shared/tables.js'
 import type { Connection } from '../file/connection.js'
 import { ADD_ESTIMATES, LATER_TABLES } from './later-tables.js'
-import { perform } from './perform.js'
+import { SqliteRunner } from './perform.js'
 
 /**
  * Built statements on a file. Loaded by the first of them: loading the builder takes longer than starting a session without it.
  */
-export class SqliteDatabase implements Database {
+export class SqliteDatabase extends SqliteRunner implements Database {
   readonly dialect = 'sqlite'
   readonly builder: Kysely<Tables>
   readonly sql = sql
-  readonly #connection: Connection
 
   constructor(connection: Connection) {
-    this.#connection = connection
+    super(connection)
     this.builder = new Kysely<Tables>({
       dialect: {
         createAdapter: () => new SqliteAdapter(),
@@ -24,14 +23,6 @@ export class SqliteDatabase implements Database {
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
     })
-  }
-
-  read<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connection.read(() => perform(this.#connection, work()))
-  }
-
-  write<Result>(_key: string, work: () => Work<Result>): Promise<Result> {
-    return this.#connection.write(() => perform(this.#connection, work()))
   }
 
   *has(table: LaterTable, column?: string): Work<boolean> {
