@@ -83,6 +83,7 @@ export function parseFile(file, text) {
       const property = node.computed ? literalText(node.property) : node.property.name
       if (owner === 'process' && (property === 'env' || property === 'chdir')) addUse(`process.${property}`, node)
       if (owner === 'console') addUse('console', node)
+      if (property === 'createAgent') addUse('agent factory', node)
       writes.member(node, property ?? undefined)
       addBareFetch(node.object)
       if (node.object.type !== 'Identifier' || !/^(?:globalThis|global)$/.test(node.object.name)) return

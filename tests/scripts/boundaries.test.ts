@@ -203,6 +203,14 @@ describe('paths and dependencies', () => {
     expect(found).toEqual([`${base}/loop/run.ts:1 room`])
   })
 
+  it('reports an app that makes agents by itself', async () => {
+    const open = 'export const open = (runtime: any) => runtime.createAgent({})'
+    const allowed = RULES.allowed.filter(({ uses }) => uses.includes('agent factory'))
+    const files = { 'apps/acp/src/index.ts': open, 'packages/host/src/live-session.ts': open }
+    const found = await check(files, { allowed })
+    expect(found).toEqual(['apps/acp/src/index.ts:1 sink'])
+  })
+
   it('reports a file that does not parse', async () => {
     expect(await check({ 'packages/safety/src/index.ts': 'const = 1' })).toEqual([
       'packages/safety/src/index.ts:1 parse',

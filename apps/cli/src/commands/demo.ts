@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createSessionHost } from '@hermes/host'
 import { TASK, writeProject } from '../demo/project.js'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
@@ -42,19 +43,20 @@ async function repair(io: Io, options: { readonly record?: string; readonly base
   const runtime = await openCli(io, { platform: 'cli', yolo: true })
   const replay = options.baseUrl ? {} : { replay: fileURLToPath(new URL('./recording.jsonl', import.meta.url)) }
   try {
-    const { agent } = await runtime.createAgent({
+    const session = createSessionHost({ runtime }).open({
       provider: 'custom',
       model: 'demo-model',
       toolsets: ['coding'],
       ...replay,
       ...options,
+      permissions: 'deny',
     })
     const view = createProgressView({ output: io.stdout, text: true })
-    const stopListening = io.onInterrupt(() => agent.interrupt('interrupted from the terminal'))
-    const run = agent.run(TASK)
-    for await (const event of run) view.show(event)
+    const stopListening = io.onInterrupt(() => session.interrupt('interrupted from the terminal'))
+    const turn = session.send(TASK)
+    for await (const event of turn) view.show(event)
     stopListening()
-    const result = await run.result
+    const result = await turn.result
     if (result.error) io.stderr.write(`hermes: ${result.error.message}\n`)
     return result.status
   } finally {
