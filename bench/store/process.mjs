@@ -50,7 +50,7 @@ async function append() {
   for (let i = 0; i < count && performance.now() - beginMs < forMs; i++) {
     if (perSecond) await sleep(1_000 / perSecond)
     const fromMs = performance.now()
-    await store
+    await store.log
       .append(
         session,
         [{ type: 'message', message: { role: 'user', content: [{ type: 'text', text: `${i} ${text}` }] } }],
