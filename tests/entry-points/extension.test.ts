@@ -6,6 +6,7 @@ import { startEditor } from '../support/acp.js'
 import { runCli } from '../support/cli.js'
 import { startGateway } from '../support/gateway.js'
 import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const scene = useScene()
 
@@ -30,6 +31,7 @@ export default {
       parameters: { type: 'object', properties: { cups: { type: 'integer' } }, required: ['cups'] },
       execute: ({ cups }) => cups + ' cups poured in room ' + room(),
     })
+    api.commands.add({ name: 'steep', summary: 'let it steep', run: () => ({ type: 'text', text: 'It steeps in room ' + room() + '.' }) })
     api.doctor.check({ name: 'water', run: () => [{ level: 'warn', text: 'no water in room ' + room() }] })
     api.subcommands.add({
       name: 'boil',
@@ -97,6 +99,16 @@ it('adds a command, a config key and a check', async () => {
     exitCode: 1,
     stdout: expect.stringMatching(/config\.yaml:2:\d+: kettle\.room: must be a number\.\n$/),
   })
+})
+
+it.runIf(hasTmux)('adds a slash command to the terminal', async () => {
+  await install()
+  const { server, home, cwd } = scene
+  await using terminal = await openTerminal(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 80 })
+  await terminal.shows(/\n>$/)
+  await terminal.type('/steep')
+  await terminal.press('Enter')
+  await terminal.shows(/It steeps in room 7\./)
 })
 
 it('adds routes of its own to the gateway, with the key and without', async () => {
