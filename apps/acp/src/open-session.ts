@@ -11,7 +11,7 @@ const INSTRUCTIONS =
   'You speak inside a code editor: Markdown is shown, and the user sees your tool calls, edits and task list beside your text, so do not repeat them. Name files by their path.'
 
 /** Options of {@link openSession}. */
-export interface OpenSessionOptions {
+interface OpenSessionOptions {
   readonly client: AgentContext
   readonly capabilities: ClientCapabilities
   readonly options: AgentChoice

@@ -17,7 +17,7 @@ function optionOf(choice: ApprovalChoice, { grant }: ApprovalQuestion): Permissi
 }
 
 /** What is asked, and about which call of which session. */
-export interface PermissionRequest {
+interface PermissionRequest {
   readonly sessionId: string
   readonly toolCallId: string
   readonly question: ApprovalQuestion

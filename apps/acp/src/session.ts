@@ -17,7 +17,7 @@ import type { Place } from './tool-view.js'
 import { RunUpdates, textChunk } from './updates.js'
 
 /** What an {@link AcpSession} is made of. */
-export interface AcpSessionOptions {
+interface AcpSessionOptions {
   readonly handle: SessionHandle
   readonly home: Home
   readonly client: AgentContext

@@ -57,7 +57,7 @@ export interface Outcome {
 }
 
 /** What a finished call shows in place of what it had planned; without `content` that stays. */
-export interface FinishedView {
+interface FinishedView {
   readonly content?: ToolCallContent[]
   readonly locations?: ToolCallLocation[]
 }

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 
 /** One changed place of a file. */
-export interface ChangedPlace {
+interface ChangedPlace {
   /** Absolute. */
   readonly path: string
   /** `null` when the file is new. */

@@ -13,7 +13,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The headers access is judged by. */
-export interface AccessHeaders {
+interface AccessHeaders {
   readonly host: string | undefined
   readonly origin: string | undefined
   readonly authorization: string | undefined

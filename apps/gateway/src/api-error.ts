@@ -1,7 +1,7 @@
 import { errorLine, HermesError } from '@hermes/contracts'
 
 /** What an {@link ApiError} says beside its message. */
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   /** HTTP status. Default 400. */
   readonly status?: number
   /** Stable word for programs. */

@@ -17,7 +17,7 @@ const ROUTES =
 type Env = { readonly Bindings: HttpBindings }
 
 /** Options of {@link createApp}. */
-export interface AppOptions {
+interface AppOptions {
   readonly access: Access
   readonly chat: Chat
   readonly children: ChildrenRoutes

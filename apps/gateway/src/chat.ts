@@ -21,7 +21,7 @@ export interface ChatOptions {
 }
 
 /** One request as it came in. */
-export interface ChatCall {
+interface ChatCall {
   readonly body: string
   /** The session to go on with, when the client names one. */
   readonly sessionId: string | undefined

@@ -27,7 +27,7 @@ export interface Ending {
 }
 
 /** What is known once a run is over. */
-export interface EndingOptions {
+interface EndingOptions {
   readonly sessionId: string
   readonly result: RunResult
   readonly denials: readonly Denial[]

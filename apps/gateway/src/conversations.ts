@@ -18,7 +18,7 @@ export interface Conversation {
 }
 
 /** Options of {@link Conversations}. */
-export interface ConversationsOptions {
+interface ConversationsOptions {
   readonly storage: () => Promise<Storage>
   readonly host: SessionHost
   /** What agents are made with. Nobody at the other end of a request can be asked. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Entry, liveEntries, type Message, messageText } from '@hermes/contracts/conversation'
 
 /** What a client can tell of a message: whitespace does not count, images count by their bytes. */
-export type HistoryText =
+type HistoryText =
   | { readonly role: 'user'; readonly text: string }
   /** One reply; the agent may have spoken several times before and after its tool calls. */
   | { readonly role: 'assistant'; readonly texts: readonly string[]; readonly isInterrupted: boolean }
@@ -47,14 +47,14 @@ function isNote(part: Message['content'][number]): boolean {
 }
 
 /** How a request goes on with a log. */
-export type Continuation =
+type Continuation =
   /** The new message follows; `missing` messages of the client's history are not in the log yet. */
   | { readonly type: 'append'; readonly missing: number }
   /** The new message is the last one in the log already, without an answer or with one that broke off. */
   | { readonly type: 'resume' }
 
 /** What is compared. */
-export interface ContinuationOptions {
+interface ContinuationOptions {
   readonly log: readonly HistoryText[]
   readonly history: readonly HistoryText[]
   readonly message: HistoryText

@@ -23,7 +23,7 @@ export interface Settings {
 }
 
 /** Where settings come from, strongest first: flags, variables, `config.yaml`. */
-export interface SettingSources {
+interface SettingSources {
   readonly flags: Flags
   /** The environment over `.env`. */
   readonly variables: Readonly<Record<string, string | undefined>>

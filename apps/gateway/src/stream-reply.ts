@@ -7,7 +7,7 @@ const KEEP_ALIVE_MS = 15_000
 const KEEP_ALIVE = ': keepalive\n\n'
 
 /** What a streamed reply is made of. */
-export interface StreamReplyOptions {
+interface StreamReplyOptions {
   readonly source: PieceSource
   readonly writer: ChunkWriter
   /** @throws ApiError when the run gave no answer */

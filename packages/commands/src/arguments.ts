@@ -3,12 +3,12 @@ import type { Command, CommandForm } from '@hermes/contracts/extension'
 import { toolParameters } from '@hermes/registry'
 
 /** What the words after a command came to: arguments that fit its schema, or a question for those that are missing. */
-export type ReadArguments =
+type ReadArguments =
   | { readonly type: 'arguments'; readonly args: JsonObject }
   | { readonly type: 'missing'; readonly form: CommandForm }
 
 /** One parameter of a command. */
-export interface Parameter {
+interface Parameter {
   readonly name: string
   readonly schema: JsonObject
   readonly isRequired: boolean

@@ -12,7 +12,7 @@ export interface Issue {
 }
 
 /** Where a check puts what it finds. */
-export interface CheckContext {
+interface CheckContext {
   readonly issues: Issue[]
   /** How a number is written in the file, so that `0123` stays a text where a text is wanted. */
   readonly sourceOf?: (path: Path) => string | undefined

@@ -1,7 +1,7 @@
 import { isMap } from './check-field.js'
 
 /** How the stricter of two values of a key is found. */
-export type Strictness =
+type Strictness =
   /** The word that stands further left is stricter; words that are not listed are stricter than all that are. */
   | { readonly type: 'order'; readonly words: readonly unknown[] }
   /** Each entry forbids: all of both count. */

@@ -25,7 +25,7 @@ export interface StandardSchema<Output = unknown> {
 }
 
 /** What a validation came to: the value, defaults filled in, or what is wrong with it and where. `issues` tells them apart. */
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
       readonly issues: readonly {

@@ -9,7 +9,7 @@ import { type AuthDocument, type AuthFile, readAuthFile, setAside, signatureOf }
 const SECOND_LOOK_MS = 50
 
 /** Options of {@link AuthStore}. */
-export interface AuthStoreOptions {
+interface AuthStoreOptions {
   /** `auth.json` of a home. Absolute. Locks are in `PATH.locks`. */
   readonly path: string
   readonly clock: Clock

@@ -12,7 +12,7 @@ const LOCK_TIMEOUT_MS = 60_000
 const AGAIN_AFTER_MS = 30_000
 
 /** What renewals need of their pool. */
-export interface RenewalsOptions {
+interface RenewalsOptions {
   readonly provider: string
   readonly store: AuthStore
   readonly clock: Clock

@@ -31,7 +31,7 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
 }
 
 /** What a session needs of its host. */
-export interface LiveSessionOptions {
+interface LiveSessionOptions {
   readonly id: string
   readonly runtime: Pick<Runtime, 'createAgent' | 'storage' | 'policy'>
   readonly bus: () => Promise<EventBus>

@@ -14,7 +14,7 @@ export type Applied =
   | { readonly type: 'refused'; readonly reason: string; readonly isFull: boolean }
 
 /** What may be written. */
-export interface ChangeRules {
+interface ChangeRules {
   /** Characters that all entries may take together. */
   readonly limit: number
   /** Why a text must not be remembered; `null` when it may. */

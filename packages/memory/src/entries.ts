@@ -21,7 +21,7 @@ export function toEntry(text: string): string {
 }
 
 /** What a search for an entry by some of its words comes to. */
-export type EntryMatch =
+type EntryMatch =
   | { readonly type: 'one'; readonly index: number }
   | { readonly type: 'none' }
   | { readonly type: 'several'; readonly entries: readonly string[] }

@@ -6,7 +6,7 @@ import { BY_HAND } from './take-back.js'
 const STALE_MS = 900_000
 
 /** What a file holds that was written by other means than through here. */
-export interface HandEdit {
+interface HandEdit {
   readonly entries: readonly string[]
   /** What was added here while an editor still showed the text of before: it is put back. */
   readonly restored: readonly string[]

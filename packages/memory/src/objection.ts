@@ -1,7 +1,7 @@
 import type { ContextFinding } from '@hermes/safety'
 
 /** What a text is held against before it is remembered. */
-export interface ObjectionChecks {
+interface ObjectionChecks {
   /** Takes registered secrets out. */
   readonly redact: (text: string) => string
   readonly scan: (text: string) => readonly ContextFinding[]

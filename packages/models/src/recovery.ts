@@ -37,7 +37,7 @@ export interface NextAttempt extends Attempt {
 }
 
 /** Options of {@link Recovery}. */
-export interface RecoveryOptions extends CallTools {
+interface RecoveryOptions extends CallTools {
   /** Told which endpoint refused the conversation as too long, before the error for the caller is thrown. */
   readonly onTooLong: (endpoint: Endpoint) => void
   readonly maxRetries: number

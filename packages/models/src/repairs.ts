@@ -3,7 +3,7 @@ import type { AssistantMessage, ImagePart, Message, TextPart } from '@hermes/con
 import type { ModelRequest, RequestRepair } from '@hermes/contracts/model'
 
 /** Makes an image smaller; `null` where that cannot be done. */
-export type ShrinkImage = (image: ImagePart) => Promise<ImagePart | null>
+type ShrinkImage = (image: ImagePart) => Promise<ImagePart | null>
 
 /** What may follow from one verdict, milder first. */
 const STEPS: Readonly<Record<RequestRepair, readonly RequestRepair[]>> = {

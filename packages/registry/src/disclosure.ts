@@ -28,7 +28,7 @@ export interface OwnedDefinition {
 }
 
 /** What is sent whole and what is found by a search. */
-export interface Disclosed {
+interface Disclosed {
   readonly shown: readonly ToolDefinition[]
   readonly hidden: readonly OwnedDefinition[]
 }

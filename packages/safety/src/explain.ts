@@ -37,14 +37,14 @@ export interface Explanation {
 }
 
 /** What one step of a decision says by itself, in plain words, and whether it is the one that decides. */
-export interface ExplainedStep {
+interface ExplainedStep {
   readonly stage: Stage
   readonly says: string
   readonly decides: boolean
 }
 
 /** A rule of permissions.yaml, and whether it is the one that decides. */
-export interface ExplainedRule extends PermissionRule {
+interface ExplainedRule extends PermissionRule {
   readonly decides: boolean
   /** Why it does not decide; empty for the one that does. */
   readonly why: string

@@ -11,7 +11,7 @@ import type { Redirect } from './shell/script.js'
 import { visibleText } from './visible-text.js'
 
 /** What a grant is made of, beside the action. */
-export interface GrantFacts {
+interface GrantFacts {
   readonly subject: Subject
   /** The command of a spawn, taken apart. */
   readonly collected: Collected | null

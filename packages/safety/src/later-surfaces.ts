@@ -7,7 +7,7 @@ import type { AnalyzedAction } from './match-rules.js'
 import { mentionsLifecycle, type Surface, surfaceOf } from './path/surfaces.js'
 
 /** A question about one file that runs or instructs later. */
-export interface SurfaceAsk {
+interface SurfaceAsk {
   readonly rule: string
   readonly reason: string
 }

@@ -5,7 +5,7 @@ import type { ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Review, Reviewer } from './reviewer.js'
 
 /** Options of {@link createModelReviewer}. */
-export interface ModelReviewerOptions {
+interface ModelReviewerOptions {
   /** Opened for each question; a rejection leaves it to a person. */
   readonly clientFor: (question: ApprovalQuestion) => Promise<ModelClient>
   /** What the owner of the machine wants to be gone by, in their own words; it goes into the system text. Default: nothing. */

@@ -11,7 +11,7 @@ import { fingerprintOf, isAlive, redactQuestion } from './questions.js'
 import { Waiters } from './waiters.js'
 
 /** Options of {@link OpenQuestions}. */
-export interface OpenQuestionsOptions {
+interface OpenQuestionsOptions {
   readonly store: ApprovalStore
   readonly clock: Clock
   readonly redact: (text: string) => string
@@ -21,7 +21,7 @@ export interface OpenQuestionsOptions {
 }
 
 /** How waiting for an answer ended. `parked` is new where it was not parked before. */
-export type Settled =
+type Settled =
   | { readonly type: 'answered'; readonly approval: Approval; readonly action: Action }
   | { readonly type: 'parked'; readonly question: ApprovalQuestion; readonly isNew: boolean }
   | { readonly type: 'aborted'; readonly question: ApprovalQuestion }

@@ -9,7 +9,7 @@ import { isBeyond, writeTargets } from './command/write-targets.js'
 import type { AnalyzedAction } from './match-rules.js'
 
 /** What a person is asked about only once text from outside is in the conversation. */
-export interface OutsideTextAsk {
+interface OutsideTextAsk {
   readonly rule: 'outside-text-send' | 'outside-text-write' | 'outside-text-secret' | 'outside-text-install'
   readonly reason: string
 }

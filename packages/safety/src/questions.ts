@@ -11,7 +11,7 @@ const ONCE_ONLY = Object.freeze([
 ])
 
 /** What a question depends on beside the action and the verdict. */
-export interface QuestionFacts {
+interface QuestionFacts {
   readonly redact: (text: string) => string
   /** What an "always" would write. */
   readonly grant: PermissionRule | null

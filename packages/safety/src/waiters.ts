@@ -1,7 +1,7 @@
 import { type Clock, isAbort } from '@hermes/contracts'
 
 /** Somebody who waits. */
-export interface Waiter {
+interface Waiter {
   readonly done: Promise<'woken' | 'late' | 'aborted'>
   cancel(): void
 }

@@ -34,7 +34,7 @@ export interface RescuedEntry {
 }
 
 /** A file that has the name of a rescue file and is not taken. */
-export interface RefusedFile {
+interface RefusedFile {
   readonly path: string
   readonly problem: string
 }

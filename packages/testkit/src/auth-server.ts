@@ -38,7 +38,7 @@ const SCOPE = 'openid offline_access'
 const ACCOUNT = 'ada'
 
 /** How an {@link AuthServer} behaves. */
-export interface AuthServerOptions {
+interface AuthServerOptions {
   /** Seconds that access tokens live. Default 3,600. */
   readonly tokenLifeS?: number
   /** Seconds between two questions that clients with a device code are told. Default: nothing, which means 5. */

@@ -51,7 +51,7 @@ export const EVERYDAY_COMMANDS: readonly string[] = [
 ]
 
 /** Programs of everyday commands that a machine may well lack. */
-export const OPTIONAL_PROGRAMS: readonly string[] = [
+const OPTIONAL_PROGRAMS: readonly string[] = [
   'npm',
   'make',
   'cc',

@@ -4,13 +4,13 @@ import type { ToolResult } from '@hermes/contracts/tool'
 /** The states of a task, in the order of its life. */
 export const TODO_STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const
 
-export type TodoStatus = (typeof TODO_STATUSES)[number]
+type TodoStatus = (typeof TODO_STATUSES)[number]
 
 /** One task of the session's list. */
 export type Todo = { readonly id: string; readonly content: string; readonly status: TodoStatus }
 
 /** A task as a model sends it; what is missing is kept when it merges into a task of that id. */
-export interface TodoInput {
+interface TodoInput {
   readonly id: string
   readonly content?: string | undefined
   readonly status?: string | undefined
@@ -26,7 +26,7 @@ const MARKS: Readonly<Record<TodoStatus, string>> = {
 }
 
 /** A list after a write, and what had to be put right. */
-export interface TodoUpdate {
+interface TodoUpdate {
   readonly todos: readonly Todo[]
   readonly notes: readonly string[]
 }

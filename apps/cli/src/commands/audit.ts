@@ -6,7 +6,7 @@ import { withStorage } from '../open-cli.js'
 import { clip, createStyle, printable, type Style } from '../render/style.js'
 
 /** Flags of `hermes audit list`. */
-export interface AuditFlags extends Pick<AuditFilter, 'decision' | 'kind' | 'text'> {
+interface AuditFlags extends Pick<AuditFilter, 'decision' | 'kind' | 'text'> {
   readonly limit: number
   readonly days?: number
   readonly session?: string

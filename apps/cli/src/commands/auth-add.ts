@@ -10,7 +10,7 @@ import { canAsk, type Io } from '../io.js'
 import { readPipedInput } from '../stdin.js'
 
 /** Flags of `hermes auth add`. */
-export interface AuthAddFlags {
+interface AuthAddFlags {
   readonly keyStdin?: boolean
   readonly oauth?: boolean
   readonly flow?: LoginFlow

@@ -20,7 +20,7 @@ export async function listFallbacks(io: Io, { json }: { readonly json?: boolean 
 }
 
 /** Flags of `hermes fallback add`. */
-export interface AddFlags {
+interface AddFlags {
   readonly baseUrl?: string
   readonly keyEnv?: string
 }

@@ -9,7 +9,7 @@ import { homeOf, openCli } from '../open-cli.js'
 const TIMEOUT_MS = 10_000
 
 /** What `hermes memory setup` may be told. */
-export interface ProviderFlags {
+interface ProviderFlags {
   readonly baseUrl?: string
   readonly userId?: string
   readonly embeddingUrl?: string

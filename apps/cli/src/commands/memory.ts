@@ -17,7 +17,7 @@ const ORIGIN = 'command line'
 const SHOWN_CHARS = 60
 
 /** Which store a command is about. */
-export interface MemoryFlags {
+interface MemoryFlags {
   /** USER.md instead of MEMORY.md. */
   readonly user?: boolean
   readonly json?: boolean

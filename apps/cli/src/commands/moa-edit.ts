@@ -6,7 +6,7 @@ import type { Io } from '../io.js'
 import { homeOf, withRuntime } from '../open-cli.js'
 
 /** Flags of `hermes moa add` and `configure`. */
-export interface PresetFlags {
+interface PresetFlags {
   /** `PROVIDER/MODEL` each. */
   readonly reference?: readonly string[]
   readonly aggregator?: string

@@ -85,7 +85,7 @@ function modelsOf({ references, aggregator }: MixtureChoice) {
 }
 
 /** Flags of `hermes moa try`. */
-export interface TryFlags {
+interface TryFlags {
   readonly preset?: string
   readonly full?: boolean
   readonly json?: boolean

@@ -45,7 +45,7 @@ export async function permissionsList(io: Io, { json }: { readonly json?: boolea
 }
 
 /** Flags of `hermes permissions explain`. */
-export interface ExplainFlags {
+interface ExplainFlags {
   readonly tool?: string
   readonly surface: string
   readonly user?: string

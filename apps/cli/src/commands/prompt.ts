@@ -6,7 +6,7 @@ import { messageParts, type PromptPart, part, storedParts, toolParts } from '../
 import { clip, createStyle, printable } from '../render/style.js'
 
 /** Flags of `hermes prompt show`. */
-export interface PromptShowFlags {
+interface PromptShowFlags {
   readonly text?: boolean
   readonly model?: string
   readonly toolsets?: string

@@ -13,7 +13,7 @@ import { type ExportedSession, exportJson, exportJsonl, exportMarkdown } from '.
 const FORMATS = { jsonl: exportJsonl, json: exportJson, md: exportMarkdown, html: exportHtml } as const
 
 /** Flags of `hermes sessions export`. */
-export interface ExportFlags {
+interface ExportFlags {
   readonly format: keyof typeof FORMATS
   readonly all?: boolean
   readonly output?: string

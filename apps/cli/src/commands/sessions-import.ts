@@ -7,7 +7,7 @@ import { homeOf, withStorage } from '../open-cli.js'
 import { printable } from '../render/style.js'
 
 /** Flags of `hermes sessions import` and `hermes migrate-sessions`. */
-export interface ImportFlags {
+interface ImportFlags {
   readonly json?: boolean
 }
 

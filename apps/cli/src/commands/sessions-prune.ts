@@ -6,7 +6,7 @@ import { withStorage } from '../open-cli.js'
 const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** Flags of `hermes sessions prune`. */
-export interface PruneFlags {
+interface PruneFlags {
   readonly olderThan: string
   readonly source?: string
   readonly dryRun?: boolean

@@ -6,7 +6,7 @@ import { withRuntime } from '../open-cli.js'
 import { clip, printable } from '../render/style.js'
 
 /** Flags of `hermes sessions rescue`. */
-export interface RescueFlags {
+interface RescueFlags {
   readonly all?: boolean
   readonly json?: boolean
 }

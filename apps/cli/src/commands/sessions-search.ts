@@ -6,7 +6,7 @@ import { withStorage } from '../open-cli.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
 
 /** Flags of `hermes sessions search`. */
-export interface SearchFlags {
+interface SearchFlags {
   readonly limit: number
   readonly role?: readonly string[]
   readonly source?: readonly string[]

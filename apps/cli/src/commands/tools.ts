@@ -13,7 +13,7 @@ export function toolsJson(io: Io): Promise<number> {
 }
 
 /** Flags of `hermes tools enable` and `disable`. */
-export interface SwitchFlags {
+interface SwitchFlags {
   /** One platform only, such as `telegram`. */
   readonly platform?: string
 }

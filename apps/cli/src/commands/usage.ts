@@ -8,7 +8,7 @@ import { createStyle } from '../render/style.js'
 import { renderUsage } from '../usage/report.js'
 
 /** Flags of `hermes usage`. */
-export interface UsageFlags {
+interface UsageFlags {
   readonly by: UsageGroup
   readonly days: number
   readonly session?: string

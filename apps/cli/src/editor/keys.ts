@@ -5,7 +5,7 @@ export type KeyInput =
   | { readonly type: 'paste'; readonly text: string }
 
 /** Turns what a terminal in raw mode sends into keys; what is cut off at the end of a piece waits for the next one. */
-export interface KeyDecoder {
+interface KeyDecoder {
   push(piece: string): readonly KeyInput[]
   /** What still waits, taken as it is: a lone escape is the key. */
   flush(): readonly KeyInput[]

@@ -7,7 +7,7 @@ export interface Layout {
 }
 
 /** What is laid out: the prompt stands before the first row, as much room before the others. */
-export interface LayoutOptions {
+interface LayoutOptions {
   readonly prompt: string
   readonly text: string
   /** An index into `text`. */

@@ -7,7 +7,7 @@ import { clip, printable, type Style, wrap } from '../render/style.js'
 import type { Footer } from '../screen/screen.js'
 
 /** What stands below the output. */
-export interface FooterParts {
+interface FooterParts {
   readonly status: readonly string[]
   /** A question takes the place of the line. */
   readonly picker: PickerState | null

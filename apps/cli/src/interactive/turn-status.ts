@@ -2,7 +2,7 @@ import type { Activity, AgentEvent } from '@hermes/agent-core'
 import { printable } from '../render/style.js'
 
 /** What stands above the input line while a run is under way. */
-export interface TurnStatus {
+interface TurnStatus {
   see(event: AgentEvent): void
   lines(activity: Activity, nowMs: number): readonly string[]
 }

@@ -6,12 +6,12 @@ import { renderDiff } from './diff.js'
 import { clip, createStyle, PrintableStream, printable, type Style, wrap } from './style.js'
 
 /** Shows what an agent does, a line at a time. */
-export interface ProgressView {
+interface ProgressView {
   show(event: AgentEvent): void
 }
 
 /** Options of {@link createProgressView}. */
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly output: Output
   /** Print the model's text as it comes; off where the answer goes to another stream: only what it says before a call is shown then. */
   readonly text: boolean

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { graphemes, width } from '../editor/graphemes.js'
 
 /** Where the last line of output ends on a screen of `columns`. */
-export interface TailEnd {
+interface TailEnd {
   /** 0 when the line is empty, `columns` when it fills its row: the cursor then waits at the edge. */
   readonly column: number
   /** The last character, which is written again to bring the cursor back to the edge. */

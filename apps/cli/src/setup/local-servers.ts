@@ -1,7 +1,7 @@
 import { type Endpoint, modelsAt } from './endpoint.js'
 
 /** A model server that people run on their own machine, where it usually listens. */
-export interface LocalServer {
+interface LocalServer {
   readonly provider: string
   readonly name: string
   readonly baseUrl: string

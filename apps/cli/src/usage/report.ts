@@ -3,7 +3,7 @@ import { dollars, shortNumber } from '@hermes/models/spending'
 import { clip, printable, type Style } from '../render/style.js'
 
 /** What a report is drawn from. */
-export interface UsageReport {
+interface UsageReport {
   /** One line above the table. */
   readonly title: string
   /** What the first column holds. */

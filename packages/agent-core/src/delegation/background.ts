@@ -18,7 +18,7 @@ export interface Handle {
 }
 
 /** Options of {@link delegateInBackground}. */
-export interface BackgroundOptions extends Omit<DelegateOptions, 'signal' | 'progress' | 'isBackground'> {
+interface BackgroundOptions extends Omit<DelegateOptions, 'signal' | 'progress' | 'isBackground'> {
   readonly mail: ToolMail
 }
 

@@ -3,7 +3,7 @@ import type { JsonSchema } from '@hermes/contracts/tool'
 import { toolParameters } from '@hermes/registry'
 
 /** An answer that has to be data. */
-export type StructuredAnswer =
+type StructuredAnswer =
   | { readonly type: 'fits'; readonly output: JsonObject }
   /** One line that says what to correct. */
   | { readonly type: 'unfit'; readonly problem: string }

@@ -16,7 +16,7 @@ const LIMITS_MS: Readonly<Record<Activity['state'], number>> = {
 const LOOKS_TO_END = 2
 
 /** Somebody who looks after a child. */
-export interface ChildWatch {
+interface ChildWatch {
   /** Why it was interrupted; `null` when it was not. */
   readonly stale: () => string | null
   /** Resolves when the child was told to end and has not for over 30 s. */
@@ -25,7 +25,7 @@ export interface ChildWatch {
 }
 
 /** Who looks after a child, and whom it waits for. */
-export interface WatchOptions {
+interface WatchOptions {
   readonly clock: Clock
   /** Abort is how others tell the child to end. */
   readonly signal: AbortSignal

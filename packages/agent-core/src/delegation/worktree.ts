@@ -21,7 +21,7 @@ export interface Worktree {
 }
 
 /** What worktrees are made with: git runs where the parent works, under the same policy, and nothing that the repository names. */
-export type WorktreeContext = Pick<ToolContext, 'environment' | 'permit'>
+type WorktreeContext = Pick<ToolContext, 'environment' | 'permit'>
 
 /**
  * Makes a worktree of the repository around the current directory, at its newest commit, in a folder of `/tmp` for this user alone.

@@ -4,7 +4,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { folderWithGit } from './folder-with-git.js'
 
 /** Where git runs, and with whose leave. */
-export interface GitTarget {
+interface GitTarget {
   readonly environment: Environment
   readonly permit: (action: Action) => Promise<Permit>
   /** For every command. */
@@ -12,7 +12,7 @@ export interface GitTarget {
 }
 
 /** Runs `command`, which begins with `git`, in a folder. */
-export type UntrustedGit = (cwd: string, command: string) => Promise<ExecResult>
+type UntrustedGit = (cwd: string, command: string) => Promise<ExecResult>
 
 /** For commands that show differences: nothing but git itself makes them, and repositories within are not entered. */
 export const PLAIN_DIFF = '--no-ext-diff --no-textconv --no-color --submodule=short --ignore-submodules=dirty'

@@ -4,7 +4,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import type { RunContext } from '../loop/run-context.js'
 
 /** What every handler of a run gets: the run as extensions may see it. */
-export class RunHookEvent implements HookEvent {
+class RunHookEvent implements HookEvent {
   readonly #context: RunContext
   readonly #callId: string
   #waitedMs = 0

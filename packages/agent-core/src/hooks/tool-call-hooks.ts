@@ -18,7 +18,7 @@ const SHOWN_ARGS_CHARS = 300
 type Own<Event> = Omit<Event, keyof ReturnType<typeof hookEvent> | 'plan' | 'reply'>
 
 /** What the gates say of a call: its arguments, as they were or changed, or why it is not run. */
-export type GatedCall =
+type GatedCall =
   | {
       readonly type: 'open'
       readonly args: JsonObject

@@ -10,7 +10,7 @@ const FOR: Readonly<Record<Exclude<ApprovalChoice, 'deny'>, string>> = {
 }
 
 /** Who allowed something a call does, and for how long where a person said so. */
-export type Approver =
+type Approver =
   | { readonly type: 'user'; readonly choice: ApprovalChoice }
   | { readonly type: 'other'; readonly note: string }
 

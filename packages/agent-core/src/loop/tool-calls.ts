@@ -55,7 +55,7 @@ type ReadyCall =
     }
 
 /** How a batch ended. */
-export type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
+type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
 
 /**
  * Runs the calls of one message: plan → prepare → execute → finalize, in segments whose members may overlap. Results are appended in

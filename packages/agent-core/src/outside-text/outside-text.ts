@@ -4,7 +4,7 @@ import type { ToolOutcome } from '@hermes/registry'
 import type { RunContext } from '../loop/run-context.js'
 
 /** A result, and the rules by which text in it tries to steer the agent. */
-export interface FencedOutcome {
+interface FencedOutcome {
   readonly outcome: ToolOutcome
   readonly rules: readonly string[]
 }

@@ -5,7 +5,7 @@ import type { ModelRequest } from '@hermes/contracts/model'
 export type Prefix = Pick<ModelRequest, 'tools' | 'messages'>
 
 /** Where a request stopped to be the beginning of the next one. */
-export interface PrefixBreak {
+interface PrefixBreak {
   /** Whose bytes changed: the definition of a tool, a section of the system text, a message. */
   readonly component: string
   /** The first byte that differs, counted from 0 over tool definitions, system text and messages as JSON lines in UTF-8. */

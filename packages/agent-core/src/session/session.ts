@@ -29,7 +29,7 @@ export interface OpenCall {
 }
 
 /** What a session needs from outside. */
-export interface SessionLogOptions {
+interface SessionLogOptions {
   readonly store: SessionStore
   readonly session: NewSession
   readonly owner: string

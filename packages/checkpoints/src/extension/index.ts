@@ -31,7 +31,7 @@ export interface AgentCheckpoints {
 }
 
 /** Options of {@link openHomeCheckpoints}. */
-export interface HomeCheckpointsOptions {
+interface HomeCheckpointsOptions {
   readonly home: string
   readonly userHome: string
   /** Where they are kept. */

@@ -5,7 +5,7 @@ import { type ScanResult, scan } from '../scan/scan.js'
 import { readStatCache, writeStatCache } from '../scan/stat-cache.js'
 
 /** What is needed to keep the state of a workspace. */
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly root: string
   readonly store: ObjectStore
   /** The file of the stat cache. */

@@ -15,7 +15,7 @@ import { differences, entryAt, isSameEntry } from '../scan/compare.js'
 import type { mergeText } from './merge-text.js'
 
 /** What is asked for. */
-export interface PlanOptions {
+interface PlanOptions {
   readonly store: ObjectStore
   /** Takes merged texts. */
   readonly writer: PackWriter

@@ -4,7 +4,7 @@ import type { Slices } from '../objects/slices.js'
 import type { Tree, TreeEntry } from '../objects/tree.js'
 
 /** What was at a path before and after; `undefined` for nothing. */
-export interface Difference {
+interface Difference {
   readonly before: TreeEntry | undefined
   readonly after: TreeEntry | undefined
 }

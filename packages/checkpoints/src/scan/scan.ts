@@ -31,7 +31,7 @@ import {
 import type { CachedFolder, StatCache } from './stat-cache.js'
 
 /** What a walk works with. */
-export interface ScanOptions {
+interface ScanOptions {
   /** Absolute, links followed. */
   readonly root: string
   readonly cache: StatCache

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 /** A process that calls an API with a credential of a pool, once it is told to. */
-export interface Caller {
+interface Caller {
   readonly process: ChildProcess
   /** Resolves once it can begin. */
   readonly ready: Promise<void>

@@ -22,7 +22,7 @@ export interface AuthorizationServer {
 }
 
 /** The endpoints that flows use, as metadata names them. */
-export type EndpointName = 'token_endpoint' | 'authorization_endpoint' | 'device_authorization_endpoint'
+type EndpointName = 'token_endpoint' | 'authorization_endpoint' | 'device_authorization_endpoint'
 
 const TIMEOUT_MS = 30_000
 

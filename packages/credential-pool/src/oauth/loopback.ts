@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { errorLine, HermesError } from '@hermes/contracts'
 
 /** Where a browser comes back to after a login. */
-export interface Loopback {
+interface Loopback {
   readonly redirectUri: string
   /** The query of the first redirect that `isOurs` takes. Rejects with an `AbortError`. */
   wait(signal?: AbortSignal): Promise<URLSearchParams>

@@ -1,7 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 
 /** The extension of SQLite that compares vectors; few need it, so it does not come with this package. */
-export type VectorExtension = Pick<typeof import('sqlite-vec'), 'load'>
+type VectorExtension = Pick<typeof import('sqlite-vec'), 'load'>
 
 /** @throws HermesError `memory.provider_unavailable` when the package `sqlite-vec` is not installed beside this program. */
 export async function loadVectors(): Promise<VectorExtension> {

@@ -7,7 +7,7 @@ import type { Embedder } from './embeddings.js'
 import { loadVectors } from './load-vectors.js'
 
 /** What a store of vectors is made of. */
-export interface LocalVectorsOptions {
+interface LocalVectorsOptions {
   /** The SQLite file; made with its folder when missing, with mode 0600. */
   readonly path: string
   /** Names the model that made the vectors: those of another one are not compared. */

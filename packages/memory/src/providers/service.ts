@@ -1,7 +1,7 @@
 import { errorLine, HermesError, isAbort, isJsonObject, type JsonObject } from '@hermes/contracts'
 
 /** What a service is and how it is spoken to. */
-export interface ServiceAddress {
+interface ServiceAddress {
   /** For messages, for example `Honcho`. */
   readonly title: string
   readonly fetch: typeof globalThis.fetch

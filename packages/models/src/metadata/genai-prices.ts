@@ -9,7 +9,7 @@ import { metadataIds } from './provider-ids.js'
 export const PRICES_RELEASE = { version: '0.1.8', asOf: '2026-09-23' } as const
 
 /** What a package entry says, and for how long it holds. */
-export interface PackagedFacts extends PartialFacts {
+interface PackagedFacts extends PartialFacts {
   /** Prices differ by day or hour, so they are looked up again within one. */
   readonly changes: boolean
 }

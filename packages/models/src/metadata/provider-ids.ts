@@ -1,5 +1,5 @@
 /** What the sources of metadata call a provider of the catalogue, where that is another name. */
-export interface MetadataIds {
+interface MetadataIds {
   readonly modelsDev: string
   readonly genaiPrices: string
 }

@@ -7,7 +7,7 @@ import { knownTimeZone, periodOf } from './calendar.js'
 import { dollars, shortNumber } from './figures.js'
 
 /** What a session has cost and may still cost. */
-export interface SessionUsage {
+interface SessionUsage {
   readonly storage: UsageStorage
   readonly sessionId: string
   readonly settings: UsageSettings

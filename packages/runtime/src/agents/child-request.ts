@@ -4,7 +4,7 @@ import type { ModelChoice } from '../models/model-choice.js'
 import type { AgentRequest } from '../runtime.js'
 
 /** What is known of a child when it is made. */
-export interface ChildStart {
+interface ChildStart {
   readonly task: ChildTask
   /** Where it works. Absolute. */
   readonly cwd: string

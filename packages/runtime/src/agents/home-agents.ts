@@ -54,7 +54,7 @@ const CLOSE_CHILDREN_WITHIN_MS = 5_000
 const LIST_TIMEOUT_MS = 10_000
 
 /** What agents of a home are made with. */
-export interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'platform'> {
+interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'platform'> {
   readonly config: HermesConfig
   readonly policy: Policy
   readonly checkpoints: HomeCheckpoints

@@ -22,7 +22,7 @@ import type { HomeCode } from './home-code.js'
 import { delegationLimits, noChild } from './lineage.js'
 
 /** What the tools of a home depend on. */
-export interface HomeToolsOptions {
+interface HomeToolsOptions {
   readonly config: HermesConfig
   readonly platform: string
   /** Where agents work that name no folder. */
@@ -46,7 +46,7 @@ export interface HomeToolsOptions {
 }
 
 /** What the tools of one agent depend on. */
-export interface AgentTools {
+interface AgentTools {
   readonly checkpoints: AgentCheckpoints
   readonly code: HomeCode
   readonly delegation: Delegation | null

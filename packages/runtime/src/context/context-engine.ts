@@ -11,7 +11,7 @@ const ALWAYS_FITS = 4_000
 const FITS_ANY_SHORT = 10 * ALWAYS_FITS
 
 /** What compacts the sessions of an agent, and with what. */
-export interface ContextEngineOptions {
+interface ContextEngineOptions {
   readonly settings: HermesConfig['compression']
   /** Whose window it is. */
   readonly model: { readonly provider: string; readonly model: string }

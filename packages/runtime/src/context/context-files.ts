@@ -17,7 +17,7 @@ const STICKY = 0o1000
 const WRITABLE_BY_ALL = 0o002
 
 /** The instructions that were found, and what was wrong on the way, one line each. */
-export interface FoundContext {
+interface FoundContext {
   readonly file: ContextFile | null
   readonly problems: readonly string[]
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@hermes/contracts'
 import type { KeepResult } from '@hermes/registry'
 
 /** Options of {@link keepResultsIn}. */
-export interface KeptResultsOptions {
+interface KeptResultsOptions {
   /** Made when the first result comes. */
   readonly directory: string
   /** Takes the secrets of the home out. */

@@ -7,7 +7,7 @@ import type { Storage } from '@hermes/storage'
 const MAX_SESSION_CHARS = 60_000
 
 /** What references of a home reach. */
-export interface ReferenceSources {
+interface ReferenceSources {
   readonly windowTokens: NonNullable<ReferenceOptions['windowTokens']>
   readonly storage: () => Promise<Storage>
   readonly proxies: Proxies | null

@@ -11,7 +11,7 @@ const SHARE_OF_WINDOW = 0.25
 const NOTHING_REMEMBERED: MemorySection = { text: '', problems: [] }
 
 /** What the system text of a session is made of. */
-export interface SystemPromptFacts {
+interface SystemPromptFacts {
   readonly cwd: string
   /** Who the agent is: a text, or the file that says it. */
   readonly soul: string | { readonly path: string }

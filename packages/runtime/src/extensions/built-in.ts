@@ -23,7 +23,7 @@ import type { Runtime } from '../runtime.js'
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 
 /** What the extensions of a home work with. */
-export interface HomeParts {
+interface HomeParts {
   readonly config: HermesConfig
   readonly checkpoints: HomeCheckpoints
   readonly memory: HomeMemory | null

@@ -8,7 +8,7 @@ const LEASE_MS = 60_000
 const RENEW_EVERY_MS = LEASE_MS / 3
 
 /** What the runner of jobs works with. */
-export interface JobRunnerOptions {
+interface JobRunnerOptions {
   readonly registry: Pick<ExtensionRegistry, 'list'>
   readonly jobs: () => Promise<Jobs>
   readonly clock: Clock

@@ -6,7 +6,7 @@ const RENDER_WITHIN_MS = 30_000
 const BETWEEN = '\n\n'
 
 /** Texts for the system text, and what was left out of it. */
-export interface RenderedSections {
+interface RenderedSections {
   readonly sections: readonly { readonly source: string; readonly text: string }[]
   readonly problems: readonly string[]
 }

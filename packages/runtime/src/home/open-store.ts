@@ -13,7 +13,7 @@ export interface HomeStore {
 }
 
 /** What it is opened with. */
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   readonly home: string
   readonly config: Pick<HermesConfig, 'database' | 'storage'>
   /** Where goes what the store takes no more. */

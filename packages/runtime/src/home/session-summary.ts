@@ -5,7 +5,7 @@ import { askModel } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 
 /** What summing up a session takes. */
-export interface SummaryOptions {
+interface SummaryOptions {
   readonly storage: Pick<Storage, 'sessions' | 'log' | 'summaries'>
   readonly session: SessionInfo
   /** Opened only when a summary is wanted. */

@@ -4,7 +4,7 @@ import { askModel } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 
 /** What naming a session takes. */
-export interface TitleOptions {
+interface TitleOptions {
   readonly storage: Pick<Storage, 'sessions' | 'log'>
   readonly sessionId: string
   /** Opened only when a title is wanted. */

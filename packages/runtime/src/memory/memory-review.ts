@@ -13,7 +13,7 @@ import { askModel } from '@hermes/models'
 import type { HomeMemory } from './home-memory.js'
 
 /** What looking through a session for what should last takes. */
-export interface MemoryReviewOptions {
+interface MemoryReviewOptions {
   readonly memory: HomeMemory
   readonly sessionId: string
   /** The log of the session, or what of it was not looked through yet. */
@@ -32,7 +32,7 @@ const MAX_CHANGES = 3
 const MAX_TOKENS = 600
 
 /** What a look through a session came to. */
-export interface MemoryReview {
+interface MemoryReview {
   /** `false` when too little was said to be worth it. */
   readonly hasLooked: boolean
   /** How many changes were made. */

@@ -10,7 +10,7 @@ import type { ModelChoice, ModelChoiceOptions } from './model-choice.js'
 import type { Spending } from './spending.js'
 
 /** What auxiliary tasks need of a home. */
-export interface AuxiliaryTasksOptions {
+interface AuxiliaryTasksOptions {
   readonly config: Pick<HermesConfig, 'auxiliary' | 'memory'>
   /** Where what should last is kept. Default: nowhere. */
   readonly memory?: () => HomeMemory | null

@@ -8,7 +8,7 @@ import { secretsIn } from '../home/home-secrets.js'
 import { type ModelChoice, poolName } from './model-choice.js'
 
 /** What decides about the keys of a home. */
-export interface CredentialsOptions {
+interface CredentialsOptions {
   readonly home: string
   readonly config: HermesConfig
   /** Environment and `.env` values by name. */

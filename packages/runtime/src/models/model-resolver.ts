@@ -28,7 +28,7 @@ export interface ResolvedModel {
 }
 
 /** What it takes to find who answers in a home. */
-export interface ModelResolverOptions {
+interface ModelResolverOptions {
   readonly config: HermesConfig
   readonly platform: string
   readonly tempDir: string

@@ -14,7 +14,7 @@ export interface Spending {
 }
 
 /** Options of {@link openSpending}. */
-export interface SpendingOptions {
+interface SpendingOptions {
   readonly config: Pick<HermesConfig, 'budget' | 'timezone'>
   readonly ledger: () => Promise<UsageLedger>
   readonly clock: Clock

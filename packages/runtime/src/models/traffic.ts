@@ -8,7 +8,7 @@ import { createRecorder, defaultPlaceholders, type Placeholder, serveRecording }
 import type { ModelChoice } from './model-choice.js'
 
 /** Where model requests go and through which fetch. */
-export interface Traffic {
+interface Traffic {
   readonly baseUrl: string
   readonly fetch: typeof fetch
   /** The model of a recording. */
@@ -19,7 +19,7 @@ export interface Traffic {
 }
 
 /** Options of {@link openTraffic}. */
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly choice: ModelChoice
   /** Makes the way to an origin. */
   readonly fetchTo: (baseUrl: string) => typeof fetch

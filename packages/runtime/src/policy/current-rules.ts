@@ -3,7 +3,7 @@ import { allowNothing, homeLayout, loadPermissions } from '@hermes/config'
 import { type PermissionRule, parseRules } from '@hermes/safety'
 
 /** Options of {@link currentRules}. */
-export interface CurrentRulesOptions {
+interface CurrentRulesOptions {
   readonly home: string
   /** The rules the home was opened with. */
   readonly rules: readonly PermissionRule[]

@@ -38,7 +38,7 @@ function marksOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 const OF_THE_SYSTEM = /^\/(?:usr\/)?(?:bin|sbin|lib|lib32|lib64|libexec)\/|^\/(?:usr\/share|System|nix\/store|snap)\//
 
 /** Options of {@link identifyPrograms}. */
-export interface IdentifyOptions {
+interface IdentifyOptions {
   /** Folders as in `PATH`; what is no absolute path is looked for from `cwd`. */
   readonly path: string
   readonly cwd: string

@@ -29,7 +29,7 @@ export interface HomePolicy {
 }
 
 /** Options of {@link openHomePolicy}. */
-export interface HomePolicyOptions {
+interface HomePolicyOptions {
   readonly home: string
   readonly userHome: string
   readonly cwd: string

@@ -2,7 +2,7 @@ import type { CallScope, ModelClient } from '@hermes/contracts/model'
 import type { ResilientModelClient } from '@hermes/models'
 
 /** Whose calls a client makes. */
-export interface ScopedAgent {
+interface ScopedAgent {
   readonly sessionId: string
   /** The session at the root of the tree of delegation; `null` for that one itself. */
   readonly rootSessionId: string | null

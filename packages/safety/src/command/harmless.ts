@@ -39,7 +39,7 @@ const LOCAL_GIT: ReadonlySet<string> = new Set([
 ])
 
 /** Where commands run: `workspace` are the folders that may be read without further thought. */
-export interface HarmlessContext extends CommandContext {
+interface HarmlessContext extends CommandContext {
   readonly workspace: readonly string[]
 }
 

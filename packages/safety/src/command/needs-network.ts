@@ -102,7 +102,7 @@ const REMOTE_GIT: readonly string[] = Object.freeze(['clone', 'fetch', 'pull', '
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)$/i
 
 /** What one program of a command line needs of the network. */
-export interface NetworkNeed {
+interface NetworkNeed {
   readonly name: string
   /** Where it goes, when the command names that. */
   readonly host: string | null

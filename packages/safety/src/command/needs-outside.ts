@@ -115,7 +115,7 @@ const NEEDS: readonly Need[] = Object.freeze([
 const PROGRAMS: ReadonlySet<string> = new Set([...NEEDS.flatMap(({ programs }) => programs), ...ELEVATORS])
 
 /** Where commands run, as far as it is known. */
-export interface OutsideContext extends CommandContext {
+interface OutsideContext extends CommandContext {
   /** Folders that commands may write inside; with it, what is written elsewhere is a need too. Temporary folders are always among them. */
   readonly writable?: readonly string[]
 }

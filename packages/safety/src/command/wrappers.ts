@@ -125,7 +125,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = Object.freeze({
 export const MAX_LAYERS = 30
 
 /** A command without the programs that only run another one. */
-export interface Unwrapped {
+interface Unwrapped {
   readonly words: readonly Word[]
   readonly elevated: boolean
   readonly xargs: boolean

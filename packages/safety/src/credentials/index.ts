@@ -8,7 +8,7 @@ export { isCredentialName, isKeyFile, isWorkFile } from './names.js'
 export { CREDENTIAL_PLACES, type CredentialPlace } from './places.js'
 
 /** What is known of a path below a home folder: a named place of credentials, one that nothing vouches for, or nothing to hide. */
-export type HomePlace =
+type HomePlace =
   | { readonly type: 'credential'; readonly place: CredentialPlace }
   | { readonly type: 'unknown'; readonly folder: string }
   | { readonly type: 'named'; readonly name: string }

@@ -2,7 +2,7 @@ const MAX_RUNS = 200
 const MAX_RUN_CHARS = 8_000
 
 /** Something in another notation, as text. */
-export interface DecodedRun {
+interface DecodedRun {
   readonly at: number
   readonly text: string
 }

@@ -4,7 +4,7 @@ import { HttpResponse, type Pieces, toHeaders, toStream } from './http-response.
 import { type Proxies, proxyError } from './proxies.js'
 
 /** Options of {@link createHttpFetch}. */
-export interface HttpFetchOptions {
+interface HttpFetchOptions {
   /** Default: none. */
   readonly proxies?: Proxies | null | undefined
   /** Whether a POST may be sent a second time when a kept connection turns out to be closed. GET and HEAD always may. Default `false`. */
@@ -62,7 +62,7 @@ async function wholeRequest(request: Request): Promise<[URL, PlainInit]> {
 }
 
 /** A request as Node's client takes it. */
-export interface PlainInit {
+interface PlainInit {
   readonly method: string
   readonly headers: OutgoingHttpHeaders
   readonly body: string | Uint8Array | null

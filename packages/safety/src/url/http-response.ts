@@ -10,7 +10,7 @@ type Body = ReadableStream<Uint8Array<ArrayBuffer>>
 export type Pieces = AsyncIterableIterator<Uint8Array<ArrayBuffer>, undefined>
 
 /** What an answer begins with, and where the rest of it comes from. */
-export interface HttpAnswer extends Pick<Response, 'status' | 'statusText' | 'headers'> {
+interface HttpAnswer extends Pick<Response, 'status' | 'statusText' | 'headers'> {
   readonly body: Body | Pieces | null
 }
 

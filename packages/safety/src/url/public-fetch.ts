@@ -9,7 +9,7 @@ import { sendRequest } from './http-fetch.js'
 import type { Proxies } from './proxies.js'
 
 /** Options of {@link createPublicFetch}. */
-export interface PublicFetchOptions {
+interface PublicFetchOptions {
   /** Proxies on the way; see `readProxies`. Default: none. */
   readonly proxies?: Proxies | null
   /** All addresses of a host. Default: the system's resolver. */
@@ -19,7 +19,7 @@ export interface PublicFetchOptions {
 }
 
 /** One request for something that a person or a text named. */
-export interface PublicRequest {
+interface PublicRequest {
   /** Leave for one action, asked before each hop. */
   readonly permit: (action: Action) => Promise<Permit>
   readonly signal?: AbortSignal
@@ -30,7 +30,7 @@ export interface PublicRequest {
 }
 
 /** What came back, after redirects. */
-export interface PublicResponse {
+interface PublicResponse {
   readonly url: string
   readonly status: number
   /** Without parameters, in lower case; empty when the server does not say. */
@@ -41,7 +41,7 @@ export interface PublicResponse {
 }
 
 /** Gets what an address leads to. */
-export type PublicFetch = (url: string, request: PublicRequest) => Promise<PublicResponse>
+type PublicFetch = (url: string, request: PublicRequest) => Promise<PublicResponse>
 
 const MAX_HOPS = 5
 const DEFAULT_MAX_BYTES = 2_000_000

@@ -5,7 +5,7 @@ import { ipv6Groups } from './ip-address.js'
 import { proxyError } from './proxies.js'
 
 /** Where a tunnel leads. */
-export interface TunnelTarget {
+interface TunnelTarget {
   /** A name or an address, that of IPv6 in brackets or not. */
   readonly host: string
   readonly port: number

@@ -1,7 +1,7 @@
 import { errorLine, HermesError } from '@hermes/contracts'
 
 /** What a service said no with. */
-export interface Refusal {
+interface Refusal {
   /** As in HTTP. */
   readonly status: number
   readonly message: string

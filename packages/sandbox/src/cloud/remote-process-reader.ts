@@ -7,7 +7,7 @@ import { askRemoteProcess } from './remote-process-scripts.js'
 export type RemoteProcessWay = Pick<RemoteHost, 'connect' | 'converse' | 'failure' | 'name'>
 
 /** What is new of a job. */
-export interface RemoteProcessNews {
+interface RemoteProcessNews {
   readonly output: Buffer
   readonly isOver: boolean
   /** `null` when nobody knows it: the machine there was stopped, or somebody ended the job's keeper. */

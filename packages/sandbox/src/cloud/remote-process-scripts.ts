@@ -48,7 +48,7 @@ keep() {
 if [ -p ctl ]; then feed | run; else run < in; fi | keep`
 
 /** How a job gets its input: all of it at once, or piece by piece. */
-export type RemoteProcessInput = 'whole' | 'pieces'
+type RemoteProcessInput = 'whole' | 'pieces'
 
 /**
  * Starts `script` as the job in `folder` unless it was started already, so that asking twice does no harm. With `whole` its input is this
@@ -75,7 +75,7 @@ until [ -s report ] || [ -s code ] || [ $round = 500 ]; do sleep 0.02 2>/dev/nul
 cat report; [ ! -s code ] || { printf 'code '; cat code; }`
 }
 
-export interface RemoteProcessQuestion {
+interface RemoteProcessQuestion {
   readonly folder: string
   /** How many bytes of output are known. */
   readonly position: number

@@ -10,7 +10,7 @@ const DEFAULT_IDLE_SECONDS = 300
 const NEW_ONE =
   'The container is a new one: processes of the one before are gone, and files outside the folders that are kept.'
 
-export interface DockerHostOptions {
+interface DockerHostOptions {
   readonly engine: EngineOptions
   readonly container: ContainerOptions
   /** Whether the container is left for the next one who opens it; else it goes with its last user on this machine. */

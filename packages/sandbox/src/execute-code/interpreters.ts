@@ -7,7 +7,7 @@ const OLDEST = '(3, 8)'
 const PROBE_TIMEOUT_MS = 10_000
 
 /** How to run a file in a language. */
-export interface Interpreter {
+interface Interpreter {
   /** Program and options; the file comes after them. */
   readonly argv: readonly string[]
   /** Bytes of address space the system is to hold it to; 0 where it holds itself. */

@@ -7,7 +7,7 @@ const MAX_CONNECTIONS = 128
 const NEWLINE = 10
 
 /** One call of a program. Must not reject. */
-export type RpcHandler = (tool: string, args: JsonObject) => Promise<JsonValue>
+type RpcHandler = (tool: string, args: JsonObject) => Promise<JsonValue>
 
 /**
  * Answers calls on a Unix domain socket: a line of JSON `{"id"?, "tool", "args"}` each, answered by `{"id"?, "result"}`, in the order in

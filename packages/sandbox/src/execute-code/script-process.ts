@@ -16,7 +16,7 @@ shift
 exec "$@" 3>&-`
 
 /** One program to start, and what it may use. */
-export interface ScriptLaunch {
+interface ScriptLaunch {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ const O_PATH = 0o10000000
 const MAX_DESCRIPTORS = 3
 
 /** What the bounds of one environment are drawn from. */
-export interface BoundsOptions {
+interface BoundsOptions {
   readonly cwd: string
   readonly home: string
   readonly temp: readonly string[]

@@ -6,7 +6,7 @@ import { isWithin, realIfThere } from './paths.js'
 const MAX_BYTES = 8_192
 
 /** What git needs to write for one working tree. */
-export interface GitFolders {
+interface GitFolders {
   /** The working tree around the directory, if there is one. */
   readonly tree: string | null
   /** The folders of its repository; those within the tree may be missing. */

@@ -19,7 +19,7 @@ while :; do
 done`
 
 /** File descriptors of the namespaces; the caller closes them. */
-export interface HeldNamespaces {
+interface HeldNamespaces {
   readonly user: number
   readonly pid: number
   /** Their first process, as this machine counts. */

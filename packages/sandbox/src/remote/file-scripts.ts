@@ -92,7 +92,7 @@ follow ${quote(path)}
 printf %s "$real"`
 }
 
-export interface WriteRequest {
+interface WriteRequest {
   readonly path: string
   /** How many bytes come on standard input, and their SHA-256 in hexadecimal. */
   readonly size: number

@@ -1,5 +1,5 @@
 /** What a command's stream is made of: its own output, and what our script says around it. */
-export interface MarkedListener {
+interface MarkedListener {
   onOutput(chunk: Buffer): void
   /** `words` follow the mark, as `start 12 345`. What comes after `end` and before `done` goes to `onState`. */
   onMark(words: readonly string[]): void

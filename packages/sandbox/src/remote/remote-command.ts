@@ -30,7 +30,7 @@ export type RemoteEnd =
   | { readonly type: 'gone'; readonly nearest: string }
   | { readonly type: 'stopped'; readonly why: 'timeout' | 'abort' }
 
-export interface RemoteRun {
+interface RemoteRun {
   readonly host: RemoteHost
   readonly script: string
   readonly mark: string

@@ -5,7 +5,7 @@ import type { RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'
 
 /** What tells the `sudo` over there the password of one command. */
-export interface RemoteAskpass {
+interface RemoteAskpass {
   /** Lines that lay the helper, for its user alone. They hold the password, so they are for standard input only. */
   readonly lay: string
   readonly env: Readonly<Record<string, string>>

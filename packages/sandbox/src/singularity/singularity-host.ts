@@ -12,7 +12,7 @@ const ASK_LIMIT_MS = 30_000
 /** What engines say that cannot enforce limits for this user. */
 const NO_LIMITS = /cgroup/i
 
-export interface SingularityHostOptions {
+interface SingularityHostOptions {
   readonly engine: EngineOptions
   readonly image: string
   readonly mounts: readonly Mount[]

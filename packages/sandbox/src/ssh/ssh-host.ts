@@ -30,7 +30,7 @@ export interface SshTarget {
   readonly connectTimeout?: number
 }
 
-export interface SshHostOptions extends SshTarget {
+interface SshHostOptions extends SshTarget {
   /** Variables of the ssh client; see `SshOptions`. */
   readonly clientEnv: Readonly<Record<string, string>>
   /** Where the shared connection's socket goes; a short path, for the system allows about 100 characters. */

@@ -55,7 +55,7 @@ function indexes(version: number): string {
 }
 
 /** What a fixture holds: the same sessions in every version, as far as its columns go. */
-export interface FormatContents {
+interface FormatContents {
   readonly sessions?: number
   readonly messages?: number
 }

@@ -20,7 +20,7 @@ export function isChatLine(line: JsonObject): boolean {
 }
 
 /** What is known of a transcript beside its messages. */
-export interface ChatFacts {
+interface ChatFacts {
   /** Its id: the name of its file. */
   readonly name: string
   readonly facts?: JsonObject

@@ -15,7 +15,7 @@ export interface AuditRow {
 }
 
 /** What is read to verify a trail. */
-export interface AuditPages {
+interface AuditPages {
   /** What the newest pruning took away. */
   pruned(): Promise<AuditRecord['pruned'] | null>
   /** The next rows in their order; none at the end. */

@@ -15,7 +15,7 @@ const MATCHES = 0.75
 const MIN_WORDS = 2
 
 /** A learning as its table has it. */
-export interface LearningRow {
+interface LearningRow {
   readonly id: number
   readonly pattern: string
   readonly error_type: string

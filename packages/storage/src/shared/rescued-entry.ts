@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import { type NewEntry, noUsage } from '@hermes/contracts/conversation'
 
 /** What a line of a rescue file says. */
-export type RescuedLine = { readonly sessionId: string; readonly atMs: number } & (
+type RescuedLine = { readonly sessionId: string; readonly atMs: number } & (
   | { readonly type: 'entry'; readonly entry: NewEntry }
   /** A sound entry of a kind that does not come back, by its name. */
   | { readonly type: 'left-out'; readonly kind: string }

@@ -4,7 +4,7 @@ import type { SpendingState } from '@hermes/contracts/store'
 export const TTL_MS = 1_800_000
 
 /** Calls that are being made, added up. */
-export interface ReservedRow {
+interface ReservedRow {
   readonly calls: number
   readonly tokens: number
   readonly costUsd: number

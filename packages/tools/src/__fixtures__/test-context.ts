@@ -124,7 +124,7 @@ export async function call(tool: Tool, args: JsonObject, context: ToolContext): 
   return { ...outcome, text, data: outcome.data as Record<string, JsonValue> }
 }
 
-export interface CallResult extends Omit<ToolOutcome, 'data'> {
+interface CallResult extends Omit<ToolOutcome, 'data'> {
   readonly text: string
   readonly data: Record<string, JsonValue>
 }

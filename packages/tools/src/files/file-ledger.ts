@@ -4,7 +4,7 @@ import type { SharedFiles } from './shared-files.js'
 const LIMIT = 1000
 
 /** What a session knows about files it read and wrote, for as long as the process lives. */
-export interface FileLedger {
+interface FileLedger {
   /** How often this page was asked for since it was delivered in this version: 0 when it should be delivered now, 1 or 2. */
   repeats(page: string, version: string): 0 | 1 | 2
   delivered(page: string, version: string): void

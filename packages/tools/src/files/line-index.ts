@@ -65,7 +65,7 @@ export class LineIndex {
 }
 
 /** How far to look. */
-export interface IndexScan {
+interface IndexScan {
   readonly line: number
   readonly maxBytes: number
   readonly signal: AbortSignal

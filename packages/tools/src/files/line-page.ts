@@ -20,7 +20,7 @@ const COUNT_BYTES = 64 * CHUNK_BYTES
 type TextKind = Extract<Sniffed, { type: 'text' }>
 
 /** What to read with {@link readLinePage}. */
-export interface LinePageRequest {
+interface LinePageRequest {
   /** Without links. */
   readonly path: string
   /** As the file system says; 0 also for files whose size is not known. */

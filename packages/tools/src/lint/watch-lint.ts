@@ -5,7 +5,7 @@ import { type FoundLinter, findLinter, isCommitted, quote } from './find-linter.
 import type { Finding } from './linters.js'
 
 /** A file that is about to be written. */
-export interface WatchedFile {
+interface WatchedFile {
   /** With links followed. */
   readonly real: string
   /** The version that is there; `null` for a new file. */
@@ -13,7 +13,7 @@ export interface WatchedFile {
 }
 
 /** Says what the project's linter newly objects to, once the file is written; empty when there is nothing. Never rejects but on abort. */
-export type LintAfter = (version: string) => Promise<readonly string[]>
+type LintAfter = (version: string) => Promise<readonly string[]>
 
 const SHOWN = 10
 const MAX_REMEMBERED = 200

@@ -29,7 +29,7 @@ const SIMILAR: readonly Strategy[] = [blockAnchor, contextAware]
 export const STRATEGIES: readonly Strategy[] = Object.freeze([...LITERAL, ...SIMILAR])
 
 /** An edit by content. */
-export interface EditRequest {
+interface EditRequest {
   readonly oldString: string
   readonly newString: string
   readonly replaceAll: boolean

@@ -11,7 +11,7 @@ export const bare = (line: string): string =>
   toPlain(line).text.trim().replace(/\s+/g, ' ').replace(/["`]/g, "'").replace(/[;,]$/, '').trimEnd()
 
 /** How alike two bare lines are, 0 to 1. */
-export type Similarity = (a: string, b: string) => number
+type Similarity = (a: string, b: string) => number
 
 /** Loads the measure: 1 minus the edit distance over the longer length. */
 export async function loadSimilarity(): Promise<Similarity> {

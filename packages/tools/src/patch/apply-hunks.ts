@@ -6,7 +6,7 @@ import { findHint, scopeOf } from './hint-scope.js'
 import type { Hunk } from './parse-patch.js'
 
 /** The text after all hunks, or what is wrong with the first that does not fit. */
-export type HunksOutcome =
+type HunksOutcome =
   | { readonly type: 'applied'; readonly text: string; readonly notes: readonly string[] }
   | { readonly type: 'refused'; readonly problem: string }
 

@@ -19,7 +19,7 @@ export type PatchOperation =
   | { readonly type: 'move'; readonly from: string; readonly to: string }
 
 /** A patch, or what is wrong with its text. */
-export type ParsedPatch =
+type ParsedPatch =
   | { readonly type: 'parsed'; readonly operations: readonly PatchOperation[] }
   | { readonly type: 'malformed'; readonly problems: readonly string[] }
 

@@ -28,7 +28,7 @@ export type PatchStep =
   | { readonly type: 'rename'; readonly from: string; readonly to: string }
 
 /** What a patch will do, or everything that is in its way. */
-export type PatchPlan =
+type PatchPlan =
   | { readonly type: 'planned'; readonly steps: readonly PatchStep[]; readonly notes: readonly string[] }
   | { readonly type: 'refused'; readonly problems: readonly string[] }
 

@@ -14,7 +14,7 @@ import { unifiedDiff } from './unified-diff.js'
 import { refuseText, writeChecked } from './write-checked.js'
 
 /** What replace mode needs. */
-export interface ReplaceArgs {
+interface ReplaceArgs {
   readonly path: string
   readonly old_string: string
   readonly new_string: string

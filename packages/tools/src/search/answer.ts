@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** Which page, of what. */
-export interface Show {
+interface Show {
   readonly limit: number
   readonly offset: number
   readonly scope: SearchScope

@@ -11,7 +11,7 @@ const SHOWN_LINE_CHARS = 200
 const SHOWN_COMMAND_CHARS = 120
 
 /** Tells the agent something later. */
-export type Notify = NonNullable<ToolContext['notify']>
+type Notify = NonNullable<ToolContext['notify']>
 
 /** What a session keeps about notices of its processes. */
 interface Notices {

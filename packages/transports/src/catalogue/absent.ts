@@ -1,5 +1,5 @@
 /** A provider that other programs know and Hermes does not offer. */
-export interface AbsentProvider {
+interface AbsentProvider {
   readonly names: readonly string[]
   /** Why not, and what to do instead; continues a sentence about it. */
   readonly reason: string

@@ -91,7 +91,7 @@ export function inAnswers(placeholders: readonly Placeholder[]): Placeholder[] {
 const TOKEN = /\{\{([\w-]+)\}\}/
 
 /** Offsets of the first difference between a recorded template and a text. */
-export interface Departure {
+interface Departure {
   readonly templateAt: number
   readonly textAt: number
 }

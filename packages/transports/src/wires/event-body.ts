@@ -6,7 +6,7 @@ const SENTINEL = '[DONE]'
 const MAX_EVENT_CHARS = 128 * 2 ** 20
 
 /** Options of {@link EventBody}. */
-export interface EventBodyOptions {
+interface EventBodyOptions {
   /** Ends a read that is under way, also where the body does not hear of the abort itself. */
   readonly signal: AbortSignal
   /** Whether the server has said its last word: who leaves then keeps the connection for the next request. Default: never. */

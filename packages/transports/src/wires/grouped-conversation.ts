@@ -12,7 +12,7 @@ import {
 import { sameStamp } from './same-stamp.js'
 
 /** How a wire writes the parts of a conversation in which user and assistant take turns. `null`: the model takes none of this type. */
-export interface BlockForms<Block, Text extends Block> {
+interface BlockForms<Block, Text extends Block> {
   readonly text: (text: string) => Text
   readonly image: (image: ImagePart) => Block | null
   readonly file: (file: FilePart) => Block | null

@@ -1,5 +1,5 @@
 /** How much of a body that is read whole is waited for. */
-export interface BodyLimits {
+interface BodyLimits {
   /** Until the next piece of an answer that comes whole. */
   readonly answerIdleMs: number
   /** Until the next piece of what a refusal says. */

@@ -1,5 +1,5 @@
 /** {@link oncePer}'s function, and the way to forget what it made. */
-export interface OncePer<Key, Value> {
+interface OncePer<Key, Value> {
   (key: Key): Value
   clear(): void
 }

@@ -4,7 +4,7 @@ import { requestBytes } from './request-bytes.js'
 // This module loads the errors of the SDK, so it is itself loaded on first use.
 
 /** What a client is made from. */
-export interface OpenAiClientOptions {
+interface OpenAiClientOptions {
   readonly baseUrl: string
   readonly credential: string | null
   readonly headers: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import type { Clock } from '@hermes/contracts'
 const STOPPED = new DOMException('The answer is complete.', 'AbortError')
 
 /** Notices when nothing has come for too long. */
-export interface StallWatch {
+interface StallWatch {
   /** Something came; the first one starts the watch. */
   touch(): void
   /** Whether the limit was passed. */

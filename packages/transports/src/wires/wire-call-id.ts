@@ -2,7 +2,7 @@ const STRICT: CallIdForm = { maxChars: 64 }
 const HASH_CHARS = 12
 
 /** The form of call ids that a server takes, beside letters, digits, `_` and `-`. */
-export interface CallIdForm {
+interface CallIdForm {
   readonly maxChars: number
   /** Ids have that very length, letters and digits only. */
   readonly exactly?: boolean

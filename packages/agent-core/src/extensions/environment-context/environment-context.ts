@@ -3,7 +3,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { ToolState } from '@hermes/contracts/tool'
 
 /** When a command of the agent's own ran, in Unix milliseconds. */
-export interface CommandSpan {
+interface CommandSpan {
   readonly startedAtMs: number
   readonly endedAtMs: number
 }

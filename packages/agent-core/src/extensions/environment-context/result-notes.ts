@@ -5,7 +5,7 @@ import { effectOf, seenFiles, type Tool, type ToolPlanContext } from '@hermes/co
 import { type EnvironmentContext, environmentContextOf } from './environment-context.js'
 
 /** A call that has its result. */
-export interface FinishedCall {
+interface FinishedCall {
   readonly tool: Tool
   readonly args: unknown
   readonly startedAtMs: number

@@ -17,7 +17,7 @@ const SHARED_FILE_SYSTEMS = new Set([
 ])
 
 /** How the file is kept whole. */
-export interface JournalOptions {
+interface JournalOptions {
   readonly path: string
   readonly journal: 'wal' | 'delete'
   readonly sync: 'normal' | 'full'

@@ -22,7 +22,7 @@ export interface Settings {
 }
 
 /** Reads "settings.json" — or what stands for it. */
-export async function loadSettings(path: string): Promise<Settings> {
+async function loadSettings(path: string): Promise<Settings> {
     const text = await readFile(path, 'utf8')
     const parsed = JSON.parse(text) as Partial<Settings>
     if (parsed.host === undefined) {

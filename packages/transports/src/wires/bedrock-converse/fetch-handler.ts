@@ -2,7 +2,7 @@ import type { BedrockRuntimeClientConfig } from '@aws-sdk/client-bedrock-runtime
 import { refusal } from './service-error.js'
 
 /** How requests leave. */
-export interface FetchHandlerOptions {
+interface FetchHandlerOptions {
   readonly fetch: typeof fetch
   /** Sent with each request, after and above the SDK's. */
   readonly headers: Readonly<Record<string, string>>

@@ -5,7 +5,7 @@ import { wireToolName } from '../wire-tool-name.js'
 import type { WireBlock, WireJson, WireMessage, WireSystem, WireThought } from './wire-types.js'
 
 /** A conversation as this wire has it. */
-export interface WireConversation {
+interface WireConversation {
   readonly system: WireSystem[]
   readonly messages: WireMessage[]
 }

@@ -18,7 +18,7 @@ export interface Refusals {
 }
 
 /** What an exchange depends on besides the request. */
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly path: string
   readonly stamp: EndpointStamp
   readonly quirks: ProviderQuirks

@@ -17,7 +17,7 @@ import type { WireItem, WirePart, WireReplay, WireThought } from './wire-types.j
 const PART_GAP = '\n\n'
 
 /** A conversation as this wire has it. */
-export interface WireInput {
+interface WireInput {
   /** The system text; empty when there is none. */
   readonly instructions: string
   readonly input: readonly WireItem[]
