@@ -144,8 +144,11 @@ export interface Approval {
 
 /** Where approvals live. A rejection counts as a denial. */
 export interface ApprovalStore {
-  /** Adds or replaces by id; one that is `used` may be forgotten. What is answered never becomes open or parked again. */
-  put(approval: Approval): Promise<void>
+  /**
+   * Adds or replaces by id; one that is `used` may be forgotten. What is answered never becomes open or parked again. An answer is kept of a
+   * question that is there and has none: of two at once, from whichever processes, one is. `false` when nothing was kept.
+   */
+  put(approval: Approval): Promise<boolean>
   get(id: string): Promise<Approval | null>
   /** Those of a session, by default of all, that are not `used`, oldest first. */
   pending(sessionId?: string): Promise<readonly Approval[]>

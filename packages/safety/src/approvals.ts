@@ -5,9 +5,12 @@ export function createMemoryApprovalStore(): ApprovalStore {
   const approvals = new Map<string, Approval>()
   return {
     put: async (approval) => {
-      const isAnswered = approvals.get(approval.id)?.status === 'answered'
-      if (approval.status === 'used') approvals.delete(approval.id)
-      else if (!isAnswered || approval.status === 'answered') approvals.set(approval.id, approval)
+      const { id, status } = approval
+      if (status === 'used') return approvals.delete(id)
+      const known = approvals.get(id)
+      if (known?.status === 'answered' || (status === 'answered' && !known)) return false
+      approvals.set(id, approval)
+      return true
     },
     get: async (id) => approvals.get(id) ?? null,
     pending: async (sessionId) =>

@@ -113,7 +113,7 @@ export class OpenQuestions {
     // An answer that was not offered is taken as the next narrower one.
     const taken = approval.question.choices.includes(choice) ? choice : choice === 'deny' ? 'deny' : 'once'
     const answered = { ...approval, status: 'answered', choice: taken, by: by ?? null } as const
-    await store.put(answered)
+    if (!(await store.put(answered))) return null
     if (!this.#withdrawn.has(id)) return answered
     await this.use(answered)
     return null
@@ -124,7 +124,7 @@ export class OpenQuestions {
   }
 
   /** An answer counts once. */
-  use(approval: Approval): Promise<void> {
-    return this.#options.store.put({ ...approval, status: 'used' })
+  async use(approval: Approval): Promise<void> {
+    await this.#options.store.put({ ...approval, status: 'used' })
   }
 }

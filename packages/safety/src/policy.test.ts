@@ -616,7 +616,7 @@ describe('createPolicy', () => {
       // The answer is on its way to the store while the question is taken out of it.
       const put = async (approval: Approval) => {
         if (approval.status === 'answered') await isStopped
-        await memory.put(approval)
+        return memory.put(approval)
       }
       const { decide, policy, listen, sleeping } = setUp({ approvals: { ...memory, put } })
       listen()

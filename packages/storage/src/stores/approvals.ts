@@ -13,7 +13,7 @@ export class StoredApprovals implements ApprovalStore {
     this.#database = database
   }
 
-  put(approval: Approval): Promise<void> {
+  put(approval: Approval): Promise<boolean> {
     const database = this.#database
     const { id, status, askedAtMs, expiresAtMs, question } = approval
     const columns = {
@@ -26,15 +26,19 @@ export class StoredApprovals implements ApprovalStore {
     return database.write(`approval ${id}`, function* () {
       yield* database.make('hermes_approvals')
       const remove = database.builder.deleteFrom('hermes_approvals')
-      if (status === 'used') return void (yield* run(remove.where('id', '=', id)))
+      if (status === 'used') return (yield* run(remove.where('id', '=', id))) > 0
+      if (status === 'answered') {
+        const update = database.builder.updateTable('hermes_approvals').set(columns)
+        return (yield* run(update.where('id', '=', id).where('status', '<>', 'answered'))) > 0
+      }
       if (status === 'open') yield* run(remove.where('expires_at_ms', '<=', askedAtMs))
       const insert = database.builder.insertInto('hermes_approvals').values({ id, ...columns })
-      yield* run(
-        insert.onConflict((conflict) => {
-          const update = conflict.column('id').doUpdateSet(columns)
-          return status === 'answered' ? update : update.where('hermes_approvals.status', '<>', 'answered')
-        }),
+      const kept = yield* run(
+        insert.onConflict((conflict) =>
+          conflict.column('id').doUpdateSet(columns).where('hermes_approvals.status', '<>', 'answered'),
+        ),
       )
+      return kept > 0
     })
   }
 

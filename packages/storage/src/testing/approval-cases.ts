@@ -60,6 +60,17 @@ export function testApprovalStore(options: {
       expect(ids(await approvals.pending())).toEqual(['a', 'b', 'd'])
       expect(ids(await approvals.pending('s'))).toEqual(['a', 'd'])
     })
+    storeCase('keeps the first answer to a question that is there', async (approvals) => {
+      const answered = (choice: 'once' | 'deny', by: string) => approval('a', { status: 'answered', choice, by })
+      expect(await approvals.put(answered('once', 'nobody asked'))).toBe(false)
+      expect(await approvals.put(approval('a'))).toBe(true)
+      const kept = await Promise.all([approvals.put(answered('deny', 'ada')), approvals.put(answered('once', 'bob'))])
+      expect(kept.filter(Boolean)).toHaveLength(1)
+      expect((await approvals.get('a'))?.by).toBe(kept[0] ? 'ada' : 'bob')
+      await approvals.put(approval('a', { status: 'used' }))
+      expect(await approvals.put(answered('once', 'late'))).toBe(false)
+      expect(await approvals.get('a')).toBeNull()
+    })
     storeCase('lets nothing undo an answer but its use', async (approvals) => {
       const answered = approval('a', { status: 'answered', choice: 'once', by: 'ada' })
       await approvals.put(approval('a'))
