@@ -5,6 +5,9 @@ import { isBuiltIn } from './toolsets.js'
 
 const ANSWERS_WITHIN_MS = 30_000
 const MOST_NAMED = 5
+/** What one source may bring: each of its tools is read, and may be shown whole in an answer. */
+const MOST_TOOLS = 10_000
+const MOST_CHARS = 100_000
 
 /** How a source is listed. */
 export interface SourceListingOptions {
@@ -120,11 +123,12 @@ export class SourceListing {
     const left: string[] = []
     const tools = new Map<string, RegisteredTool>()
     const names: string[] = []
-    for (const item of listed) {
+    for (const item of listed.slice(0, MOST_TOOLS)) {
       const problem = this.#take(item as Tool, tools)
       if (problem === null) names.push((item as Tool).name)
       else left.push(problem)
     }
+    if (listed.length > MOST_TOOLS) left.unshift(`all but the first ${MOST_TOOLS} of ${listed.length} tools`)
     this.#tools = tools
     this.#names = names
     this.#version++
@@ -146,7 +150,8 @@ export class SourceListing {
       const twice = all.find((name) => tools.has(name))
       if (twice !== undefined) return `"${twice}" is listed twice`
       // What cannot be written down would be in every answer that shows it.
-      JSON.stringify(registered.parameters.whole)
+      const chars = JSON.stringify(registered.parameters.whole).length + tool.description.length
+      if (chars > MOST_CHARS) return `"${tool.name}" is described in ${chars} characters, more than ${MOST_CHARS}`
       for (const name of all) tools.set(name, registered)
       return null
     } catch (error) {

@@ -202,7 +202,7 @@ class Registry implements ToolRegistry {
 
   addSource(source: ToolSource): Registration {
     checkName(source.name)
-    if (Object.hasOwn(TOOLSETS, source.name) || Object.hasOwn(this.#custom, source.name))
+    if (Object.hasOwn(TOOLSETS, source.name))
       throw new RegistryError(
         'registry.toolset_exists',
         `There is a toolset "${source.name}" already; name the source of tools otherwise.`,
@@ -310,7 +310,8 @@ class Registry implements ToolRegistry {
   toolsets(): Readonly<Record<string, Toolset>> {
     const { generation } = this
     if (this.#merged?.generation === generation) return this.#merged.toolsets
-    const toolsets = mergeToolsets(this.#registered(), this.#custom, this.#aliases)
+    const mayCome = this.#sources.length > 0 || this.#used.some(({ base }) => base.generation > 0)
+    const toolsets = mergeToolsets(this.#registered(), this.#custom, { aliases: this.#aliases, mayCome })
     this.#merged = { generation, toolsets }
     return toolsets
   }

@@ -149,6 +149,27 @@ describe('tools of a source', () => {
   })
 })
 
+describe('a toolset of a person', () => {
+  it('may have the name of a source, and tools that come and go: no session ends over it', async () => {
+    const { source, change } = changing([])
+    const base = createToolRegistry()
+    const toolsets = { far: ['near'], mine: ['one'] }
+    const registry = createToolRegistry({ tools: [tool('near', { toolset: 'here' })], toolsets })
+    registry.use(base)
+    const chosen = async (name: string) => [...registry.callable(['near', 'one'], { enabled: [name] })]
+    // Nothing comes here, so it is a mistake.
+    await expect(chosen('mine')).rejects.toThrow('neither a tool nor a toolset')
+    base.addSource(source)
+    expect(await chosen('far')).toEqual(['near'])
+    expect(await chosen('mine')).toEqual([])
+    change([tool('one')])
+    expect(await chosen('far')).toEqual(['near', 'one'])
+    expect(await chosen('mine')).toEqual(['one'])
+    change([])
+    expect(await chosen('mine')).toEqual([])
+  })
+})
+
 describe('a source that gives what is no tool', () => {
   it('is named in one line, and its other tools work', async () => {
     const loop: Record<string, unknown> = { type: 'object' }
@@ -182,6 +203,18 @@ describe('a source that gives what is no tool', () => {
     change(listed as readonly Tool[])
     expect(lines).toHaveLength(1)
     expect(await through(registry, 'late')).toMatchObject({ type: 'prepared' })
+  })
+
+  it('is bounded in how many it lists, and in what each is described with', () => {
+    const many = Array.from({ length: 10_001 }, (_, n) => tool(`do_${n}`))
+    const { registry, lines } = open(changing(many).source)
+    expect(registry.names()).toHaveLength(10_001)
+    expect(registry.get('do_10000')).toBeNull()
+    expect(lines[0]).toContain('all but the first 10000 of 10001 tools')
+    const long = { type: 'object', description: 'x'.repeat(100_000) }
+    const large = open(changing([tool('a', { description: 'x'.repeat(100_001) }), tool('b', { parameters: long })]).source)
+    expect(large.registry.names()).toEqual(['near'])
+    expect(large.lines[0]).toMatch(/"a" is described in \d+ characters, more than 100000; "b" is described in/)
   })
 
   it.each<[string, ToolSource['list'], string]>([

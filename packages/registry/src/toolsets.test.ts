@@ -111,7 +111,7 @@ describe('resolveToolsets', () => {
   })
 
   it('knows a tool in a set of ones own by its former name', () => {
-    const merged = mergeToolsets([], { mine: ['todo_read'] }, new Map([['todo_read', 'todo_write']]))
+    const merged = mergeToolsets([], { mine: ['todo_read'] }, { aliases: new Map([['todo_read', 'todo_write']]) })
     expect(resolveToolsets(merged, { enabled: ['mine'] })).toEqual(['todo_write'])
   })
 })

@@ -114,14 +114,18 @@ export interface RegisteredToolset {
 }
 
 /**
- * All toolsets there are: the built-in ones, the `registered` ones with their members added, and `custom` ones. `aliases` are further names
- * of tools.
- * @throws RegistryError `registry.toolset_exists` for a custom one with the name of another, `registry.unknown_tool` for what is in it.
+ * All toolsets there are: the built-in ones, the `registered` ones with their members added, and `custom` ones. Where a registered and a
+ * custom one have the same name, both are meant. `aliases` are further names of tools; with `mayCome` tools come and go, so that a name nobody
+ * has may have a tool later.
+ * @throws RegistryError `registry.toolset_exists` for a custom one with the name of a built-in one, `registry.unknown_tool` for what is in it.
  */
 export function mergeToolsets(
   registered: Iterable<RegisteredToolset>,
   custom: CustomToolsets = {},
-  aliases: ReadonlyMap<string, string> = new Map(),
+  {
+    aliases = new Map(),
+    mayCome = false,
+  }: { readonly aliases?: ReadonlyMap<string, string>; readonly mayCome?: boolean } = {},
 ): Record<string, Toolset> {
   const merged: Record<string, Toolset> = { ...TOOLSETS }
   const others = new Set<string>()
@@ -132,19 +136,19 @@ export function mergeToolsets(
   }
   for (const [name, toolset] of Object.entries(merged))
     if (toolset.isOpen) merged[name] = { ...toolset, includes: [...toolset.includes, ...others] }
-  return { ...merged, ...customSets(merged, custom, aliases) }
+  return { ...merged, ...customSets(merged, custom, { aliases, mayCome }) }
 }
 
 function customSets(
   merged: Readonly<Record<string, Toolset>>,
   custom: CustomToolsets,
-  aliases: ReadonlyMap<string, string>,
+  { aliases, mayCome }: { readonly aliases: ReadonlyMap<string, string>; readonly mayCome: boolean },
 ): Record<string, Toolset> {
   const names = new Set([...Object.keys(merged), ...Object.keys(custom)])
   const isSet = (name: string) => names.has(name) || names.has(`mcp-${name}`)
   return Object.fromEntries(
     Object.entries(custom).map(([name, requested = []]) => {
-      if (Object.hasOwn(merged, name))
+      if (Object.hasOwn(TOOLSETS, name))
         throw new RegistryError(
           'registry.toolset_exists',
           `There is a toolset "${name}" already; name yours otherwise.`,
@@ -152,10 +156,12 @@ function customSets(
       const tools = new Set(Object.values(merged).flatMap((toolset) => toolset.tools))
       const members = requested.map((member) => (isSet(member) ? member : (aliases.get(member) ?? member)))
       // Tools of servers come and go.
-      const unknown = members.find((member) => !isSet(member) && !tools.has(member) && !member.startsWith('mcp_'))
+      const isKnown = (member: string) => isSet(member) || tools.has(member) || member.startsWith('mcp_')
+      const unknown = mayCome ? undefined : members.find((member) => !isKnown(member))
       if (unknown !== undefined) throw unknownMember(name, unknown, [...names, ...tools])
       const [includes, own] = [members.filter(isSet), members.filter((member) => !isSet(member))]
-      return [name, { description: 'Your own', tools: own, includes }]
+      const beside = Object.hasOwn(merged, name) ? merged[name]!.tools : []
+      return [name, { description: 'Your own', tools: [...beside, ...own], includes }]
     }),
   )
 }
