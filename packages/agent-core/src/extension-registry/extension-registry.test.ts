@@ -140,6 +140,42 @@ describe('what extensions register', () => {
     expect(registry.list('command')).toEqual([])
   })
 
+  it('is nothing more once its extension was left out or closed', async () => {
+    const apis: ExtensionApi[] = []
+    const registry = open(
+      named('waits', (async (api: ExtensionApi) => {
+        await undefined
+        api.prompt.section({ name: 'late', render: () => 'text' })
+      }) as never),
+      named('broken', (api) => {
+        apis.push(api)
+        throw new Error('it broke')
+      }),
+      named('closed', (api) => void apis.push(api)),
+    )
+    await undefined
+    await registry.close()
+    for (const api of apis)
+      for (const add of [
+        () => api.hooks.on('run-start', () => undefined),
+        () => api.toolData.from('one', () => null),
+        () => api.commands.add({ name: 'one', summary: 'one', run: () => [] }),
+        () => everything(api),
+      ])
+        expect(add).toThrow('was left out or closed')
+    expect([counts(registry), registry.hooks.at('run-start')]).toEqual([KINDS.map(() => 0), []])
+  })
+
+  it('does not hold up the end of the program when its extension is never closed', async () => {
+    const closed: string[] = []
+    const extensions = [
+      named('first', () => () => void closed.push('first')),
+      named('hangs', () => () => new Promise(() => undefined)),
+    ]
+    await createExtensionRegistry(extensions, { logger: silentLogger, closesWithinMs: 1 }).close()
+    expect(closed).toEqual(['first'])
+  })
+
   it('finds the value of its key once the home has read it', () => {
     let answer: ConfigValue<number> | undefined
     const registry = open(

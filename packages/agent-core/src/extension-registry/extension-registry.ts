@@ -59,16 +59,23 @@ export interface ExtensionRegistry {
   setConfig(key: string, value: unknown): void
   /** One line for each extension that was left out. */
   readonly problems: readonly string[]
-  /** Undoes the setups, the last one first. Never rejects. */
+  /** Undoes the setups, the last one first. Never rejects, and waits for each as long as `closesWithinMs` says. */
   close(): Promise<void>
+}
+
+/** Options of {@link createExtensionRegistry}. */
+interface ExtensionRegistryOptions {
+  readonly logger: Logger
+  /** How long one extension may take to be closed, in milliseconds. Default 10,000. */
+  readonly closesWithinMs?: number
 }
 
 /** Sets extensions up. One that throws is named in `problems` and in the log, what it had registered is taken back, and the others work. */
 export function createExtensionRegistry(
   extensions: readonly Extension[],
-  { logger }: { readonly logger: Logger },
+  options: ExtensionRegistryOptions,
 ): ExtensionRegistry {
-  const registry = new OwnedRegistry(logger)
+  const registry = new OwnedRegistry(options)
   for (const extension of extensions) registry.add(extension)
   return registry
 }
@@ -84,13 +91,17 @@ class OwnedRegistry implements ExtensionRegistry {
   readonly tools: ToolRegistry
   readonly problems: string[] = []
   readonly #logger: Logger
+  readonly #closesWithinMs: number
   readonly #config = new Map<string, unknown>()
   readonly #owners = new Set<string>()
+  /** Those left out, or closed: they may still have what they register with. */
+  readonly #gone = new Set<string>()
   readonly #cleanups: { readonly owner: string; readonly run: Cleanup }[] = []
   #contributions: readonly Owned[] = []
 
-  constructor(logger: Logger) {
+  constructor({ logger, closesWithinMs = CLOSES_WITHIN_MS }: ExtensionRegistryOptions) {
     this.#logger = logger
+    this.#closesWithinMs = closesWithinMs
     this.hooks = new HookTable(logger)
     this.tools = createToolRegistry({ logger })
   }
@@ -108,7 +119,7 @@ class OwnedRegistry implements ExtensionRegistry {
       if (run instanceof Promise) throw lateSetup(run)
       if (typeof run === 'function') this.#cleanups.push({ owner, run: run as Cleanup })
     } catch (error) {
-      this.#removeAll(owner)
+      this.#remove(owner)
       this.#leaveOut(`Extension ${owner} could not be set up and is left out: ${errorLine(error).replace(/\.$/, '')}.`)
     }
   }
@@ -116,9 +127,13 @@ class OwnedRegistry implements ExtensionRegistry {
   #apiOf(owner: string): ExtensionApi {
     const add = <K extends Kind>(kind: K, name: string, item: Contributions[K], begin?: () => Registration) =>
       this.#contribute({ kind, name, owner, item } as Owned, begin)
+    const hooks = () => {
+      this.#requireThere(owner)
+      return this.hooks
+    }
     return {
-      hooks: { on: (name, handler, options) => this.hooks.on(owner, name, handler, options) },
-      toolData: { from: (toolName, read) => this.hooks.readFrom({ owner, toolName, read }) },
+      hooks: { on: (name, handler, options) => hooks().on(owner, name, handler, options) },
+      toolData: { from: (toolName, read) => hooks().readFrom({ owner, toolName, read }) },
       tools: {
         add: (tool, options) => add('tool', tool.name, tool, () => this.#addTool(tool, options)),
         addSource: (source) => add('toolSource', source.name, source, () => this.tools.addSource(source)),
@@ -142,7 +157,16 @@ class OwnedRegistry implements ExtensionRegistry {
     throw new HermesError(`the tool ${taken} is one of Hermes`, { code: 'extension.name_taken' })
   }
 
+  /** What a setup that was left out goes on to register would be in sessions all the same. */
+  #requireThere(owner: string): void {
+    if (!this.#gone.has(owner)) return
+    throw new HermesError(`The extension ${owner} was left out or closed; it registers nothing more.`, {
+      code: 'extension.gone',
+    })
+  }
+
   #contribute(named: Owned, begin?: () => Registration): Registration {
+    this.#requireThere(named.owner)
     const taken = this.#contributions.find(({ kind, name }) => kind === named.kind && name === named.name)
     if (taken) {
       throw nameTaken(named.kind, named.name, taken.owner)
@@ -200,7 +224,8 @@ class OwnedRegistry implements ExtensionRegistry {
     for (const { undo } of gone) undo?.()
   }
 
-  #removeAll(owner: string): void {
+  #remove(owner: string): void {
+    this.#gone.add(owner)
     this.hooks.removeAll(owner)
     this.#keepOnly((owned) => owned.owner !== owner)
   }
@@ -211,10 +236,10 @@ class OwnedRegistry implements ExtensionRegistry {
   }
 
   async close(): Promise<void> {
-    for (const owner of this.#owners) this.#removeAll(owner)
+    for (const owner of this.#owners) this.#remove(owner)
     for (const { owner, run } of this.#cleanups.splice(0).toReversed()) {
       try {
-        await run()
+        await orLate(run, this.#closesWithinMs)
       } catch (error) {
         this.#logger.warn(`Extension ${owner} could not be closed cleanly.`, { error: errorLine(error) })
       }
@@ -226,8 +251,19 @@ function nameTaken(kind: Kind, name: string, owner: string): HermesError {
   return new HermesError(`the ${kind} ${name} is taken by ${owner}`, { code: 'extension.name_taken' })
 }
 
+const CLOSES_WITHIN_MS = 10_000
 const COMMAND = /^[a-z][a-z0-9-]{0,31}$/
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
+
+/** What never ends must not hold up the end of the program. */
+async function orLate(run: Cleanup, withinMs: number): Promise<void> {
+  const signal = AbortSignal.timeout(withinMs)
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`it took longer than ${withinMs} ms`)), { once: true })
+  })
+  late.catch(() => undefined)
+  await Promise.race([run(), late])
+}
 
 /** What a setup registers later could change a session that runs already. */
 function lateSetup(running: Promise<unknown>): Error {
