@@ -43,6 +43,8 @@ describe('checkPath', () => {
     ['/home/ada/.hermes/config.yaml', 'ask hermes-config'],
     ['/home/ada/.hermes/honcho.json', 'deny hermes-secrets'],
     ['/home/ada/.hermes/engine.mjs', 'ask hermes-config'],
+    ['/home/ada/.hermes/extensions', 'ask hermes-config'],
+    ['/home/ada/.hermes/extensions/mine', 'ask hermes-config'],
     ['/home/ada/.hermes/engines/mine/index.js', 'ask hermes-config'],
     ['/home/ada/.hermes/node_modules/engine/package.json', 'ask hermes-config'],
     ['/home/ada/.hermes/sandboxes/docker/default/workspace/a.js', 'ok'],

@@ -42,8 +42,8 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
   askRule(
     'hermes-config',
     'it changes how Hermes behaves',
-    // Modules in the home may be its context engine, or what that one loads.
-    /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
+    // Modules in the home may be its context engine, or what that one loads. A folder of them has a name of its own.
+    /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|extensions|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
   ),
   askRule('other-profile', 'it belongs to another profile', /^%\/(?:(?:skills|memories)(?:\/.*)?|soul\.md)$/),
   askRule('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
