@@ -153,7 +153,7 @@ describe('a toolset of a person', () => {
   it('may have the name of a source, and tools that come and go: no session ends over it', async () => {
     const { source, change } = changing([])
     const base = createToolRegistry()
-    const toolsets = { far: ['near'], mine: ['one'] }
+    const toolsets = { [source.name]: ['near'], mine: ['one'] }
     const registry = createToolRegistry({ tools: [tool('near', { toolset: 'here' })], toolsets })
     registry.use(base)
     const chosen = async (name: string) => [...registry.callable(['near', 'one'], { enabled: [name] })]
@@ -212,7 +212,9 @@ describe('a source that gives what is no tool', () => {
     expect(registry.get('do_10000')).toBeNull()
     expect(lines[0]).toContain('all but the first 10000 of 10001 tools')
     const long = { type: 'object', description: 'x'.repeat(100_000) }
-    const large = open(changing([tool('a', { description: 'x'.repeat(100_001) }), tool('b', { parameters: long })]).source)
+    const large = open(
+      changing([tool('a', { description: 'x'.repeat(100_001) }), tool('b', { parameters: long })]).source,
+    )
     expect(large.registry.names()).toEqual(['near'])
     expect(large.lines[0]).toMatch(/"a" is described in \d+ characters, more than 100000; "b" is described in/)
   })
