@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { ACP, type WireLine } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { cliEnv } from '../support/cli.js'
+import { withoutTitles } from '../support/without-titles.js'
 
 const require = createRequire(import.meta.url)
 const ACPX = require.resolve('acpx')
@@ -19,6 +20,7 @@ describe('acpx', () => {
     const home = join(temporary.path, 'user', '.hermes')
     const cwd = join(temporary.path, 'project')
     await mkdir(join(cwd, 'old'), { recursive: true })
+    withoutTitles(home)
     const server = await startModelServer([
       {
         reasoning: 'Two things.',

@@ -7,6 +7,7 @@ import { agentText, type Editor, type EditorBehaviour, startEditor } from '../su
 import { wireViolations } from '../support/acp-wire.js'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
+import { withoutTitles } from '../support/without-titles.js'
 
 const scene = useScene()
 let editor: Editor | null
@@ -411,9 +412,9 @@ describe('errors', () => {
     })
     await expect(agent.request('authenticate', { methodId: 'hermes-setup' })).rejects.toMatchObject({ code: -32000 })
     await expect(agent.request('authenticate', { methodId: 'other' })).rejects.toMatchObject({ code: -32602 })
-    await mkdir(scene.home, { recursive: true })
     const config = `model:\n  provider: custom\n  default: m\n  base_url: ${scene.server.baseUrl}\n`
     await writeFile(join(scene.home, 'config.yaml'), config)
+    withoutTitles(scene.home)
     await agent.request('authenticate', { methodId: 'hermes-setup' })
     scene.server.enqueue({ text: 'Ready.' })
     expect(await prompt(await newSession(scene.cwd), 'Hi.')).toBe('end_turn')

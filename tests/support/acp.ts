@@ -17,6 +17,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import { cliEnv } from './cli.js'
+import { withoutTitles } from './without-titles.js'
 
 /** The built ACP server, as editors start it; HERMES_TEST_ACP names another build. */
 export const ACP = process.env['HERMES_TEST_ACP'] ?? resolve(import.meta.dirname, '../../apps/acp/dist/bin.js')
@@ -28,6 +29,8 @@ export interface AcpOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: {@link ACP}. */
   readonly program?: string
+  /** Leaves the home as it is; otherwise {@link withoutTitles}. */
+  readonly titles?: boolean
 }
 
 /** One line that went over the wire. */
@@ -52,6 +55,7 @@ export interface AcpProcess {
 
 /** Starts the server without saying anything. */
 export function startAcp(args: readonly string[], options: AcpOptions): AcpProcess {
+  if (!options.titles) withoutTitles(options.home)
   const child = spawn(process.execPath, [options.program ?? ACP, ...args], {
     cwd: options.cwd,
     env: cliEnv(options),

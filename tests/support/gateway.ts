@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import OpenAI from 'openai'
 import { cliEnv } from './cli.js'
+import { withoutTitles } from './without-titles.js'
 
 /** The built gateway, as users start it. */
 export const GATEWAY = resolve(import.meta.dirname, '../../apps/gateway/dist/bin.js')
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Program and arguments before the flags. Default: {@link GATEWAY}. */
   readonly program?: readonly string[]
+  /** Leaves the home as it is; otherwise {@link withoutTitles}. */
+  readonly titles?: boolean
 }
 
 /** A gateway that listens. */
@@ -42,6 +45,7 @@ export interface Gateway {
 /** Starts it on a free port and waits until it listens. */
 export async function startGateway(args: readonly string[], options: GatewayOptions): Promise<Gateway> {
   const { home, cwd, env = { API_SERVER_KEY: KEY }, program = [GATEWAY] } = options
+  if (!options.titles) withoutTitles(home)
   const child = spawn(process.execPath, [...program, '--port', '0', ...args], {
     cwd,
     env: cliEnv({ home, env }),

@@ -1,10 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { CLI, type CliOptions, cliEnv } from './cli.js'
+import { withoutTitles } from './without-titles.js'
 
 const run = promisify(execFile)
 
@@ -38,26 +37,18 @@ export interface Terminal extends AsyncDisposable {
   exitCode(): Promise<number>
 }
 
-/** A conversation in which no model is asked for a title or a summary, so that a script holds the answers of the conversation alone. */
-const WITHOUT_TITLES = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
-
 /** How a terminal is opened. */
 export interface TerminalOptions extends CliOptions {
   readonly columns: number
   /** Default 30. */
   readonly rows?: number
-  /** Leaves the home as it is; otherwise a home without config.yaml gets one that switches titles off. */
+  /** Leaves the home as it is; otherwise {@link withoutTitles}. */
   readonly titles?: boolean
 }
 
 /** Starts the CLI in a terminal of `columns` by `rows`. */
 export async function openTerminal(args: readonly string[], options: TerminalOptions): Promise<Terminal> {
-  if (!options.titles) {
-    await mkdir(options.home, { recursive: true, mode: 0o700 })
-    await writeFile(join(options.home, 'config.yaml'), WITHOUT_TITLES, { flag: 'wx', mode: 0o600 }).catch(
-      () => undefined,
-    )
-  }
+  if (!options.titles) withoutTitles(options.home)
   const name = `hermes-test-${randomUUID()}`
   const tmux = (...words: readonly string[]) => run('tmux', ['-L', name, '-f', '/dev/null', ...words])
   const env = Object.entries({ ...cliEnv(options), TERM: options.env?.['TERM'] ?? 'tmux-256color' })

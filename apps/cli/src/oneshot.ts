@@ -27,10 +27,11 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const input = toInput(options, piped)
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { platform: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
+  const host = createSessionHost({ runtime, leavesTitles: true })
   let endReason: string | undefined
   try {
     const session = await chooseSession(io, await runtime.storage(), options)
-    const handle = createSessionHost({ runtime }).open({
+    const handle = host.open({
       ...agentOptions(options),
       firstText: `${options.query ?? ''}${piped ?? ''}`,
       notices: false,
@@ -61,6 +62,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const isKept = result.status !== 'completed' && (await isLogged(runtime, agent.sessionId, result))
     return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept })
   } finally {
+    await host.settle()
     await runtime.close(endReason)
   }
 }

@@ -17,6 +17,7 @@ import { chooseSession } from './session-choice.js'
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
   const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const host = createSessionHost({ runtime })
   let talk: Conversation | null = null
   let stopListening = () => {}
   const home = homeOf(io)
@@ -25,7 +26,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
     const session = await chooseSession(io, await runtime.storage(), options)
     const conversation = new Conversation({
       runtime,
-      host: createSessionHost({ runtime }),
+      host,
       request: agentOptions(options),
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
@@ -49,6 +50,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       io.stdout.write(`${createStyle(io.stdout).dim(`Go on later with: hermes -r ${agent.sessionId}`)}\n`)
     return EXIT.ok
   } finally {
+    await host.settle()
     await runtime.close(talk?.endReason)
     // A terminal that went away may say so twice, by its end and by a signal.
     stopListening()

@@ -39,6 +39,8 @@ interface LiveSessionOptions {
   readonly isPooled: boolean
   /** An agent was made or used. */
   readonly used: (session: LiveSession) => void
+  /** A run has completed; `isFirst` of its agent. Not of one whose model traffic is recorded. */
+  readonly completed: (sessionId: string, isFirst: boolean) => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -65,6 +67,8 @@ export class LiveSession {
   #isStored: boolean
   #permissions: PermissionMode
   #ready: ReadyAgent | null = null
+  /** Has completed a run. */
+  #proven: ReadyAgent | null = null
   #opening: Promise<ReadyAgent> | null = null
   #place: Place | null = null
   #stopListening: () => void = () => undefined
@@ -231,7 +235,8 @@ export class LiveSession {
     const bus = await this.#options.bus()
     const { cursor } = bus
     const result = this.#publishAll(bus, run).then(() => run.result)
-    void result.then(async ({ error }) => {
+    void result.then(async ({ status, error }) => {
+      if (status === 'completed') this.#completed(ready)
       // Its view of the session is no longer right; the next input gets another agent.
       if (error?.code.startsWith('store.') && this.#options.isPooled)
         await this.drop('failed').catch((cause: unknown) => {
@@ -242,6 +247,13 @@ export class LiveSession {
       place.leave()
     })
     return { id: run.id, cursor, result }
+  }
+
+  #completed(ready: ReadyAgent): void {
+    const isFirst = this.#proven !== ready
+    this.#proven = ready
+    const { record, replay } = this.#request
+    if (record === undefined && replay === undefined) this.#options.completed(this.id, isFirst)
   }
 
   async #publishAll(bus: EventBus, run: Run): Promise<void> {

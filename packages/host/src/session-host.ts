@@ -6,6 +6,7 @@ import type { ReadyAgent, Runtime } from '@hermes/runtime'
 import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
 import { LiveSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
 import type { Place } from './session-queue.js'
+import type { SessionTitles } from './session-titles.js'
 
 const SWEEP_EVERY_MS = 60_000
 
@@ -63,6 +64,8 @@ export interface SessionHostOptions {
   readonly idleMs?: number
   /** Of more agents those used longest ago are closed, unless they are at work. Default: no limit. */
   readonly maxAgents?: number
+  /** The process ends with its answer: a process that stays gives the titles. Default `false`. */
+  readonly leavesTitles?: boolean
   readonly logger?: Logger
   readonly clock?: Clock
 }
@@ -81,7 +84,12 @@ export interface SessionHost {
   approvals(): Promise<readonly Approval[]>
   /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}. */
   closeIdle(idleMs?: number): Promise<void>
-  /** Ends every run and frees all agents. The runtime stays open. */
+  /**
+   * Waits for the titles that are being given, a second at most, before the runtime is closed. What is not done by then is done by another
+   * process of the home.
+   */
+  settle(): Promise<void>
+  /** Ends every run, frees all agents and settles. The runtime stays open. */
   close(reason?: string): Promise<void>
 }
 
@@ -98,6 +106,7 @@ class Host implements SessionHost {
   readonly #sessions = new Map<string, LiveSession>()
   readonly #sweep: NodeJS.Timeout | null
   #bus: Promise<EventBus> | null = null
+  #titles: Promise<SessionTitles> | null = null
 
   constructor(options: SessionHostOptions) {
     this.#options = options
@@ -125,6 +134,7 @@ class Host implements SessionHost {
       bus: () => this.#openBus(),
       isPooled: this.#options.idleMs !== undefined,
       used: (session: LiveSession) => this.#used(session),
+      completed: (sessionId: string, isFirst: boolean) => this.#completed(sessionId, isFirst),
       clock: this.#clock,
       logger: this.#logger,
     }
@@ -135,6 +145,16 @@ class Host implements SessionHost {
   #openBus(): Promise<EventBus> {
     this.#bus ??= import('./event-bus.js').then(({ EventBus }) => new EventBus())
     return this.#bus
+  }
+
+  /** What is due beside the conversation. */
+  #completed(sessionId: string, isFirst: boolean): void {
+    const { runtime, leavesTitles = false } = this.#options
+    if (!leavesTitles) void runtime.finishSessions()
+    if (!isFirst || runtime.config.auxiliary['title_generation']?.enabled === false) return
+    const options = { runtime, isLeft: leavesTitles, clock: this.#clock, logger: this.#logger }
+    this.#titles ??= import('./session-titles.js').then(({ SessionTitles }) => new SessionTitles(options))
+    void this.#titles.then((titles) => titles.want(sessionId))
   }
 
   #used(session: LiveSession): void {
@@ -188,10 +208,15 @@ class Host implements SessionHost {
     return (await approvals.pending()).filter(({ expiresAtMs }) => expiresAtMs > now)
   }
 
+  async settle(): Promise<void> {
+    await (await this.#titles)?.settle()
+  }
+
   async close(reason = 'closed'): Promise<void> {
     if (this.#sweep) clearInterval(this.#sweep)
     await Promise.all([...this.#sessions.values()].map((session) => this.#drop(session, reason)))
     this.#sessions.clear()
+    await this.settle()
   }
 }
 

@@ -334,6 +334,14 @@ class HomeRuntime implements Runtime {
     return this.#agents.create(request)
   }
 
+  nameSession(sessionId: string): Promise<string | null> {
+    return this.#auxiliaryTasks.nameSession(sessionId, this.#agents.choiceOf(sessionId))
+  }
+
+  finishSessions(): Promise<void> {
+    return this.#auxiliaryTasks.finishSessions(null)
+  }
+
   /** Chosen as for any auxiliary task: what config.yaml names, else the model of the session. */
   #reviewModel(sessionId: string): Promise<ModelClient> {
     return this.#auxiliaryTasks.client('approval', this.#choiceOf(sessionId))

@@ -98,12 +98,6 @@ export interface ReadyAgent {
    * @throws HermesError `models.*`: one line with what is missing.
    */
   auxiliaryTask(task: string): Promise<ModelClient>
-  /**
-   * Gives the session a title of a few words, by a auxiliary task, when it has an exchange and no title yet and config.yaml allows it; `null`
-   * where none was given. Never rejects; closing the runtime ends it. The first of a runtime also lets the newest sessions that were left
-   * without a summary get one, beside everything else.
-   */
-  nameSession(): Promise<string | null>
   /** The tasks it has delegated, to watch, pause, end and tell something. */
   readonly children: Children
   /** Whether background processes or tasks of the agent still run. */
@@ -187,6 +181,16 @@ export interface Runtime {
    * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
    */
   createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /**
+   * Gives a stored session a title of a few words, by an auxiliary task, when it has an exchange and no title yet and config.yaml allows it;
+   * `null` where none was given. Rejects as the model or the store does, and with an abort when the runtime is closed.
+   */
+  nameSession(sessionId: string): Promise<string | null>
+  /**
+   * Lets the newest sessions that were left get their summary and be looked through for what should last, as far as config.yaml wants that
+   * and at most every ten minutes. Never rejects; closing the runtime ends it.
+   */
+  finishSessions(): Promise<void>
   /** What a new session would be told first, as things stand now. A model that is not set up gets no advice of its own. */
   prompt(request: Pick<AgentRequest, 'cwd' | 'model' | 'provider' | 'toolsets' | 'instructions'>): Promise<{
     readonly system: SystemPrompt

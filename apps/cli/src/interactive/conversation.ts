@@ -66,7 +66,6 @@ export class Conversation implements ConsoleHandlers {
   #isMidLine = false
   #opened: Console | null = null
   #seat: Seat | null = null
-  #namedBy: Seat | null = null
   #wake: () => void = () => undefined
   #turn: { readonly showStatus: () => void } | null = null
   #isLeaving = false
@@ -468,7 +467,6 @@ export class Conversation implements ConsoleHandlers {
       isCompleted = result.status === 'completed'
       if (!isCompleted) this.#news.settle()
       if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
-      if (isCompleted) this.#giveTitle()
     } catch (error) {
       this.say(describeFailure(error).line)
     } finally {
@@ -485,13 +483,6 @@ export class Conversation implements ConsoleHandlers {
     for (const text of late) this.#echo(text)
     if (isCompleted && !this.#isLeaving) await this.turn({ resume: true })
     else this.say('This goes out with your next message.')
-  }
-
-  /** Once for each agent that answered; the next line is not kept waiting, and it never rejects. */
-  #giveTitle(): void {
-    if (this.#namedBy === this.seat) return
-    this.#namedBy = this.seat
-    void this.seat.nameSession()
   }
 
   async #storeTitle(): Promise<void> {

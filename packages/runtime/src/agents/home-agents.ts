@@ -340,7 +340,7 @@ export class HomeAgents {
   }
 
   #ready(made: MadeAgent): ReadyAgent {
-    const { request, lineage, cwd, tree, environment, agent, resolved, model } = made
+    const { lineage, cwd, tree, environment, agent, resolved, model } = made
     const { auxiliaryTasks } = this.#options
     const { choice } = resolved
     return {
@@ -352,11 +352,6 @@ export class HomeAgents {
       changeModel: (requested) => this.#changeModel(made, requested),
       limits: () => model.limits(),
       auxiliaryTask: (task) => auxiliaryTasks.client(task, choice),
-      nameSession: async () => {
-        if (isRecorded(request)) return null
-        void auxiliaryTasks.finishSessions(null)
-        return auxiliaryTasks.nameSession(agent.sessionId, choice)
-      },
       children: tree,
       hasProcesses: () =>
         tree.unfinished(lineage.agentPath).length > 0 ||

@@ -78,7 +78,7 @@ describe('the summary of a session', () => {
     await clock.advance(600_001)
     const second = await open()
     await talk(second, 'Something else.')
-    await second.nameSession()
+    void runtime.finishSessions()
     await clock.advance(5_000)
     await expect.poll(() => summaryOf(id)).not.toBeNull()
     expect(requested()).toHaveLength(1)

@@ -33,10 +33,10 @@ describe('the title of a session', () => {
   it('is given by the model of the session, cleaned up, booked as its own purpose, and given once', async () => {
     const ready = await open()
     server.enqueue({ text: 'The sum is 4.' }, { text: '**Title: "Adding two and two."**\nMore words' })
-    expect(await ready.nameSession()).toBeNull()
+    expect(await runtime.nameSession(ready.agent.sessionId)).toBeNull()
     await ready.agent.run('What is 2 + 2?').result
-    expect(await ready.nameSession()).toBe('Adding two and two')
-    expect(await ready.nameSession()).toBeNull()
+    expect(await runtime.nameSession(ready.agent.sessionId)).toBe('Adding two and two')
+    expect(await runtime.nameSession(ready.agent.sessionId)).toBeNull()
     const requested = JSON.stringify(server.requests[1]!.body.messages)
     expect(requested).toContain('What is 2 + 2?')
     expect(requested).toContain('The sum is 4.')
@@ -56,7 +56,7 @@ describe('the title of a session', () => {
     server.enqueue({ text: 'Yes.' })
     other.enqueue({ text: 'Une question' })
     await ready.agent.run('Is it?').result
-    expect(await ready.nameSession()).toBe('Une question')
+    expect(await runtime.nameSession(ready.agent.sessionId)).toBe('Une question')
     expect(other.requests[0]!.body).toMatchObject({ model: 'small', max_tokens: 50 })
     expect(JSON.stringify(other.requests[0]!.body)).toContain('in French')
   })
@@ -65,13 +65,13 @@ describe('the title of a session', () => {
     const ready = await open({ auxiliary: { title_generation: { enabled: false } } })
     server.enqueue({ text: 'Yes.' })
     await ready.agent.run('Is it?').result
-    expect(await ready.nameSession()).toBeNull()
+    expect(await runtime.nameSession(ready.agent.sessionId)).toBeNull()
     await runtime.close()
     const named = await open()
     server.enqueue({ text: 'Yes.' })
     await named.agent.run('Is it?').result
     await (await runtime.storage()).sessions.update(named.agent.sessionId, { title: 'Mine' })
-    expect(await named.nameSession()).toBeNull()
+    expect(await runtime.nameSession(named.agent.sessionId)).toBeNull()
     expect(await titleOf(named)).toBe('Mine')
     expect(server.requests).toHaveLength(2)
   })
@@ -80,12 +80,13 @@ describe('the title of a session', () => {
     const ready = await open()
     server.enqueue({ text: 'Yes.' }, { fault: 'status', status: 401 })
     await ready.agent.run('Is it?').result
-    expect(await ready.nameSession()).toBeNull()
+    await expect(runtime.nameSession(ready.agent.sessionId)).rejects.toThrow('key')
     server.enqueue({ fault: 'stall', text: 'half' })
-    const naming = ready.nameSession()
+    const naming = runtime.nameSession(ready.agent.sessionId)
+    const ended = expect(naming).rejects.toMatchObject({ name: 'AbortError' })
     await server.waitForRequests(3)
     await runtime.close()
-    expect(await naming).toBeNull()
+    await ended
   })
 
   it('does not take a name that another session has', async () => {
@@ -94,7 +95,7 @@ describe('the title of a session', () => {
       const ready = await open()
       server.enqueue({ text: 'Yes.' }, { text: 'Same' })
       await ready.agent.run('Is it?').result
-      titles.push(await ready.nameSession())
+      titles.push(await runtime.nameSession(ready.agent.sessionId))
       await runtime.close()
     }
     expect(titles).toEqual(['Same', 'Same #2'])

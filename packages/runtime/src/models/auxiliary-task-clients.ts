@@ -99,15 +99,14 @@ export class AuxiliaryTasks {
     }
   }
 
-  /** Gives a session without a title one, unless config.yaml says no; `null` where none was given. Never rejects. */
-  nameSession(sessionId: string, main: ModelChoice): Promise<string | null> {
-    const settings = this.#options.config.auxiliary['title_generation']
-    if (settings?.enabled === false || this.#stop.signal.aborted) return Promise.resolve(null)
-    const named = this.#name(sessionId, main).catch((error: unknown) => {
-      if (!isAbort(error)) this.#options.logger.info('A session got no title.', { sessionId, error: errorLine(error) })
-      return null
-    })
-    return this.#track(named)
+  /**
+   * Gives a session without a title one, unless config.yaml says no; `null` where none was given. `main` answers in it now. Rejects as the
+   * model or the store does.
+   */
+  async nameSession(sessionId: string, main: ModelChoice | undefined): Promise<string | null> {
+    this.#stop.signal.throwIfAborted()
+    if (this.#options.config.auxiliary['title_generation']?.enabled === false) return null
+    return this.#track(this.#name(sessionId, main))
   }
 
   #track<Result>(work: Promise<Result>): Promise<Result> {
@@ -115,7 +114,7 @@ export class AuxiliaryTasks {
     return work.finally(() => this.#underWay.delete(work))
   }
 
-  async #name(sessionId: string, main: ModelChoice): Promise<string | null> {
+  async #name(sessionId: string, main: ModelChoice | undefined): Promise<string | null> {
     const {
       language,
       max_tokens: maxTokens,
@@ -123,8 +122,11 @@ export class AuxiliaryTasks {
     } = this.#options.config.auxiliary['title_generation'] ?? {}
     const { nameSession } = await import('../home/session-title.js')
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeout * 1_000)])
-    const client = () => this.client('title_generation', main)
-    return nameSession({ storage: await this.#options.storage(), sessionId, client, language, maxTokens, signal })
+    const storage = await this.#options.storage()
+    const session = await storage.sessions.get(sessionId)
+    if (session === null) return null
+    const client = () => this.client('title_generation', main ?? this.#options.choiceOf(session))
+    return nameSession({ storage, sessionId, client, language, maxTokens, signal })
   }
 
   /**

@@ -115,7 +115,7 @@ it('does not look through what was compacted once more when it is left', async (
   await runtime.close()
   await clock.advance(600_001)
   await open()
-  await (await runtime.createAgent({})).nameSession()
+  void runtime.finishSessions()
   await clock.advance(5_000)
   // The newest comes first, so the others are done when the older one is.
   await expect
@@ -133,7 +133,7 @@ it('keeps nobody who leaves waiting: the next home looks through what was left, 
   await open()
   const next = await runtime.createAgent({})
   await next.agent.run('Hello.').result
-  await next.nameSession()
+  void runtime.finishSessions()
   await clock.advance(5_000)
   await expect.poll(remembered).toBe('Prefers metric units.\n')
   expect(reviews()).toHaveLength(1)
@@ -142,7 +142,7 @@ it('keeps nobody who leaves waiting: the next home looks through what was left, 
 it('looks again and again through what others leave behind, in a process that never exits', async () => {
   const staying = await runtime.createAgent({})
   await staying.agent.run('Hello.').result
-  await staying.nameSession()
+  void runtime.finishSessions()
   await clock.advance(5_000)
   const first = runtime
   // Another process on the same home, which is killed: nobody closes its session.
@@ -152,12 +152,12 @@ it('looks again and again through what others leave behind, in a process that ne
   runtime = first
   await clock.advance(600_001)
   await staying.agent.run('Still here.').result
-  await staying.nameSession()
+  void runtime.finishSessions()
   await clock.advance(5_000)
   await expect.poll(remembered).toBe('Prefers metric units.\n')
   await clock.advance(600_001)
   await staying.agent.run('And now.').result
-  await staying.nameSession()
+  void runtime.finishSessions()
   await clock.advance(5_000)
   expect(reviews()).toHaveLength(1)
   await killed.close()
