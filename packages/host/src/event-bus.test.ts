@@ -105,3 +105,35 @@ it('loses and doubles nothing, whenever readers come, read and leave', async () 
     }),
   )
 })
+
+it('cuts off nobody who keeps up, however much was said since something was always left to read', async () => {
+  const bus = new EventBus()
+  const reader = bus.read({ sessionId: 's' })
+  bus.publish('s', notice('first'))
+  const seen: string[] = []
+  for (let at = 0; at < 1_000; at++) {
+    bus.publish('s', notice('y'.repeat(1_000)))
+    const { value } = await reader.next()
+    seen.push(value.event.type)
+  }
+  expect(new Set(seen)).toEqual(new Set(['notice']))
+})
+
+it('says nothing of missed events where one alone is over the limit', async () => {
+  const bus = new EventBus()
+  const reader = bus.read({ sessionId: 's' })
+  const long = 'x'.repeat(600_000)
+  bus.publish('s', notice(long))
+  expect(await drain(reader, bus.cursor)).toEqual([long])
+})
+
+it('holds no more of one long message than of many', async () => {
+  const bus = new EventBus()
+  const reader = bus.read({ sessionId: 's' })
+  for (let at = 0; at < 3_000; at++) bus.publish('s', delta('z'.repeat(1_000)))
+  bus.publish('s', end)
+  const seen = await drain(reader, bus.cursor)
+  expect(seen[0]).toMatch(/^missed \d+$/)
+  expect(seen.join('').length * 2).toBeLessThan(1_100_000)
+  expect(seen.at(-1)).toBe('run-end')
+})

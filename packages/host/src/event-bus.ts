@@ -68,7 +68,7 @@ class UnreadEvents implements EventReader {
   readonly #sessionId: string | undefined
   readonly #maxBytes: number
   readonly #onLeave: () => void
-  #unread: SessionEvent[] = []
+  #unread: { readonly item: SessionEvent; readonly bytes: number }[] = []
   #bytes = 0
   #waiting: ((result: IteratorResult<SessionEvent>) => void) | null = null
   #hasLeft = false
@@ -87,33 +87,38 @@ class UnreadEvents implements EventReader {
       deliver({ done: false, value: item })
       return
     }
-    const merged = merge(this.#unread.at(-1), item)
-    if (merged) this.#unread[this.#unread.length - 1] = merged
-    else this.#unread.push(item)
+    const last = this.#unread.at(-1)
+    // What alone is as much as a reader may hold does not grow: it can be cut off then.
+    const merged = last && last.bytes + bytes <= this.#maxBytes ? merge(last.item, item) : null
     // What is merged takes about its text only, so this counts too much rather than too little.
+    if (merged) this.#unread[this.#unread.length - 1] = { item: merged, bytes: last!.bytes + bytes }
+    else this.#unread.push({ item, bytes })
     this.#bytes += bytes
-    if (this.#bytes > this.#maxBytes) this.#cutOff()
+    if (this.#bytes > this.#maxBytes && this.#unread.length > 1) this.#cutOff()
   }
 
   /** The newest stays, which may be the end that the reader waits for. */
   #cutOff(): void {
     const last = this.#unread.pop()!
-    const missed = this.#unread.reduce((sum, { event }) => sum + (event.type === 'events-missed' ? event.count : 1), 0)
+    const counts = this.#unread.map(({ item: { event } }) => (event.type === 'events-missed' ? event.count : 1))
     this.#unread = []
-    this.#bytes = 0
-    this.miss(last.cursor - 1, missed)
+    this.miss(
+      last.item.cursor - 1,
+      counts.reduce((sum, count) => sum + count, 0),
+    )
     this.#unread.push(last)
+    this.#bytes = last.bytes
   }
 
   miss(cursor: number, count: number): void {
     const sessionId = this.#sessionId ?? ''
-    this.#unread.push({ cursor, sessionId, event: { type: 'events-missed', count } })
+    this.#unread.push({ item: { cursor, sessionId, event: { type: 'events-missed', count } }, bytes: 0 })
   }
 
   next(): Promise<IteratorResult<SessionEvent>> {
-    const value = this.#unread.shift()
-    if (this.#unread.length === 0) this.#bytes = 0
-    if (value) return Promise.resolve({ done: false, value })
+    const unread = this.#unread.shift()
+    this.#bytes -= unread?.bytes ?? 0
+    if (unread) return Promise.resolve({ done: false, value: unread.item })
     if (this.#hasLeft) return Promise.resolve({ done: true, value: undefined })
     return new Promise((resolve) => {
       this.#waiting = resolve

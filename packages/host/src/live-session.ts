@@ -4,7 +4,7 @@
 //                          └─ questions ─▶ bus ─▶ the first answer counts, the others are withdrawn
 import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
-import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { ApprovalChoice } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Answer, Question } from '@hermes/contracts/tool'
@@ -51,6 +51,12 @@ export interface Turn extends AsyncIterable<AgentEvent> {
   readonly result: Promise<RunResult>
 }
 
+/** An input whose turn has come, from before its agent is there until its run is over. */
+interface CurrentInput {
+  place: Place | null
+  readonly stop: AbortController
+}
+
 interface BegunRun {
   readonly id: string
   /** Before its first event. */
@@ -70,7 +76,10 @@ export class LiveSession {
   /** Has completed a run. */
   #proven: ReadyAgent | null = null
   #opening: Promise<ReadyAgent> | null = null
-  #place: Place | null = null
+  #current: CurrentInput | null = null
+  /** Settles when the former agent is closed; the next one is not made before. */
+  #closing: Promise<void> = Promise.resolve()
+  #isShut = false
   #stopListening: () => void = () => undefined
   #stopWatching: () => void = () => undefined
   /** Withdraws what is open, by the id of the question. */
@@ -112,6 +121,7 @@ export class LiveSession {
   }
 
   agent(): Promise<ReadyAgent> {
+    if (this.#isShut) return Promise.reject(hostClosed())
     this.#options.used(this)
     if (this.#ready) return Promise.resolve(this.#ready)
     this.#opening ??= this.#open().finally(() => {
@@ -130,6 +140,7 @@ export class LiveSession {
       sessionId: _id,
       ...request
     } = this.#request
+    await this.#closing
     const stored = this.#isStored ? (known ?? (await (await runtime.storage()).sessions.get(this.id))) : null
     const folder = keepsFolder ? await existing(stored?.cwd ?? null) : null
     const ready = await runtime.createAgent({
@@ -139,6 +150,9 @@ export class LiveSession {
       ...(answersQuestions ? { ask: (question, { signal }) => this.#ask(question, signal) } : {}),
     })
     this.#isStored = true
+    // The next agent is made from what the store has then.
+    const { session: _former, ...next } = this.#request
+    this.#request = next
     this.#take(ready)
     return ready
   }
@@ -160,7 +174,9 @@ export class LiveSession {
         ? () => undefined
         : policy.listen(this.id, (id, question) => {
             if (this.#permissions === 'approve') {
-              void this.answer(id, 'once')
+              this.answer(id, 'once').catch((error: unknown) =>
+                this.#options.logger.warn('An approval could not be answered.', { error: errorLine(error) }),
+              )
               return
             }
             this.#approvals.add(id)
@@ -170,28 +186,24 @@ export class LiveSession {
 
   async changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<ReadyAgent> {
     const ready = await (await this.agent()).changeModel(change)
+    const { force: _force, ...chosen } = change
+    this.#request = { ...this.#request, ...chosen }
     this.#take(ready)
     return ready
   }
 
   /** Runs at a place in the queue, and leaves it at the end. Throws as {@link Turn.result} rejects. */
   run(place: Place, input: RunInput, signal?: AbortSignal): Turn {
-    const begun = this.agent().then((ready) => this.#begin(ready, { place, input, signal }))
-    begun.catch(() => place.leave())
-    return this.#turn(begun)
+    return this.#turn(this.#start({ place, stop: new AbortController() }, input, signal))
   }
 
   /** Runs once nothing else is before it. */
   send(input: RunInput, signal?: AbortSignal): Turn {
-    const begun = this.queue.enter(signal).then(async (place) => {
-      try {
-        const ready = await this.agent()
-        signal?.throwIfAborted()
-        return await this.#begin(ready, { place, input, signal })
-      } catch (error) {
-        place.leave()
-        throw error
-      }
+    const current: CurrentInput = { place: null, stop: new AbortController() }
+    if (!this.queue.isTaken) this.#current = current
+    const begun = this.queue.enter(signal).then((place) => {
+      current.place = place
+      return this.#start(current, input, signal)
     })
     return this.#turn(begun)
   }
@@ -220,33 +232,44 @@ export class LiveSession {
     return { ...base, type: 'notice', level: 'warning', text }
   }
 
-  async #begin(
-    ready: ReadyAgent,
-    {
-      place,
-      input,
-      signal,
-    }: { readonly place: Place; readonly input: RunInput; readonly signal?: AbortSignal | undefined },
-  ): Promise<BegunRun> {
-    const run = ready.agent.run(input, signal ? { signal } : {})
-    this.#place = place
-    if (signal?.aborted) place.ending()
-    signal?.addEventListener('abort', place.ending, { once: true })
-    const bus = await this.#options.bus()
-    const { cursor } = bus
-    const result = this.#publishAll(bus, run).then(() => run.result)
-    void result.then(async ({ status, error }) => {
-      if (status === 'completed') this.#completed(ready)
-      // Its view of the session is no longer right; the next input gets another agent.
-      if (error?.code.startsWith('store.') && this.#options.isPooled)
-        await this.drop('failed').catch((cause: unknown) => {
-          this.#options.logger.warn('An agent did not close cleanly.', { sessionId: this.id, error: errorLine(cause) })
-        })
-      this.#place = null
-      this.#options.used(this)
-      place.leave()
-    })
-    return { id: run.id, cursor, result }
+  async #start(current: CurrentInput, input: RunInput, signal: AbortSignal | undefined): Promise<BegunRun> {
+    const { stop } = current
+    this.#current = current
+    const abort = () => {
+      current.place?.ending()
+      stop.abort(signal?.reason)
+    }
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    const leave = () => {
+      signal?.removeEventListener('abort', abort)
+      if (this.#current === current) this.#current = null
+      current.place?.leave()
+    }
+    try {
+      const ready = await this.agent()
+      const run = ready.agent.run(input, { signal: stop.signal })
+      const bus = await this.#options.bus()
+      const { cursor } = bus
+      const result = this.#publishAll(bus, run).then(() => run.result)
+      void result.then(async ({ status, error }) => {
+        if (status === 'completed') this.#completed(ready)
+        // Its view of the session is no longer right; the next input gets another agent.
+        if (error?.code.startsWith('store.') && this.#options.isPooled)
+          await this.drop('failed').catch((cause: unknown) => {
+            this.#options.logger.warn('An agent did not close cleanly.', {
+              sessionId: this.id,
+              error: errorLine(cause),
+            })
+          })
+        this.#options.used(this)
+        leave()
+      })
+      return { id: run.id, cursor, result }
+    } catch (error) {
+      leave()
+      throw error
+    }
   }
 
   #completed(ready: ReadyAgent): void {
@@ -274,7 +297,8 @@ export class LiveSession {
   }
 
   interrupt(reason: string): void {
-    this.#place?.ending()
+    this.#current?.place?.ending()
+    this.#current?.stop.abort(new DOMException(reason, 'AbortError'))
     this.#ready?.agent.interrupt(reason)
   }
 
@@ -324,15 +348,30 @@ export class LiveSession {
 
   /** Ends the run under way, waits for it and frees what the agent holds. The session stays; what is asked next makes a new agent. */
   async drop(reason: string): Promise<void> {
+    this.interrupt(reason)
     const ready = this.#ready ?? (await this.#opening?.catch(() => null))
-    if (!ready) return
+    // Whoever came first closes it.
+    if (!ready || this.#ready !== ready) return this.#closing
     this.#ready = null
     this.#stopListening()
     this.#stopWatching()
     for (const withdraw of this.#questions.values()) withdraw(null)
-    ready.agent.interrupt(reason)
-    await ready.close(reason)
+    for (const id of this.#approvals) this.#withdraw(id)
+    const closed = ready.close(reason)
+    this.#closing = closed.catch(() => undefined)
+    await closed
   }
+
+  /** As {@link LiveSession.drop}, for good: what waits, and what comes later, is refused. */
+  shut(reason: string): Promise<void> {
+    this.#isShut = true
+    return this.drop(reason)
+  }
+}
+
+/** Why nothing is opened any more. */
+export function hostClosed(): HermesError {
+  return new HermesError('The sessions of this process are closed.', { code: 'host.closed' })
 }
 
 async function existing(folder: string | null): Promise<string | null> {

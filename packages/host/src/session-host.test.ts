@@ -39,7 +39,8 @@ async function stage(options: Partial<SessionHostOptions> = {}): Promise<Stage> 
     await temporary.remove()
   })
   const model = { baseUrl: server.baseUrl, model: 'm' }
-  return { server, host, open: (request = {}) => host.open({ ...model, permissions: 'deny', ...request }) }
+  const open: Stage['open'] = (request = {}) => host.open({ ...model, permissions: 'deny', ...request })
+  return { server, host, open }
 }
 
 /** Answers with what was said last. */
@@ -90,6 +91,17 @@ describe('a session of a host', () => {
     expect(await turn.result).toMatchObject({ status: 'completed', text: 'word by word' })
   })
 
+  it('stops an input whose agent is still being made', async () => {
+    const { server, open } = await stage()
+    echo(server)
+    const session = open()
+    const turn = session.send('never said to a model')
+    session.interrupt()
+    expect((await turn.result).status).toBe('interrupted')
+    expect(server.requests).toEqual([])
+    expect((await session.send('now').result).status).toBe('completed')
+  })
+
   it('asks every reader once, takes the first answer and withdraws the question elsewhere', async () => {
     const { server, open } = await stage()
     server.enqueue(DANGEROUS, { text: 'Done.' })
@@ -111,6 +123,24 @@ describe('a session of a host', () => {
       if (event.type === 'run-end') break
     }
     expect(seen).toMatchObject([{ type: 'approval-open' }, { type: 'approval-close', choice: 'deny', by: 'ada' }])
+  })
+
+  it('counts the first of two answers that come at once', async () => {
+    const { server, open } = await stage()
+    server.enqueue(DANGEROUS, { text: 'Done.' })
+    const session = open({ permissions: 'ask' })
+    const reader = await session.subscribe()
+    const turn = session.send('clean up')
+    for await (const { event } of reader) {
+      if (event.type !== 'approval-open') continue
+      expect(await Promise.all([session.answer(event.id, 'deny'), session.answer(event.id, 'once')])).toEqual([
+        true,
+        false,
+      ])
+      break
+    }
+    await turn.result
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('said no')
   })
 
   it('refuses at once where nobody answers', async () => {
@@ -179,6 +209,24 @@ describe('the agents of a host', () => {
     expect(session.ready).toBeNull()
     await session.send('and now').result
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('remember seven')
+  })
+
+  it('are gone with their host, also those that an input waits for', async () => {
+    const { server, host, open } = await stage()
+    server.enqueue({ text: 'a lot of words', chunkSize: 1, fault: 'stall' }, { text: 'too late' })
+    const session = open()
+    const turns = ['one', 'two'].map((text) =>
+      session.send(text).result.then(
+        ({ status }) => status,
+        ({ code }) => code,
+      ),
+    )
+    await server.waitForRequests(1)
+    await host.close()
+    expect(await Promise.all(turns)).toEqual(['interrupted', 'host.closed'])
+    await expect(session.send('three').result).rejects.toMatchObject({ code: 'host.closed' })
+    expect(server.requests).toHaveLength(1)
+    expect(session.ready).toBeNull()
   })
 
   it('are as many as allowed: those used longest ago go first, and none that is at work', async () => {

@@ -4,7 +4,7 @@ import type { Approval, ApprovalChoice } from '@hermes/contracts/policy'
 import type { Answer } from '@hermes/contracts/tool'
 import type { ReadyAgent, Runtime } from '@hermes/runtime'
 import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
-import { LiveSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
+import { hostClosed, LiveSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
 import type { Place } from './session-queue.js'
 import type { SessionTitles } from './session-titles.js'
 
@@ -72,7 +72,10 @@ export interface SessionHostOptions {
 
 /** The sessions that a process has open. */
 export interface SessionHost {
-  /** Opens nothing heavy: an agent is made by the first input. */
+  /**
+   * Opens nothing heavy: an agent is made by the first input.
+   * @throws HermesError `host.closed` after {@link SessionHost.close}.
+   */
   open(request: OpenRequest): SessionHandle
   /** The agent of a session, while it has one. */
   agentOf(sessionId: string): SessionAgent | null
@@ -89,7 +92,7 @@ export interface SessionHost {
    * process of the home.
    */
   settle(): Promise<void>
-  /** Ends every run, frees all agents and settles. The runtime stays open. */
+  /** Ends every run, frees all agents and settles; inputs that wait reject with `host.closed`. The runtime stays open. */
   close(reason?: string): Promise<void>
 }
 
@@ -107,6 +110,7 @@ class Host implements SessionHost {
   readonly #sweep: NodeJS.Timeout | null
   #bus: Promise<EventBus> | null = null
   #titles: Promise<SessionTitles> | null = null
+  #isClosed = false
 
   constructor(options: SessionHostOptions) {
     this.#options = options
@@ -117,6 +121,7 @@ class Host implements SessionHost {
   }
 
   open(request: OpenRequest): SessionHandle {
+    if (this.#isClosed) throw hostClosed()
     const named = request.session?.id ?? request.sessionId
     const id = named ?? createSessionId(this.#clock.now())
     let session = this.#sessions.get(id)
@@ -174,12 +179,12 @@ class Host implements SessionHost {
       if (isChosen) surplus--
       return isChosen
     })
-    await Promise.all(idle.map((session) => this.#drop(session, 'idle')))
+    await Promise.all(idle.map((session) => this.#freed(session, session.drop('idle'))))
   }
 
-  async #drop(session: LiveSession, reason: string): Promise<void> {
+  async #freed(session: LiveSession, freed: Promise<void>): Promise<void> {
     try {
-      await session.drop(reason)
+      await freed
     } catch (error) {
       this.#logger.warn('An agent did not close cleanly.', { sessionId: session.id, error: errorLine(error) })
     }
@@ -214,7 +219,8 @@ class Host implements SessionHost {
 
   async close(reason = 'closed'): Promise<void> {
     if (this.#sweep) clearInterval(this.#sweep)
-    await Promise.all([...this.#sessions.values()].map((session) => this.#drop(session, reason)))
+    this.#isClosed = true
+    await Promise.all([...this.#sessions.values()].map((session) => this.#freed(session, session.shut(reason))))
     this.#sessions.clear()
     await this.settle()
   }
