@@ -1,6 +1,6 @@
 import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import type { RunResult } from '@hermes/agent-core'
-import { isAbort } from '@hermes/contracts'
+import { errorLine, isAbort } from '@hermes/contracts'
 import type { Entry, FinishReason } from '@hermes/contracts/conversation'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { EventReader, SessionHandle, Turn } from '@hermes/host'
@@ -122,6 +122,7 @@ export class AcpSession {
     this.cancel('the editor left')
     await turn?.result.catch(() => undefined)
     await (await this.#reader).return()
+    for (const id of this.#open.keys()) this.#takeAway(id)
     await handle.end('editor_close')
     handle.close()
   }
@@ -135,6 +136,8 @@ export class AcpSession {
         for (const update of updates.of(event)) await this.#send(update)
         if (event.type === 'approval-request')
           void this.#askPermission(event.approvalId, this.#ids.current(event.callId), event.question)
+        // Answered elsewhere, maybe before it went out here.
+        if (event.type === 'approval-resolve') this.#takeAway(event.approvalId)
       }
       return await this.#stopReason(prompt, await prompt.turn.result)
     } catch (error) {
@@ -163,12 +166,16 @@ export class AcpSession {
         }
         case 'approval-close':
         case 'question-close':
-          this.#open.get(event.id)?.abort()
-          this.#open.delete(event.id)
+          this.#takeAway(event.id)
           break
         default:
       }
     }
+  }
+
+  #takeAway(id: string): void {
+    this.#open.get(id)?.abort()
+    this.#open.delete(id)
   }
 
   #opening(id: string): AbortController {
@@ -182,7 +189,11 @@ export class AcpSession {
     const { signal } = this.#opening(id)
     const request = { sessionId: this.id, toolCallId, question }
     const choice = await askPermission(client, request, { signal, logger: home.logger })
-    if (!signal.aborted) await handle.answer(id, choice, 'editor')
+    if (signal.aborted) return choice
+    await handle
+      .answer(id, choice, 'editor')
+      .catch((error: unknown) => home.logger.warn('An answer was not taken.', { error: errorLine(error) }))
+    this.#open.delete(id)
     return choice
   }
 

@@ -151,6 +151,18 @@ describe('a session of a host', () => {
     expect((await host.approvals()).filter(({ status }) => status === 'open')).toEqual([])
   })
 
+  it('refuses at once what is asked after all have left, also where everything was approved', async () => {
+    for (const permissions of ['ask', 'approve'] as const) {
+      const { server, open } = await stage()
+      server.enqueue(DANGEROUS, { text: 'So not.' })
+      const session = open({ permissions })
+      const turn = session.send('clean up')
+      session.close()
+      expect(await turn.result).toMatchObject({ status: 'completed', text: 'So not.' })
+      expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('Nobody can approve it here')
+    }
+  })
+
   it('lets a reader answer what the model asks', async () => {
     const { server, open } = await stage()
     server.enqueue(

@@ -295,7 +295,8 @@ class Handle implements SessionHandle {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#session.handles--
+    // Who left answers nothing any more: what asks is refused at once instead of waiting for them.
+    if (--this.#session.handles === 0) this.#session.setPermissions('deny')
     this.#left()
   }
 }

@@ -162,8 +162,10 @@ export class Conversation implements ConsoleHandlers {
     const seat = await takeSeat({ runtime, host, request, asker, permissions: this.#permissions }, session)
     const former = this.#seat
     this.#seat = seat
-    if (former?.handle.id === seat.handle.id) former.stopAsking()
-    else if (former) await leaveSeat(former, 'left')
+    if (former?.handle.id === seat.handle.id) {
+      former.stopAsking()
+      former.handle.close()
+    } else if (former) await leaveSeat(former, 'left')
     this.#news.watch(seat)
   }
 

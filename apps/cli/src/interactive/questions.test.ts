@@ -1,6 +1,6 @@
 import { createSessionHost } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
-import { createPolicy } from '@hermes/safety'
+import { createMemoryApprovalStore, createPolicy } from '@hermes/safety'
 import { expect, it } from 'vitest'
 import type { PickRequest } from '../editor/picker.js'
 import type { Output } from '../io.js'
@@ -38,5 +38,38 @@ it('shows all of a command that it asks about, also what a terminal would obey o
   expect((await policy.settled(decision.approvalId)).type).toBe('deny')
   expect(shown[0]?.title).toContain('\\x1b];/tmp/evil.sh;#\\x07\\u202e')
   expect(written.join('')).toContain('\\x1b];/tmp/evil.sh;#\\x07\\u202e')
+  stop()
+})
+
+it('survives an answer that cannot be stored', async () => {
+  const memory = createMemoryApprovalStore()
+  const { promise: tried, resolve } = Promise.withResolvers<void>()
+  const approvals = {
+    ...memory,
+    put: async (approval: Parameters<typeof memory.put>[0]) => {
+      if (approval.status !== 'answered') return memory.put(approval)
+      setImmediate(resolve)
+      throw new Error('disk full')
+    },
+  }
+  const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', approvals })
+  const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
+  const session = createSessionHost({ runtime: { policy, createAgent } as never as Runtime }).open({
+    permissions: 'ask',
+  })
+  await session.agent()
+  const output = { write: () => undefined, columns: () => 100, colors: false } as never as Output
+  const stop = answerQuestions(session, { output, pick: async () => ({ type: 'option', index: 0 }) })
+  const subject = {
+    sessionId: session.id,
+    platform: 'cli',
+    agentPath: ['root'],
+    origin: 'model',
+    tainted: false,
+  } as const
+  const decision = await policy.decide({ type: 'spawn', command: 'rm -rf build', cwd: '/w', backend: 'local' }, subject)
+  if (decision.type !== 'ask') throw new Error('expected a question')
+  await tried
+  expect(await policy.settled(decision.approvalId, { signal: AbortSignal.abort() })).toMatchObject({ type: 'deny' })
   stop()
 })

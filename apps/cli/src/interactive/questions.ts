@@ -16,6 +16,8 @@ const CHOICES: Readonly<Record<ApprovalChoice, { readonly key: string; readonly 
 /** Stands for a password, whatever its length. */
 const HIDDEN = '••••••'
 
+const NO_ANSWER: Answer = { type: 'unanswered', reason: 'The user could not be asked.' }
+
 /** Whoever can be asked something. */
 export type Asker = Pick<Console, 'output' | 'pick'>
 
@@ -24,12 +26,14 @@ export function answerQuestions(session: Pick<SessionHandle, 'subscribe' | 'answ
   const open = new Map<string, AbortController>()
   const put = async <T extends ApprovalChoice | Answer>(
     id: string,
+    fallback: T,
     ask: (signal: AbortSignal) => Promise<T | null>,
   ) => {
     const controller = new AbortController()
     open.set(id, controller)
-    const answer = await ask(controller.signal)
-    if (open.delete(id) && answer) await session.answer(id, answer)
+    const answer = await ask(controller.signal).catch(() => fallback)
+    // One that cannot be stored counts as none: the run says so when it has waited for it.
+    if (open.delete(id) && answer) await session.answer(id, answer).catch(() => undefined)
   }
   const reader = session.subscribe()
   const read = async () => {
@@ -37,14 +41,10 @@ export function answerQuestions(session: Pick<SessionHandle, 'subscribe' | 'answ
       switch (event.type) {
         case 'approval-open':
           // What could not be asked is not allowed.
-          put(event.id, (signal) => askApproval(asker, event.question, signal)).catch(() =>
-            session.answer(event.id, 'deny'),
-          )
+          void put(event.id, 'deny', (signal) => askApproval(asker, event.question, signal))
           break
         case 'question-open':
-          put(event.id, (signal) => askQuestion(asker, event.question, signal)).catch(() =>
-            session.answer(event.id, { type: 'unanswered', reason: 'The user could not be asked.' }),
-          )
+          void put<Answer>(event.id, NO_ANSWER, (signal) => askQuestion(asker, event.question, signal))
           break
         case 'approval-close':
         case 'question-close':

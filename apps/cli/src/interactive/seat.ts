@@ -30,7 +30,10 @@ export interface Seat extends Omit<SessionAgent, 'auxiliaryTask' | 'hasProcesses
 export async function takeSeat(options: SeatOptions, session: SessionInfo | null): Promise<Seat> {
   const { runtime, host, request, asker, permissions } = options
   const handle = host.open({ ...request, ...(session ? { session } : {}), permissions, answersQuestions: true })
-  const agent = await handle.agent()
+  const agent = await handle.agent().catch((error: unknown) => {
+    handle.close()
+    throw error
+  })
   const entries = session ? await (await runtime.storage()).log.entries(session.id) : []
   const isAnswered = waitsForAnswer(entries) && (await hasAnswer(runtime, session!.id))
   return seatOf(agent, { handle, entries, isAnswered, stopAsking: answerQuestions(handle, asker) })
