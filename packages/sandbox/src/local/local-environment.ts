@@ -337,6 +337,9 @@ class LocalEnvironment implements Environment {
     })
     this.#programs.add(program)
     void program.ended.then(() => this.#programs.delete(program))
+    // Whoever closed it meanwhile knew of no such program.
+    if (this.#closing.signal.aborted) await program.kill()
+    this.#requireOpen()
     return program
   }
 

@@ -227,6 +227,7 @@ class RemoteEnvironment implements Environment {
   ): Promise<RunningProgram> {
     this.#requireOpen()
     await this.#takeOver()
+    this.#requireOpen()
     const line = programLine(argv)
     const remote = this.#shell.remote(line, cwd && this.resolve(cwd), env)
     permit.consume(this.#spawnAction(line, remote.cwd))
@@ -234,6 +235,9 @@ class RemoteEnvironment implements Environment {
     const program = await startRemoteProgram({ host: this.#host, client, argv, remote, scratch: this.#side.scratch })
     this.#programs.add(program)
     void program.ended.then(() => this.#programs.delete(program))
+    // Whoever closed it meanwhile knew of no such program.
+    if (this.#closed) await program.kill()
+    this.#requireOpen()
     return program
   }
 

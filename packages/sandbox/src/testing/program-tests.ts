@@ -73,6 +73,14 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
       expect((await program.ended).exitCode).not.toBe(0)
     })
 
+    it('are not left behind by an environment that is closed while they start', async () => {
+      const { speak, environment } = await programs(create)
+      if (!speak) return
+      const refused = expect(speak(['sleep', '60'])).rejects.toThrow()
+      await environment.close()
+      await refused
+    })
+
     it('say when they or their directory are not there, and need a permit for just that line', async () => {
       const { speak, environment } = await programs(create)
       const program = await speak?.(['no-such-program-here', 'a'])
