@@ -96,6 +96,7 @@ export async function changeResult(context: RunContext, result: Own<ToolResultEv
   if (hooks.length === 0) return { outcome: result.outcome, appended: [] }
   let { outcome } = result
   const appended: TextPart[] = []
+  let left = result.tool?.maxResultChars ?? MAX_RESULT_CHARS
   const plan = planContext(context)
   const reply = replyOf(context)
   let event = hookEvent(context, { ...result, outcome, plan, reply }, result.callId)
@@ -105,7 +106,10 @@ export async function changeResult(context: RunContext, result: Own<ToolResultEv
   }
   for await (const { result: change } of transformations(hooks, 'tool-result', eventNow)) {
     if (change.replace) outcome = inPlaceOf(outcome, change.replace, result.tool?.maxResultChars)
-    appended.push(...(change.append ?? []))
+    for (const part of change.append ?? []) {
+      if (left > 0) appended.push({ ...part, text: cutHeadTail(part.text, left) })
+      left -= part.text.length
+    }
     if (change.end) endRun(context, change.end)
   }
   return { outcome, appended }

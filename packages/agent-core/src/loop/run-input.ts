@@ -42,7 +42,12 @@ async function withFencedInput(context: RunContext, input: RunInput): Promise<Ru
 /** What extensions add to what a person sent. */
 async function additions(context: RunContext, input: ReturnType<typeof textsIn>): Promise<readonly InputParts[]> {
   const hooks = context.hooks.at('input')
-  return input === null || hooks.length === 0 ? [] : transformTogether(hooks, 'input', hookEvent(context, { input }))
+  if (input === null || hooks.length === 0) return []
+  const added = await transformTogether(hooks, 'input', hookEvent(context, { input }))
+  const fenced = (parts: readonly UserPart[] = []) => fenceInput(context, parts)
+  return Promise.all(
+    added.map(async ({ before, after }) => ({ before: await fenced(before), after: await fenced(after) })),
+  )
 }
 
 /** What a person sent; `null` when nothing new is said. */

@@ -317,7 +317,7 @@ const reminder = (text: string): TextPart => ({ type: 'text', origin: 'reminder'
 async function changed(
   context: RunContext,
   ready: ReadyCall,
-  { outcome, durationMs }: Executed,
+  { outcome: executed, durationMs }: Executed,
 ): Promise<ChangedResult> {
   const { call, tool } = ready
   const isRefused = ready.type === 'settled'
@@ -325,9 +325,13 @@ async function changed(
   const args = isRefused ? (call.args ?? call.rawArgs) : ready.args
   const endedAtMs = context.clock.now()
   const times = { startedAtMs: endedAtMs - durationMs, endedAtMs }
-  const about = { callId: call.id, caller: 'model', toolName, tool, args, outcome, isRefused, ...times } as const
+  const about = { callId: call.id, caller: 'model', toolName, tool, args, outcome: executed, isRefused, ...times } as const
   const result = await changeResult(context, about)
-  return { ...result, outcome: await fenced(context, result.outcome, toolName) }
+  const own = result.outcome.content
+  const whole = { ...result.outcome, content: [...own, ...result.appended] }
+  const { content } = await fenced(context, whole, toolName)
+  const outcome = { ...result.outcome, content: content.slice(0, own.length) }
+  return { outcome, appended: content.slice(own.length) as readonly TextPart[] }
 }
 
 function appendResult(
