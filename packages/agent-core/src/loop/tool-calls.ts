@@ -325,7 +325,16 @@ async function changed(
   const args = isRefused ? (call.args ?? call.rawArgs) : ready.args
   const endedAtMs = context.clock.now()
   const times = { startedAtMs: endedAtMs - durationMs, endedAtMs }
-  const about = { callId: call.id, caller: 'model', toolName, tool, args, outcome: executed, isRefused, ...times } as const
+  const about = {
+    callId: call.id,
+    caller: 'model',
+    toolName,
+    tool,
+    args,
+    outcome: executed,
+    isRefused,
+    ...times,
+  } as const
   const result = await changeResult(context, about)
   const own = result.outcome.content
   const whole = { ...result.outcome, content: [...own, ...result.appended] }
