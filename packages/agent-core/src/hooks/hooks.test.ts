@@ -294,7 +294,7 @@ it('orders in text from outside that extensions add are fenced too, in an input 
   for await (const event of agent.run('go')) if (event.type === 'notice') notices.push(event.text)
   expect(notices).toHaveLength(2)
   const sent = model.requests[0]!.messages.at(-1)!
-  for (const message of [sent, result()]) expect(messageText(message).match(/<outside-/g)).toHaveLength(1)
+  for (const message of [sent, result()]) expect(JSON.stringify(message).match(/<outside-/g)).toHaveLength(1)
   expect(messageText(result())).toMatch(/^seen 1/)
 })
 
