@@ -298,6 +298,29 @@ it('orders in text from outside that extensions add are fenced too, in an input 
   expect(messageText(result())).toMatch(/^seen 1/)
 })
 
+it('what a handler is shown cannot be written into', async () => {
+  const writing = (name: 'before-tool-call' | 'tool-result' | 'before-model-call', write: (event: never) => void) =>
+    hook(name as 'tool-result', (event) => {
+      write(event as never)
+      return undefined
+    })
+  const changesArgs = setUp([writing('before-tool-call', ({ args }: { args: { n: number } }) => void (args.n = 2))])
+  await changesArgs.agent.run('go').result
+  expect(messageText(changesArgs.result())).toContain('A check before this call failed')
+  const outside = { ...look, execute: () => ({ text: 'from a page', external: true }) } as Tool
+  const cleans = writing('tool-result', ({ outcome }: { outcome: { content: { origin?: string }[] } }) => {
+    delete outcome.content[0]!.origin
+  })
+  const { agent, result } = setUp([cleans], { tools: [outside] })
+  await agent.run('go').result
+  expect(result().content).toMatchObject([{ text: 'from a page', origin: 'external' }])
+  const adds = setUp([
+    writing('before-model-call', ({ request }: { request: { tools: unknown[] } }) => void request.tools.push({})),
+  ])
+  expect(await adds.agent.run('go').result).toMatchObject({ status: 'stopped', error: { code: 'agent.hook_failed' } })
+  expect(adds.model.requests).toEqual([])
+})
+
 it('text after a result has the same limit as a result', async () => {
   const long = hook('tool-result', () => ({ append: Array(3).fill({ type: 'text', text: 'x'.repeat(1_000) }) }))
   const { agent, result } = setUp([long], { tools: [{ ...look, maxResultChars: 1_500 }] })

@@ -9,6 +9,7 @@ import { visibleTools } from '../loop/visible-tools.js'
 import { cutHeadTail } from '../prompt/layers.js'
 import { redactData } from '../session/session.js'
 import { askGate, transformations } from './dispatch.js'
+import { frozen } from './frozen.js'
 import { hookEvent } from './run-hook-event.js'
 
 const GATE_FAILED = 'A check before this call failed, so it was not run.'
@@ -37,7 +38,7 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
   if (hooks.length === 0) return { type: 'open', args, note: null }
   const { callId } = call
   const common = { ...call, reply: replyOf(context), plan: planContext(context) }
-  let event = hookEvent(context, { ...common, args, rawArgs }, callId)
+  let event = hookEvent(context, { ...common, args: frozen(args), rawArgs }, callId)
   for (const hook of hooks) {
     const verdict = await askGate(hook, 'before-tool-call', event, { type: 'block', reason: GATE_FAILED })
     if (!verdict) continue
@@ -62,7 +63,7 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
           }
         args = prepared.args as JsonObject
         rawArgs = JSON.stringify(args)
-        event = hookEvent(context, { ...common, args, rawArgs }, callId)
+        event = hookEvent(context, { ...common, args: frozen(args), rawArgs }, callId)
         const { owner } = hook
         const data = { callId, extension: owner, reason: verdict.reason, args }
         const { session } = context
@@ -94,7 +95,7 @@ export interface ChangedResult {
 export async function changeResult(context: RunContext, result: Own<ToolResultEvent>): Promise<ChangedResult> {
   const hooks = context.hooks.at('tool-result')
   if (hooks.length === 0) return { outcome: result.outcome, appended: [] }
-  let { outcome } = result
+  let outcome = { ...result.outcome, content: frozen(result.outcome.content) }
   const appended: TextPart[] = []
   let left = result.tool?.maxResultChars ?? MAX_RESULT_CHARS
   const plan = planContext(context)
@@ -105,7 +106,7 @@ export async function changeResult(context: RunContext, result: Own<ToolResultEv
     return event
   }
   for await (const { result: change } of transformations(hooks, 'tool-result', eventNow)) {
-    if (change.replace) outcome = inPlaceOf(outcome, change.replace, result.tool?.maxResultChars)
+    if (change.replace) outcome = frozen(inPlaceOf(outcome, change.replace, result.tool?.maxResultChars))
     for (const part of change.append ?? []) {
       if (left > 0) appended.push({ ...part, text: cutHeadTail(part.text, left) })
       left -= part.text.length

@@ -55,8 +55,12 @@ export async function modelStep(context: RunContext, options: StepOptions = {}):
 
 /** Nothing is asked of the model when a gate objects. */
 async function gateModelCall(context: RunContext, request: ModelCallEvent['request']): Promise<void> {
-  for (const hook of context.hooks.at('before-model-call')) {
-    const objection = await askGate(hook, 'before-model-call', hookEvent(context, { request }), GATE_FAILED)
+  const hooks = context.hooks.at('before-model-call')
+  if (hooks.length === 0) return
+  // Long, so the lists alone are copied.
+  const shown = { ...request, messages: Object.freeze([...request.messages]), tools: Object.freeze([...request.tools]) }
+  for (const hook of hooks) {
+    const objection = await askGate(hook, 'before-model-call', hookEvent(context, { request: shown }), GATE_FAILED)
     if (!objection) continue
     endRun(context, objection)
     throw new HermesError(objection.message, { code: objection.code })
