@@ -7,6 +7,7 @@ import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome }
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
 import type { Runtime } from '../runtime.js'
+import { loadExtensions } from './load-extensions.js'
 
 let home: TemporaryHome
 let server: ModelServer
@@ -209,6 +210,15 @@ describe('modules that config.yaml names', () => {
       'Extension late could not be set up and is left out: no room.',
     ])
     expect((await runtime!.prompt({})).system.text).toContain('\n\nSay hello.')
+  })
+
+  it('do not hold Hermes up when one never has loaded', async () => {
+    await put('waits.mjs', `await new Promise(() => undefined)\n${greeting}`)
+    await put('good.mjs', greeting)
+    const folder = join(home.path, 'extensions')
+    const { extensions, problems } = await loadExtensions(['waits.mjs', 'good.mjs'], folder, { withinMs: 200 })
+    expect(problems).toEqual(['Extension waits.mjs is left out: it was not loaded within 0.2 s.'])
+    expect(extensions.map(({ name }) => name)).toEqual(['greets'])
   })
 
   it('are refused outside their folder, by link too, and where others can write', async () => {

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { errorLine } from '@hermes/contracts'
+import { errorLine, systemClock } from '@hermes/contracts'
 import type { Extension } from '@hermes/contracts/extension'
 
 /** Extensions of a home, and why others are left out, one line each. */
@@ -10,22 +10,39 @@ export interface LoadedExtensions {
   readonly problems: readonly string[]
 }
 
+const LOADED_WITHIN_MS = 10_000
+
 /**
  * Loads the modules that `extensions` of config.yaml names. They run with all that Hermes may do, so they are read from `directory` alone, and
- * only where nobody but its owner can have written them. One that cannot be loaded is a problem; the others work.
+ * only where nobody but its owner can have written them. One that cannot be loaded within `withinMs` (default
+ * 10,000) is a problem; the others work.
  */
-export async function loadExtensions(names: readonly string[], directory: string): Promise<LoadedExtensions> {
+export async function loadExtensions(
+  names: readonly string[],
+  directory: string,
+  { withinMs = LOADED_WITHIN_MS }: { readonly withinMs?: number } = {},
+): Promise<LoadedExtensions> {
   const extensions: Extension[] = []
   const problems: string[] = []
   for (const name of names) {
     try {
-      const module: unknown = await import(pathToFileURL(await ownFile(name, directory)).href)
-      extensions.push(extensionIn(module))
+      const { href } = pathToFileURL(await ownFile(name, directory))
+      extensions.push(extensionIn(await withinTime(import(href), withinMs)))
     } catch (error) {
       problems.push(`Extension ${name} is left out: ${errorLine(error).replace(/\.$/, '')}.`)
     }
   }
   return { extensions, problems }
+}
+
+/** A module that waits for something as it loads would hold up every command of `hermes`. */
+function withinTime(loading: Promise<unknown>, withinMs: number): Promise<unknown> {
+  const ended = new AbortController()
+  const late = systemClock.sleep(withinMs, ended.signal).then(() => {
+    throw new Error(`it was not loaded within ${withinMs / 1000} s`)
+  })
+  late.catch(() => undefined)
+  return Promise.race([loading, late]).finally(() => ended.abort())
 }
 
 function extensionIn(module: unknown): Extension {
