@@ -36,7 +36,8 @@ export function emptyHome(
     return true
   }
   const fill = (entry: Dirent, path: string) => {
-    if (entry.isSymbolicLink()) args.push('--symlink', readlinkSync(path), path)
+    const link = entry.isSymbolicLink() ? linkAt(path) : null
+    if (link !== null) args.push('--symlink', link, path)
     // What is mounted later has its place made then.
     if (entry.isSymbolicLink() || entry.isSocket() || isWritten(path) || isHidden(places, path)) return
     if (!isThere(path)) return
@@ -53,6 +54,15 @@ function isThere(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
   } catch {
     return false
+  }
+}
+
+/** Locks of editors and browsers are links that come and go all day. */
+function linkAt(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
   }
 }
 
