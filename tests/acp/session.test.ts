@@ -347,13 +347,14 @@ describe('sessions', () => {
 
     const { agent, prompt, updates, update } = await open()
     await agent.request('session/load', { sessionId: id, cwd: scene.cwd, mcpServers: [] })
-    await update((item) => item.sessionUpdate === 'agent_message_chunk')
+    await update((item) => item.sessionUpdate === 'available_commands_update')
     expect(kinds(updates)).toEqual([
       'user_message_chunk',
       'agent_thought_chunk',
       'tool_call',
       'tool_call_update',
       'agent_message_chunk',
+      'available_commands_update',
     ])
     expect(agentText(updates, 'user_message_chunk')).toBe('What does it say?')
     expect(updates[3]!.update).toMatchObject({ status: 'completed' })
@@ -386,7 +387,8 @@ describe('sessions', () => {
     const mcpServers: McpServer[] = [{ name: 'weather', command: 'weather', args: [], env: [] }]
     const { sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers })
     expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
-    expect(updates[0]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
+    await expect.poll(() => kinds(updates)).toEqual(['available_commands_update', 'notice', 'agent_message_chunk'])
+    expect(updates[1]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
     expect(agentText(updates)).toBe('Hello.')
   })
 })

@@ -84,6 +84,7 @@ export class AcpServer {
 
   async newSession(request: NewSessionRequest): Promise<{ sessionId: string; modes: SessionModeState }> {
     const session = await answering(() => this.#open(request))
+    announceCommands(session)
     return { sessionId: session.id, modes: session.modes([]) }
   }
 
@@ -96,6 +97,7 @@ export class AcpServer {
       const { runtime } = await this.#openHome()
       const entries = await (await runtime.storage()).log.entries(sessionId)
       await session.replay(entries)
+      announceCommands(session)
       return { modes: session.modes(entries) }
     })
   }
@@ -179,6 +181,11 @@ export class AcpServer {
     await home?.host.close('editor_close')
     await home?.runtime.close('editor_close')
   }
+}
+
+/** The editor knows the session once it has the answer, so commands come right after that. */
+function announceCommands(session: AcpSession): void {
+  setImmediate(() => void session.announceCommands())
 }
 
 function code() {

@@ -1,9 +1,12 @@
 import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
-import type { RunResult } from '@hermes/agent-core'
-import { errorLine, isAbort } from '@hermes/contracts'
+import type { RunInput, RunResult } from '@hermes/agent-core'
+import { offeredTo, readLine, runCommand, type TypedLine, toPlainText, unknownLine, usageOf } from '@hermes/commands'
+import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { Entry, FinishReason } from '@hermes/contracts/conversation'
+import type { Command, CommandCaller, CommandContext } from '@hermes/contracts/extension'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
-import type { EventReader, SessionHandle, Turn } from '@hermes/host'
+import type { EventReader, SessionAgent, SessionHandle, Turn } from '@hermes/host'
+import { createCommandSession } from '@hermes/runtime'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
@@ -28,6 +31,16 @@ interface AcpSessionOptions {
   readonly showsNotices: boolean
 }
 
+/** Whoever uses the editor started it, in a home of their own; the editor keeps the session that it opened. */
+const CALLER: CommandCaller = {
+  platform: 'acp',
+  user: 'editor',
+  isOwner: true,
+  changes: ['send', 'resume', 'shortened'],
+}
+
+const BUSY = 'This session works on a prompt; wait for its end or send session/cancel first.'
+
 /** A prompt under way. */
 interface Prompt {
   readonly turn: Turn
@@ -46,6 +59,8 @@ export class AcpSession {
   readonly #open = new Map<string, AbortController>()
   #notices: readonly string[]
   #prompt: Prompt | null = null
+  /** A command is carried out; abort ends it. */
+  #command: AbortController | null = null
 
   constructor(options: AcpSessionOptions) {
     this.#options = options
@@ -59,7 +74,7 @@ export class AcpSession {
   }
 
   get isBusy(): boolean {
-    return this.#prompt !== null
+    return this.#prompt !== null || this.#command !== null
   }
 
   /** The modes there are, and which one is on by the log. */
@@ -93,26 +108,116 @@ export class AcpSession {
   }
 
   /**
-   * Runs one prompt to its end; it has begun when this returns. Abort of `signal` is an interrupt.
+   * Runs one prompt to its end, or carries out the command that it is; it has begun when this returns. Abort of `signal` is an interrupt.
    * @throws RequestError when the prompt cannot be taken, another one is under way, or the run failed.
    */
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    if (this.#prompt)
-      throw failure('invalidRequest', 'This session works on a prompt; wait for its end or send session/cancel first.')
+    const [first, ...others] = blocks
+    const typed = first?.type === 'text' ? readLine(first.text, this.#offered()) : null
+    if (typed?.type === 'command' && others.length > 0)
+      return this.#say(`/${typed.command.name} takes text only; name files by their path.`)
+    if (typed?.type === 'command' && (!this.isBusy || typed.command.duringRun === 'allowed'))
+      return this.#carryOut(typed, signal)
+    if (typed?.type === 'unknown' && others.length === 0) return this.#say(unknownLine(typed))
+    if (this.isBusy) throw failure('invalidRequest', BUSY)
     const parts = toUserParts(blocks, this.#options.place.cwd)
     if (typeof parts === 'string') throw failure('invalidParams', parts)
+    return this.#run({ content: parts }, signal)
+  }
+
+  #run(input: RunInput, signal: AbortSignal): Promise<StopReason> {
+    if (this.#prompt) throw failure('invalidRequest', BUSY)
     const controller = new AbortController()
-    const turn = this.#options.handle.send({ content: parts }, { signal: AbortSignal.any([signal, controller.signal]) })
+    const turn = this.#options.handle.send(input, { signal: AbortSignal.any([signal, controller.signal]) })
     const prompt: Prompt = { turn, controller, isCancelled: false, finishReason: null }
     this.#prompt = prompt
     return this.#finish(prompt)
   }
 
-  /** Ends the prompt under way; nothing happens when there is none. */
+  /** The commands that an editor may call. */
+  #offered(): readonly Command[] {
+    const all = this.#options.home.runtime.extensions.list('command').map(({ item }) => item)
+    return offeredTo(CALLER, this, all)
+  }
+
+  /** Tells the editor which commands there are. */
+  async announceCommands(): Promise<void> {
+    const availableCommands = this.#offered().map((command) => {
+      const hint = usageOf(command)
+      return { name: command.name, description: command.summary, ...(hint === '' ? {} : { input: { hint } }) }
+    })
+    await this.#send({ sessionUpdate: 'available_commands_update', availableCommands })
+  }
+
+  async #say(text: string): Promise<StopReason> {
+    await this.#send(textChunk('agent_message_chunk', text))
+    return 'end_turn'
+  }
+
+  /** What a command came to; a run that it asks for is the turn. During a prompt `session/cancel` is for that one. */
+  async #carryOut(
+    { command, args }: TypedLine & { readonly type: 'command' },
+    signal: AbortSignal,
+  ): Promise<StopReason> {
+    const controller = new AbortController()
+    const isAlone = !this.isBusy
+    if (isAlone) this.#command = controller
+    const ended = AbortSignal.any([signal, controller.signal])
+    try {
+      const { agent } = await this.#options.handle.agent()
+      const before = [...agent.entries()]
+      const outputs = await runCommand(command, args, await this.#commandContext(ended))
+      await this.#sendMode(before)
+      const text = toPlainText(outputs)
+      if (text !== '') await this.#say(text)
+      if (ended.aborted) return 'cancelled'
+      const change = outputs.flatMap((output) => (output.type === 'change' ? [output.change] : [])).at(-1)
+      if (change?.type === 'send') return await this.#run(change.text, signal)
+      if (change?.type === 'resume') return await this.#run({ resume: true }, signal)
+      return 'end_turn'
+    } catch (error) {
+      if (isAbort(error)) return 'cancelled'
+      if (HermesError.isInstance(error) && error.code.startsWith('command.')) return this.#say(error.message)
+      throw error
+    } finally {
+      if (isAlone) this.#command = null
+    }
+  }
+
+  /** A command may have begun a plan, left it, or accepted it. */
+  async #sendMode(before: readonly Entry[]): Promise<void> {
+    const { agent } = await this.#options.handle.agent()
+    const entries = agent.entries()
+    const { currentModeId } = modesOf(entries)
+    if (currentModeId === modesOf(before).currentModeId) return
+    await this.#send({ sessionUpdate: 'current_mode_update', currentModeId })
+    const last = before.at(-1)?.seq ?? 0
+    await this.#sendPlan(entries.filter(({ seq }) => seq > last))
+  }
+
+  async #commandContext(signal: AbortSignal): Promise<CommandContext> {
+    const { handle, home } = this.#options
+    let agent = await handle.agent()
+    const session = createCommandSession<SessionAgent>({
+      runtime: home.runtime,
+      ready: () => ({ ...agent, changeModel: (change) => handle.changeModel(change) }),
+      replaced: (next) => {
+        agent = next
+      },
+      isBusy: () => this.#prompt !== null,
+      own: { stop: () => this.cancel(), steer: (text) => handle.steer(text) },
+    })
+    const notice = (text: string) => void this.#sendLine(text)
+    return { caller: CALLER, session, cwd: session.cwd, commands: this.#offered(), notice, signal }
+  }
+
+  /** Ends the prompt or command under way; nothing happens when there is none. */
   cancel(reason = 'cancelled from the editor'): void {
+    const abort = new DOMException(reason, 'AbortError')
+    this.#command?.abort(abort)
     if (!this.#prompt) return
     this.#prompt.isCancelled = true
-    this.#prompt.controller.abort(new DOMException(reason, 'AbortError'))
+    this.#prompt.controller.abort(abort)
   }
 
   /** Ends the prompt under way, waits for it and frees what the agent holds; the session is kept and ends. */

@@ -9,10 +9,10 @@ type CommandAgent<Next> = Pick<ReadyAgent, 'model' | 'provider' | 'cwd' | 'child
 }
 
 /** What a {@link CommandSession} is made of. */
-interface CommandSessionOptions<Next extends CommandAgent<Next>> {
+interface CommandSessionOptions<Next> {
   readonly runtime: Pick<Runtime, 'storage'>
   /** The agent of the session now. */
-  readonly ready: () => Next
+  readonly ready: () => CommandAgent<Next>
   /** Another agent goes on with the session. */
   readonly replaced: (ready: Next) => void
   readonly isBusy: () => boolean
@@ -21,7 +21,7 @@ interface CommandSessionOptions<Next extends CommandAgent<Next>> {
 }
 
 /** The session of an agent, as commands see it. */
-export function createCommandSession<Next extends CommandAgent<Next>>({
+export function createCommandSession<Next>({
   runtime,
   ready,
   replaced,
