@@ -39,8 +39,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
   })
   app.use(async (context, next) => {
-    const { path, method } = context.req
-    const isOpen = HEALTH.has(path) || extensions.isOpen(method, path)
+    const isOpen = HEALTH.has(context.req.path) || extensions.isOpen(context.req.raw)
     if (!(access.type === 'key' && isOpen)) await guard(access, context, peerOf)
     await next()
   })

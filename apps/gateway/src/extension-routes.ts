@@ -21,19 +21,23 @@ export class ExtensionRoutes {
   }
 
   /** Whether who has no key may ask too. */
-  isOpen(method: string, path: string): boolean {
-    return this.#find(method, path)?.route.scope === 'open'
+  isOpen(request: Request): boolean {
+    return this.#find(request)?.route.scope === 'open'
   }
 
   /** @throws ApiError 404 where no extension has such a route. */
   async answer(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url)
-    const found = this.#find(request.method, pathname)
-    if (!found) throw new ApiError(`There is no ${request.method} ${pathname}.`, { status: 404, code: 'unknown_route' })
+    const found = this.#find(request)
+    if (!found) {
+      const message = `There is no ${request.method} ${new URL(request.url).pathname}.`
+      throw new ApiError(message, { status: 404, code: 'unknown_route' })
+    }
     return found.route.handle(request, found.parameters)
   }
 
-  #find(method: string, path: string): FoundRoute | null {
+  /** By the path as it was sent: what asks for the key and what answers must find the same route. */
+  #find({ method, url }: Request): FoundRoute | null {
+    const path = new URL(url).pathname
     for (const { owner, item } of this.#extensions.list('route')) {
       const parameters = item.method === method ? match(`${EXTENSION_ROUTES}/${owner}${item.path}`, path) : null
       if (parameters) return { route: item, parameters }
