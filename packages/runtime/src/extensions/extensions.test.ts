@@ -1,5 +1,7 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { silentLogger } from '@hermes/contracts'
 import type { ConfigValue, Extension, ExtensionApi, PromptSection } from '@hermes/contracts/extension'
 import type { MemoryProvider } from '@hermes/contracts/memory'
 import type { StandardSchema } from '@hermes/contracts/tool'
@@ -7,6 +9,7 @@ import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome }
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
 import type { Runtime } from '../runtime.js'
+import { runJobs } from './job-runner.js'
 import { loadExtensions } from './load-extensions.js'
 
 let home: TemporaryHome
@@ -185,6 +188,23 @@ describe('jobs', () => {
     expect(await statusOf(other.job.id)).toBe('waiting')
     expect(runs).toEqual([{ n: 1 }, { fails: true }])
   })
+})
+
+it('a job whose handler never ends does not hold up the end of the runner', async () => {
+  const stopping = new AbortController()
+  const job = { id: 1, kind: 'stuck', payload: {}, attempt: 1 }
+  const failed: unknown[] = []
+  const queue = { take: async () => job, renew: async () => undefined, fail: async () => void failed.push(job) }
+  const run = () => {
+    stopping.abort()
+    return new Promise<void>(() => undefined)
+  }
+  // Every wait is over at once.
+  const clock = { now: () => 0, sleep: (_: number, signal?: AbortSignal) => setImmediate(undefined, { signal }) }
+  const list = () => [{ owner: 'stuck', item: { kind: 'stuck', run } }]
+  const jobs = async () => queue as never
+  await runJobs({ registry: { list: list as never }, jobs, clock, logger: silentLogger }, stopping.signal)
+  expect(failed).toEqual([])
 })
 
 describe('modules that config.yaml names', () => {

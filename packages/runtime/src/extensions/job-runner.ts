@@ -5,6 +5,8 @@ import type { Job, Jobs } from '@hermes/storage'
 
 const LOOK_EVERY_MS = 10_000
 const LEASE_MS = 60_000
+/** How long a handler has to end once its signal has fired. */
+const ENDS_WITHIN_MS = 5_000
 const RENEW_EVERY_MS = LEASE_MS / 3
 
 /** What the runner of jobs works with. */
@@ -40,7 +42,8 @@ async function runNext({ registry, jobs, clock, logger }: JobRunnerOptions, sign
   const lost = new AbortController()
   const renewing = keepAlive(queue, job, { clock, lost })
   try {
-    await (handlers.get(job.kind) as JobHandler).run(job, { signal: AbortSignal.any([signal, lost.signal]) })
+    const ending = AbortSignal.any([signal, lost.signal])
+    await untilLate((handlers.get(job.kind) as JobHandler).run(job, { signal: ending }), ending, clock)
     lost.abort()
     await queue.complete(job)
   } catch (error) {
@@ -53,6 +56,17 @@ async function runNext({ registry, jobs, clock, logger }: JobRunnerOptions, sign
     await renewing
   }
   return true
+}
+
+/** A handler that goes on after its end holds nobody up: the job goes to another process. */
+async function untilLate(work: Promise<void>, ending: AbortSignal, clock: Clock): Promise<void> {
+  const done = new AbortController()
+  const late = new Promise<never>((_, reject) => {
+    const wait = () => void clock.sleep(ENDS_WITHIN_MS, done.signal).then(() => reject(ending.reason), () => undefined)
+    if (ending.aborted) wait()
+    else ending.addEventListener('abort', wait, { once: true, signal: done.signal })
+  })
+  await Promise.race([work, late]).finally(() => done.abort())
 }
 
 /** Says every so often that the job is still done; ends its handler when it is somebody else's by now. */
