@@ -62,7 +62,11 @@ async function runNext({ registry, jobs, clock, logger }: JobRunnerOptions, sign
 async function untilLate(work: Promise<void>, ending: AbortSignal, clock: Clock): Promise<void> {
   const done = new AbortController()
   const late = new Promise<never>((_, reject) => {
-    const wait = () => void clock.sleep(ENDS_WITHIN_MS, done.signal).then(() => reject(ending.reason), () => undefined)
+    const wait = () =>
+      void clock.sleep(ENDS_WITHIN_MS, done.signal).then(
+        () => reject(ending.reason),
+        () => undefined,
+      )
     if (ending.aborted) wait()
     else ending.addEventListener('abort', wait, { once: true, signal: done.signal })
   })
