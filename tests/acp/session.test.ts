@@ -387,7 +387,9 @@ describe('sessions', () => {
     const mcpServers: McpServer[] = [{ name: 'weather', command: 'weather', args: [], env: [] }]
     const { sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers })
     expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
-    await expect.poll(() => kinds(updates)).toEqual(['available_commands_update', 'notice', 'agent_message_chunk'])
+    await expect
+      .poll(() => kinds(updates))
+      .toEqual(['available_commands_update', 'notice', 'agent_message_chunk', 'usage_update'])
     expect(updates[1]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
     expect(agentText(updates)).toBe('Hello.')
   })

@@ -157,13 +157,17 @@ edited('a-child-asks-for-approval', async ({ cwd, put, answer }, { newSession, p
 })
 
 edited('a-background-result-comes-with-the-next-prompt', async ({ home, cwd, answer }, { newSession, prompt }) => {
-  answer((request) => {
+  const answered = Promise.withResolvers<void>()
+  answer(async (request) => {
+    // It ends between the prompts, so that neither counts what it took.
+    if (isChild(request)) await answered.promise
     if (isChild(request)) return { text: 'Three apples.' }
     if (newest(request).includes('Begin.')) return call('delegate_task', { goal: 'Count.', background: true })
     return { text: request.body.messages.at(-1)!.role === 'tool' ? 'It runs.' : 'I heard.' }
   })
   const sessionId = await newSession(cwd)
   await prompt(sessionId, 'Begin.')
+  answered.resolve()
   await expect.poll(() => waitingResults(home), { interval: 20, timeout: 15_000 }).toBe(1)
   await prompt(sessionId, 'And?')
 })

@@ -2,7 +2,7 @@ import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopR
 import type { RunInput, RunResult } from '@hermes/agent-core'
 import { offeredTo, readLine, runCommand, type TypedLine, toPlainText, unknownLine, usageOf } from '@hermes/commands'
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
-import type { Entry, FinishReason } from '@hermes/contracts/conversation'
+import { addUsage, type Entry, type FinishReason, noUsage } from '@hermes/contracts/conversation'
 import type { Command, CommandCaller, CommandContext } from '@hermes/contracts/extension'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { EventReader, SessionAgent, SessionHandle, Turn } from '@hermes/host'
@@ -47,6 +47,8 @@ interface Prompt {
   readonly controller: AbortController
   isCancelled: boolean
   finishReason: FinishReason | null
+  /** What the newest model call came to. */
+  contextTokens: number
 }
 
 /** One conversation with an editor. */
@@ -129,7 +131,7 @@ export class AcpSession {
     if (this.#prompt) throw failure('invalidRequest', BUSY)
     const controller = new AbortController()
     const turn = this.#options.handle.send(input, { signal: AbortSignal.any([signal, controller.signal]) })
-    const prompt: Prompt = { turn, controller, isCancelled: false, finishReason: null }
+    const prompt: Prompt = { turn, controller, isCancelled: false, finishReason: null, contextTokens: 0 }
     this.#prompt = prompt
     return this.#finish(prompt)
   }
@@ -235,16 +237,19 @@ export class AcpSession {
   async #finish(prompt: Prompt): Promise<StopReason> {
     try {
       await this.#sendNotices()
-      const updates = new RunUpdates(this.#ids, this.#options.place)
+      const updates = new RunUpdates(this.#ids, this.#options.place, this.#options)
       for await (const event of prompt.turn) {
         if (event.type === 'message-end') prompt.finishReason = event.message.finishReason ?? null
+        if (event.type === 'usage-update') prompt.contextTokens = event.usage.inputTokens + event.usage.outputTokens
         for (const update of updates.of(event)) await this.#send(update)
         if (event.type === 'approval-request')
           void this.#askPermission(event.approvalId, this.#ids.current(event.callId), event.question)
         // Answered elsewhere, maybe before it went out here.
         if (event.type === 'approval-resolve') this.#takeAway(event.approvalId)
       }
-      return await this.#stopReason(prompt, await prompt.turn.result)
+      const result = await prompt.turn.result
+      await this.#sendUsage(prompt, result)
+      return await this.#stopReason(prompt, result)
     } catch (error) {
       if (isAbort(error)) return 'cancelled'
       throw error
@@ -335,6 +340,15 @@ export class AcpSession {
     }
   }
 
+  /** How full the window is, and what the prompt took, its delegated tasks included. */
+  async #sendUsage({ contextTokens }: Prompt, { usage, delegated = noUsage }: RunResult): Promise<void> {
+    const { home } = this.#options
+    const size = contextTokens > 0 ? await windowOf(home, this.id) : null
+    if (size === null) return
+    const _meta = { hermes: { usage: { ...addUsage(usage, delegated) } } }
+    await this.#send({ sessionUpdate: 'usage_update', used: contextTokens, size, _meta })
+  }
+
   async #sendNotices(): Promise<void> {
     for (const title of this.#notices) {
       if (this.#options.showsNotices) await this.#send({ sessionUpdate: 'notice', severity: 'warning', title })
@@ -350,5 +364,15 @@ export class AcpSession {
   /** A client that left gets nothing more; the run ends by its signal. */
   async #send(update: SessionUpdate): Promise<void> {
     await this.#options.client.notify('session/update', { sessionId: this.id, update }).catch(() => undefined)
+  }
+}
+
+/** `null` where the model is not one that config.yaml can choose, such as that of a recording. */
+async function windowOf({ runtime }: Home, sessionId: string): Promise<number | null> {
+  try {
+    const session = await (await runtime.storage()).sessions.get(sessionId)
+    return session && (await runtime.models.window(runtime.chooseModel({ session })))
+  } catch {
+    return null
   }
 }

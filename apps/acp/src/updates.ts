@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
-import { type AgentEvent, describeRetry, type NewText, RepeatedText } from '@hermes/agent-core'
+import { type AgentEvent, describeNotice, type NewText, RepeatedText } from '@hermes/agent-core'
 import { type AssistantMessage, messageText } from '@hermes/contracts/conversation'
 import type { CallIds } from './call-ids.js'
 import { toPlan } from './plan.js'
@@ -9,6 +9,7 @@ import { finishedView, type Place, plannedContent, plannedLocations, textContent
 export class RunUpdates {
   readonly #ids: CallIds
   readonly #place: Place
+  readonly #showsNotices: boolean
   /** Calls that wait for a person, by approval. */
   readonly #requested = new Map<string, string>()
   /** The newest line of each source of a call. */
@@ -18,9 +19,11 @@ export class RunUpdates {
   /** The message that an answer asked again goes on with; `null` when none broke off. */
   #brokenId: string | null = null
 
-  constructor(ids: CallIds, place: Place) {
+  /** Without `showsNotices` of the client they are thoughts. */
+  constructor(ids: CallIds, place: Place, { showsNotices }: { readonly showsNotices: boolean }) {
     this.#ids = ids
     this.#place = place
+    this.#showsNotices = showsNotices
   }
 
   /** The updates an event comes to, in order. */
@@ -48,20 +51,27 @@ export class RunUpdates {
       case 'retry-wait':
         if (event.discardedMessageId !== undefined && this.#repeated.breakOff())
           this.#brokenId ??= event.discardedMessageId
-        return [textChunk('agent_thought_chunk', `${event.message} ${describeRetry(event)}\n`)]
+        return this.#notice(event)
+      case 'compaction-start':
+      case 'notice':
+        return this.#notice(event)
       case 'run-start':
       case 'run-end':
       case 'message-start':
       case 'question-request':
       case 'question-resolve':
-      case 'compaction-start':
       case 'compaction-end':
       case 'usage-update':
-      case 'notice':
         return []
       default:
         return event satisfies never
     }
+  }
+
+  #notice(event: AgentEvent): readonly SessionUpdate[] {
+    const { level, text } = describeNotice(event)!
+    if (this.#showsNotices) return [{ sessionUpdate: 'notice', severity: level, title: text }]
+    return [textChunk('agent_thought_chunk', `${text}\n`)]
   }
 
   #messageEnd({ messageId, message }: AgentEvent & { readonly type: 'message-end' }): readonly SessionUpdate[] {

@@ -144,18 +144,17 @@ async function reply({ request, model, sessionId, turn, stop }: ReplyOptions): P
     model,
   }
   const reader = new ReplyReader()
-  const { denials } = reader
   if (request.stream) {
     const body = await streamReply({
       source: new PieceSource(turn, reader, stop),
       writer: new ChunkWriter(envelope, { includeUsage: request.includeUsage }),
-      toEnding: ({ result }) => toEnding({ sessionId, result, denials, isCutOff: reader.isCutOff }),
+      toEnding: ({ result }) => toEnding({ sessionId, result, reader }),
     })
     return new Response(body, {
       headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     })
   }
   for await (const event of turn) reader.read(event)
-  const ending = toEnding({ sessionId, result: await turn.result, denials, isCutOff: reader.isCutOff })
+  const ending = toEnding({ sessionId, result: await turn.result, reader })
   return Response.json(completionBody(envelope, ending), { headers })
 }

@@ -1,8 +1,8 @@
 // Answers in the shapes of the OpenAI API. What is ours stands under `hermes`, which other clients skip.
-import type { Denial, RunResult } from '@hermes/agent-core'
-import type { Usage } from '@hermes/contracts/conversation'
+import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
+import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import { ApiError, failedRun } from './api-error.js'
-import type { ToolProgress } from './reply.js'
+import type { ReplyReader, ToolProgress } from './reply.js'
 
 /** What all parts of one answer share. */
 export interface Envelope {
@@ -17,12 +17,15 @@ export interface Ending {
   /** The final answer. */
   readonly text: string
   readonly finishReason: 'stop' | 'length' | 'content_filter'
+  /** With that of delegated tasks. */
   readonly usage: Usage
   readonly hermes: {
     readonly session_id: string
     readonly status: RunResult['status']
     /** Calls the policy did not allow, those of delegated tasks and programs included: nobody can be asked over HTTP. */
     readonly denied: readonly Denial[]
+    /** What the person was to be told beside the answer; left out when nothing was. */
+    readonly notices?: readonly NoticeText[]
   }
 }
 
@@ -30,16 +33,16 @@ export interface Ending {
 interface EndingOptions {
   readonly sessionId: string
   readonly result: RunResult
-  readonly denials: readonly Denial[]
-  readonly isCutOff: boolean
+  readonly reader: Pick<ReplyReader, 'denials' | 'notices' | 'isCutOff'>
 }
 
 /**
  * How a run ended; where nothing was said because calls were denied, that is what is said.
  * @throws ApiError when it gave no answer
  */
-export function toEnding({ sessionId, result, denials, isCutOff }: EndingOptions): Ending {
-  const { status, error, usage } = result
+export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
+  const { status, error } = result
+  const { denials, notices, isCutOff } = reader
   const isAnswer = status === 'completed' || status === 'stopped'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
   if (!isAnswer && !isSilent) throw noAnswer(result)
@@ -47,8 +50,8 @@ export function toEnding({ sessionId, result, denials, isCutOff }: EndingOptions
   return {
     text: isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text,
     finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
-    usage,
-    hermes: { session_id: sessionId, status, denied: denials },
+    usage: addUsage(result.usage, result.delegated ?? noUsage),
+    hermes: { session_id: sessionId, status, denied: denials, ...(notices.length > 0 ? { notices } : {}) },
   }
 }
 
@@ -93,6 +96,10 @@ export class ChunkWriter {
   /** An event of its own name, and a chunk without text for clients that take every event for one. */
   tool(progress: ToolProgress): string {
     return `event: hermes.tool.progress\n${this.#chunk({ delta: {}, hermes: { tool: progress } })}`
+  }
+
+  notice(notice: NoticeText): string {
+    return `event: hermes.notice\n${this.#chunk({ delta: {}, hermes: { notice } })}`
   }
 
   end({ finishReason, usage, hermes }: Ending): string {

@@ -82,8 +82,7 @@ describe('toEnding', () => {
     toEnding({
       sessionId: 's',
       result: { status, text: 'x', usage: noUsage, ...(code ? { error: { code, message: 'why', details: {} } } : {}) },
-      denials: [],
-      isCutOff: false,
+      reader: new ReplyReader(),
     })
 
   it('tells in the words of the API how a run ended', () => {

@@ -1,4 +1,13 @@
-import { type AgentEvent, type Denial, denialOf, type NewText, RepeatedText, type RunResult } from '@hermes/agent-core'
+import {
+  type AgentEvent,
+  type Denial,
+  denialOf,
+  describeNotice,
+  type NewText,
+  type NoticeText,
+  RepeatedText,
+  type RunResult,
+} from '@hermes/agent-core'
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 
@@ -20,15 +29,20 @@ export interface ToolProgress {
 export type Piece =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool'; readonly progress: ToolProgress }
+  | { readonly type: 'notice'; readonly notice: NoticeText }
   | { readonly type: 'end'; readonly result: RunResult }
 
 /** Of other tools it would be their output, which comes at the end. */
 const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
 const SAYS_OTHER = '\n\n[The reply broke off; asked again, it says:]\n\n'
 
-/** Turns the events of one run into pieces and remembers what was denied. */
+/** Turns the events of one run into pieces and remembers what was denied and what the person was to be told. */
 export class ReplyReader {
   readonly denials: Denial[] = []
+  readonly notices: NoticeText[] = []
+  /** So many notices of the beginning wait: a run that fails before it has said anything is an error of its own, not a stream. */
+  #held = 0
+  #hasBegun = false
   /** Whether the model was cut off at its output limit in its last words. */
   isCutOff = false
   readonly #labels = new Map<string, Pick<ToolProgress, 'tool' | 'label' | 'emoji'>>()
@@ -39,6 +53,19 @@ export class ReplyReader {
   #isRepeated = false
 
   read(event: AgentEvent): readonly Piece[] {
+    const notice = describeNotice(event)
+    if (notice) this.notices.push(notice)
+    const pieces = this.#read(event)
+    if (!this.#hasBegun) this.#hasBegun = pieces.some(({ type }) => type === 'text' || type === 'tool')
+    if (notice && !this.#hasBegun) this.#held++
+    else if (notice) return [...pieces, { type: 'notice', notice }]
+    if (!this.#hasBegun || this.#held === 0) return pieces
+    const first = this.notices.slice(0, this.#held).map((held) => ({ type: 'notice', notice: held }) as const)
+    this.#held = 0
+    return [...first, ...pieces]
+  }
+
+  #read(event: AgentEvent): readonly Piece[] {
     const denial = denialOf(event)
     if (denial) this.denials.push(denial)
     switch (event.type) {

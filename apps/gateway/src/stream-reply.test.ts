@@ -31,7 +31,7 @@ function reply(run: Run) {
   return streamReply({
     source: new PieceSource(run, reader, () => undefined),
     writer: new ChunkWriter({ id: 'c', created: 0, model: 'm' }, { includeUsage: false }),
-    toEnding: ({ result }) => toEnding({ sessionId: 's', result, denials: [], isCutOff: false }),
+    toEnding: ({ result }) => toEnding({ sessionId: 's', result, reader }),
   })
 }
 

@@ -122,6 +122,8 @@ class ReplyLines {
         return this.#begin() + writer.text(piece.text)
       case 'tool':
         return this.#begin() + writer.tool(piece.progress)
+      case 'notice':
+        return this.#begin() + writer.notice(piece.notice)
       case 'end':
         return this.#end(piece)
       case undefined:

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { type Clock, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
+import type { Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
@@ -49,8 +50,8 @@ export interface AgentOptions extends Sampling {
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
   readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
-  /** What it delegated: paused while the session plans. Default: nothing is paused. */
-  readonly children?: Pausable
+  /** What it delegated: paused while the session plans, and what all that has ended came to. Default: nothing is delegated. */
+  readonly children?: Pausable & { usage(): Usage }
   /** What looks in or steps in: a list that is set up for this agent, or what was set up for several. Default: {@link standardExtensions}. */
   readonly extensions?: readonly Extension[] | { readonly hooks: Hooks }
   /** Answers questions of tools such as `clarify`. Default: nobody does. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import type { CompactOutcome, CompactPlan } from '@hermes/contracts/context'
 import type { Entry, NewEntry } from '@hermes/contracts/conversation'
-import { noUsage } from '@hermes/contracts/conversation'
+import { noUsage, usageSince } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
 import { isPlanning, type PlanEnd, planBeginning, planEnding } from './extensions/plan-mode/plan-mode.js'
@@ -13,7 +13,6 @@ import type { Activity } from './loop/activity.js'
 import { type CompactOptions, compactRequest, storeCompaction } from './loop/context-window.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './loop/event.js'
 import { EventQueue } from './loop/event-queue.js'
-import type { Pausable } from './loop/pause.js'
 import { run } from './loop/run.js'
 import type { AgentParts, RunContext } from './loop/run-context.js'
 import { type RunInput, textsIn } from './loop/run-input.js'
@@ -89,7 +88,7 @@ export function createAgent(options: AgentOptions): Agent {
 
 class CoreAgent implements Agent {
   #parts: AgentParts
-  readonly #children: Pausable | null
+  readonly #children: NonNullable<AgentOptions['children']> | null
   #active: AbortController | null = null
   /** The agent that took this one's place. */
   #successor: CoreAgent | null = null
@@ -97,7 +96,11 @@ class CoreAgent implements Agent {
   /** Notes that are being written down while no run is active. Whoever gave one is told when that fails. */
   #storing: Promise<void> = Promise.resolve()
 
-  constructor(parts: Omit<AgentParts, 'notify'>, notices: boolean, children: Pausable | null) {
+  constructor(
+    parts: Omit<AgentParts, 'notify'>,
+    notices: boolean,
+    children: NonNullable<AgentOptions['children']> | null,
+  ) {
     this.#children = children
     this.#parts = { ...parts, notify: notices ? (notice) => this.#notify(notice) : null }
   }
@@ -136,6 +139,7 @@ class CoreAgent implements Agent {
 
   async #drive(context: RunContext, controller: AbortController, input: RunInput): Promise<RunResult> {
     const waiting = context.steering.size
+    const before = this.#children?.usage() ?? noUsage
     context.emit({ type: 'run-start' })
     context.activity.start()
     let result: RunResult
@@ -153,6 +157,8 @@ class CoreAgent implements Agent {
     await context.session.release()
     context.activity.set('idle', 'idle')
     this.#active = null
+    const delegated = usageSince(before, this.#children?.usage() ?? noUsage)
+    if (delegated.inputTokens + delegated.outputTokens > 0) result = { ...result, delegated }
     context.emit({ type: 'run-end', result })
     this.#observeEnd(context, input, result)
     return result

@@ -39,5 +39,5 @@ export {
 } from './conversation/message.js'
 export { estimateTokens } from './conversation/tokens.js'
 export { latestTurnStart, turnStarts } from './conversation/turn-starts.js'
-export { addUsage, noUsage, type Usage } from './conversation/usage.js'
+export { addUsage, noUsage, type Usage, usageSince } from './conversation/usage.js'
 export { checkConversation, type RepairRules, repairConversation, type Violation } from './conversation/validity.js'

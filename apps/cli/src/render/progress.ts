@@ -1,4 +1,4 @@
-import { type AgentEvent, describeRetry, type NewText, RepeatedText } from '@hermes/agent-core'
+import { type AgentEvent, describeNotice, type NewText, RepeatedText } from '@hermes/agent-core'
 import { formatDuration, isJsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
@@ -68,11 +68,11 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         // What is shown may be how the next answer begins, so it stays open for the rest.
         if (event.discardedMessageId !== undefined && repeated.breakOff() && openText) return
         closeText()
-        line(style.yellow(clip(`  ${event.message} ${describeRetry(event)}`, output.columns() * 2)))
+        line(style.yellow(clip(`  ${describeNotice(event)?.text}`, output.columns() * 2)))
         return
       case 'compaction-start':
         closeText()
-        line(style.dim('Compacting the conversation …'))
+        line(style.dim(describeNotice(event)?.text ?? ''))
         return
       case 'notice':
         closeText()

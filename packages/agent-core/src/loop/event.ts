@@ -14,6 +14,8 @@ export interface RunResult {
   readonly text: string
   /** All model calls of the run added up. */
   readonly usage: Usage
+  /** What delegated tasks came to that ended meanwhile, in the background too, with all that they delegated. Left out when none did. */
+  readonly delegated?: Usage
   /** Why the run `failed` or `stopped`: one line for a person. */
   readonly error?: { readonly code: string; readonly message: string; readonly details: ErrorDetails }
   /** Approval ids a `parked` run waits for. */

@@ -23,6 +23,20 @@ export const noUsage: Usage = Object.freeze({
   costUsd: 0,
 })
 
+/** What `later` has more than `earlier`, its cost `unknown` as soon as one is. */
+export function usageSince(earlier: Usage, later: Usage): Usage {
+  const more = (key: Exclude<keyof Usage, 'costUsd'>) => later[key] - earlier[key]
+  const [from, to] = [earlier.costUsd, later.costUsd]
+  return {
+    inputTokens: more('inputTokens'),
+    outputTokens: more('outputTokens'),
+    cacheReadTokens: more('cacheReadTokens'),
+    cacheWriteTokens: more('cacheWriteTokens'),
+    reasoningTokens: more('reasoningTokens'),
+    costUsd: from === 'unknown' || to === 'unknown' ? 'unknown' : to - from,
+  }
+}
+
 /** The sum of both; its cost is `unknown` as soon as one is. */
 export function addUsage(left: Usage, right: Usage): Usage {
   return {

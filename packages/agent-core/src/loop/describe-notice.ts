@@ -9,8 +9,28 @@ const REPAIRED: Readonly<Record<RequestRepair, string>> = {
   'strip-unsupported': 'without optional settings',
 }
 
-/** What is done about a failed model call, as a sentence for a person; it follows the event's own message. */
-export function describeRetry({ remedy, delayMs, attempt }: AgentEvent & { readonly type: 'retry-wait' }): string {
+/** What a person is told beside the answer, in a line. */
+export interface NoticeText {
+  readonly level: 'info' | 'warning'
+  readonly text: string
+}
+
+/** What an event tells a person beside the answer: a failed model call and what is done about it, a compaction, a notice; else `null`. */
+export function describeNotice(event: AgentEvent): NoticeText | null {
+  switch (event.type) {
+    case 'retry-wait':
+      return { level: 'warning', text: `${event.message} ${describeRetry(event)}` }
+    case 'compaction-start':
+      return { level: 'info', text: 'Compacting the conversation …' }
+    case 'notice':
+      return { level: event.level, text: event.text }
+    default:
+      return null
+  }
+}
+
+/** What is done about a failed model call; it follows the event's own message. */
+function describeRetry({ remedy, delayMs, attempt }: AgentEvent & { readonly type: 'retry-wait' }): string {
   switch (remedy?.type) {
     case undefined:
       return `Trying again in ${duration(delayMs)} (attempt ${attempt}).`
