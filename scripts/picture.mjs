@@ -54,7 +54,8 @@ try {
 } finally {
   spawnSync('tmux', ['-L', server, 'kill-server'])
   await model.close()
-  rmSync(folder, { recursive: true, force: true })
+  // The program ends with its terminal, and may still write then.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
 }
 
 /** The rows of the screen once the approval of the push is asked for, with their colours as escape sequences. */

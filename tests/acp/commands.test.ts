@@ -63,7 +63,8 @@ it('offers them right after the answer that opens a session, new or loaded', asy
   scene.server.enqueue({ text: 'Hello.' })
   const sessionId = await newSession(scene.cwd)
   await prompt(sessionId, 'Hi.')
-  const opened = ['initialize', 'session/new', 'available_commands_update', 'agent_message_chunk', 'session/prompt']
+  const answered = ['agent_message_chunk', 'usage_update', 'session/prompt']
+  const opened = ['initialize', 'session/new', 'available_commands_update', ...answered]
   await expect.poll(wireOrder).toEqual(opened)
   const first = await update(({ sessionUpdate }) => sessionUpdate === 'available_commands_update')
   await agent.request('session/load', { sessionId, cwd: scene.cwd, mcpServers: [] })

@@ -75,7 +75,8 @@ describe('a prompt', () => {
     expect(await readFile(path, 'utf8')).toBe('one\nthree\n')
     await expect(stat(join(scene.cwd, 'old'))).rejects.toThrow(/ENOENT/)
     expect(new Set(updates.map((entry) => entry.sessionId))).toEqual(new Set([sessionId]))
-    expect(agentText(updates, 'agent_thought_chunk')).toBe('First the file.')
+    // Where commands cannot be isolated a notice says so.
+    expect(agentText(updates, 'agent_thought_chunk')).toContain('First the file.')
     expect(agentText(updates)).toBe('I begin.Done.')
     const of = (kind: string) => updates.map(({ update }) => update).filter((update) => update.sessionUpdate === kind)
     expect(of('plan')).toEqual([

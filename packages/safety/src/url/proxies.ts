@@ -91,7 +91,10 @@ function isExempt({ protocol, hostname, port }: URL, list = ''): boolean {
 
 /** An address of a proxy as people may see it, without user and password. */
 export function withoutLogin(address: string): string {
-  return address.replace(/\/\/.*@/s, '//').replace(/\/$/, '')
+  const host = address.indexOf('//') + 2
+  const login = address.lastIndexOf('@')
+  const shown = host > 1 && login >= host ? address.slice(0, host) + address.slice(login + 1) : address
+  return shown.replace(/\/$/, '')
 }
 
 /** What went wrong with a proxy, in one line that names it. */
