@@ -42,7 +42,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const rows = new SessionRows({ clock, process: owner })
   const inbox = new StoredInbox(connection, shared)
   const database = new PostgresDatabase(connection)
-  const usage = new UsageStore(database, shared)
+  const usage = new UsageStore(database, async () => database, shared)
   const log = new PostgresLog(connection, { leases, inbox, clock, rescueDirs: options.rescueDirs ?? [] })
   return {
     sessions: new PostgresSessions(connection, { database, rows, leases, log, clock, process: owner }),

@@ -28,19 +28,23 @@ export interface Runner {
   write<Result>(key: string, work: () => Work<Result>): Promise<Result>
 }
 
-/** Where built statements run. */
-export interface Database extends Runner {
+/** Where work is done, with the tables that a file gets by their first row. */
+export interface TableMaker extends Runner {
   readonly dialect: 'sqlite' | 'postgres'
-  /** Compiles statements; it runs none. */
-  readonly builder: Kysely<Tables>
-  /** For parts of statements, where the builder is loaded by the first of them. */
-  readonly sql: Sql
   /** Whether there is such a table, with `column` if that is given. A file gets some of its tables with their first row. */
   has(table: LaterTable, column?: string): Work<boolean>
   /** Inside a write: makes the table where it is missing. */
   make(table: LaterTable): Work<void>
   /** Like {@link make}; other processes that claim the table wait until the write is over. */
   claim(table: LaterTable): Work<void>
+}
+
+/** Where built statements run. */
+export interface Database extends TableMaker {
+  /** Compiles statements; it runs none. */
+  readonly builder: Kysely<Tables>
+  /** For parts of statements, where the builder is loaded by the first of them. */
+  readonly sql: Sql
 }
 
 /** The rows of a query. */

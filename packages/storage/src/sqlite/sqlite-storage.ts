@@ -50,7 +50,13 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     search,
     approvals: later(async (db) => new (await import('../stores/approvals.js')).StoredApprovals(db)),
     audit: later(async (db) => new (await import('../stores/audit.js')).AuditTrail(db)),
-    usage: later(async (db) => (usage = new (await import('../stores/usage.js')).UsageStore(db, mine))),
+    usage: onFirstUse(async () => {
+      const [{ UsageStore }, { SqliteTables }] = await Promise.all([
+        import('../stores/usage.js'),
+        import('./schema/sqlite-tables.js'),
+      ])
+      return (usage = new UsageStore(new SqliteTables(connection), database, mine))
+    }),
     learnings: later(async (db) => new (await import('../stores/learnings.js')).LearningStore(db, mine)),
     summaries: later(async (db) => {
       const { SqliteSummaryIndex } = await import('./search/summary-index.js')

@@ -9,8 +9,8 @@ import type {
   UsageReservation,
   UsageTotal,
 } from '@hermes/contracts/store'
-import { type RawBuilder, sql } from 'kysely'
-import { all, type Database, first, run, type Work } from '../shared/database.js'
+import type { RawBuilder, Sql } from 'kysely'
+import { all, type Database, first, run, type Statement, type TableMaker, type Work } from '../shared/database.js'
 import { hasEnded } from '../shared/process-identity.js'
 import { TTL_MS, toReserved } from '../shared/reservation-rules.js'
 import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
@@ -28,54 +28,50 @@ const NOTHING: Sum = { upToId: 0, tokens: 0, costUsd: 0, unpricedCalls: 0 }
  * to no session by a foreign key: what was spent stays spent when a session is deleted.
  */
 export class UsageStore implements UsageLedger {
-  readonly #database: Database
+  readonly #tables: TableMaker
+  readonly #load: () => Promise<Database>
   readonly #clock: Pick<Clock, 'now'>
   readonly #process: string
   readonly #sums = new Map<string, Sum>()
-  /** Before, there may be no table. */
-  #hasReserved = false
+  #isMade = false
+  /** Where something was reserved; before, there may be no table. */
+  #reservedIn: Database | null = null
 
-  /** `clock` is that of whoever keeps the time for all machines. */
-  constructor(database: Database, options: { readonly clock: Pick<Clock, 'now'>; readonly process: string }) {
-    this.#database = database
+  /**
+   * Each call of a model is recorded, so that takes no builder: `load` gives it to the rest. `clock` is that of whoever keeps the time for
+   * all machines.
+   */
+  constructor(
+    tables: TableMaker,
+    load: () => Promise<Database>,
+    options: { readonly clock: Pick<Clock, 'now'>; readonly process: string },
+  ) {
+    this.#tables = tables
+    this.#load = load
     this.#clock = options.clock
     this.#process = options.process
   }
 
-  record(
+  async record(
     records: readonly UsageRecord[],
     { releases = [] }: { readonly releases?: readonly string[] } = {},
   ): Promise<void> {
-    const database = this.#database
-    const rows = records.map(({ usage, ...record }) => ({
-      at_ms: record.atMs,
-      session_id: record.sessionId,
-      purpose: record.purpose,
-      provider: record.provider,
-      model: record.model,
-      input_tokens: usage.inputTokens,
-      output_tokens: usage.outputTokens,
-      cache_read_tokens: usage.cacheReadTokens,
-      cache_write_tokens: usage.cacheWriteTokens,
-      reasoning_tokens: usage.reasoningTokens,
-      cost_usd: usage.costUsd === 'unknown' ? null : usage.costUsd,
-      price_source: record.priceSource,
-      duration_ms: record.durationMs,
-      estimated: record.isEstimate === true,
-    }))
-    const release = this.#hasReserved && releases.length > 0
-    return database.write('usage', function* () {
-      yield* database.make('hermes_usage')
-      if (release) yield* run(database.builder.deleteFrom('hermes_holds').where('id', 'in', releases))
-      if (rows.length > 0) yield* run(database.builder.insertInto('hermes_usage').values(rows))
+    const tables = this.#tables
+    const isMade = this.#isMade
+    const reservedIn = releases.length > 0 ? this.#reservedIn : null
+    await tables.write('usage', function* () {
+      if (!isMade) yield* tables.make('hermes_usage')
+      if (reservedIn) yield* run(reservedIn.builder.deleteFrom('hermes_holds').where('id', 'in', releases))
+      for (const record of records) yield insertion(tables.dialect, record)
     })
+    this.#isMade = true
   }
 
-  totals(
+  async totals(
     options: UsageFilter & { readonly by?: UsageGroup; readonly timeZone?: string } = {},
   ): Promise<readonly UsageTotal[]> {
     const { by, timeZone = 'UTC', sinceMs, untilMs, sessionId } = options
-    const database = this.#database
+    const database = await this.#load()
     return database.read(function* () {
       if (!(yield* database.has('hermes_usage'))) return addUp([], { by, timeZone })
       // Tables of older versions have no mark for estimates.
@@ -92,8 +88,8 @@ export class UsageStore implements UsageLedger {
     call: UsageReservation,
     { filters, admits }: Parameters<NonNullable<UsageLedger['reserve']>>[1],
   ): Promise<boolean> {
-    const database = this.#database
-    const spent = (filter: SpendingFilter) => this.#spent(filter)
+    const database = await this.#load()
+    const spent = (filter: SpendingFilter) => this.#spent(database, filter)
     // The long way through what is there already is gone before others are locked out.
     if (database.dialect === 'sqlite' && (await database.read(() => database.has('hermes_usage'))))
       await database.read(function* () {
@@ -107,7 +103,7 @@ export class UsageStore implements UsageLedger {
       cost_usd: call.costUsd === 'unknown' ? null : call.costUsd,
       since_ms: this.#clock.now(),
     }
-    const forgetEnded = () => this.#forgetEnded()
+    const forgetEnded = () => this.#forgetEnded(database)
     const isReserved = await database.write(HOLDS, function* () {
       yield* database.make('hermes_usage')
       yield* database.claim('hermes_holds')
@@ -119,42 +115,38 @@ export class UsageStore implements UsageLedger {
       yield* run(database.builder.insertInto('hermes_holds').values(row))
       return true
     })
-    this.#hasReserved ||= isReserved
+    if (isReserved) this.#reservedIn = database
     return isReserved
   }
 
   /** Forgets what this process reserved. */
   *releaseAll(): Work<void> {
-    if (this.#hasReserved) yield* this.#forget([this.#process])
+    if (this.#reservedIn) yield* forget(this.#reservedIn, [this.#process])
   }
 
-  *#forgetEnded(): Work<void> {
-    const { builder } = this.#database
+  *#forgetEnded(database: Database): Work<void> {
+    const { builder, sql } = database
     const age = sql<number>`abs(${this.#clock.now()} - since_ms)`
     yield* run(builder.deleteFrom('hermes_holds').where(age, '>', TTL_MS))
     const holders = builder.selectFrom('hermes_holds').select('process').distinct()
     const others = yield* all(holders.where('process', '<>', this.#process))
     const ended = others.map(({ process }) => process).filter(hasEnded)
-    if (ended.length > 0) yield* this.#forget(ended)
-  }
-
-  *#forget(processes: readonly string[]): Work<void> {
-    yield* run(this.#database.builder.deleteFrom('hermes_holds').where('process', 'in', processes))
+    if (ended.length > 0) yield* forget(database, ended)
   }
 
   /**
    * What finished calls come to. In a file it is added up from where the last sum ended: rows are only ever added, in order of their ids.
    * On a server those of several writers are not committed in that order.
    */
-  *#spent({ sinceMs, sessionId }: SpendingFilter): Work<SpendingState['spent']> {
+  *#spent({ builder, sql, dialect }: Database, { sinceMs, sessionId }: SpendingFilter): Work<SpendingState['spent']> {
     const key = JSON.stringify([sinceMs ?? null, sessionId ?? null])
     const known = this.#sums.get(key) ?? NOTHING
-    let query = this.#database.builder
+    let query = builder
       .selectFrom('hermes_usage')
       .select([
         sql<number>`coalesce((SELECT max(id) FROM hermes_usage), 0)`.as('upToId'),
         sql<number>`coalesce(sum(input_tokens + output_tokens), 0)`.as('tokens'),
-        ...costs(),
+        ...costs(sql),
       ])
       .where('id', '>', known.upToId)
     if (sinceMs !== undefined) query = query.where('at_ms', '>=', sinceMs)
@@ -165,7 +157,7 @@ export class UsageStore implements UsageLedger {
       costUsd: known.costUsd + costUsd,
       unpricedCalls: known.unpricedCalls + unpriced,
     }
-    if (this.#database.dialect === 'sqlite') this.#remember(key, { ...spent, upToId })
+    if (dialect === 'sqlite') this.#remember(key, { ...spent, upToId })
     return spent
   }
 
@@ -177,23 +169,53 @@ export class UsageStore implements UsageLedger {
   }
 }
 
-function* reserved({ builder }: Database, { sessionId }: SpendingFilter): Work<SpendingState['reserved']> {
+/** A row for a finished call, built by hand: loading the builder would take longer than a session with a few calls does. */
+function insertion(dialect: Database['dialect'], { usage, ...record }: UsageRecord): Statement {
+  const row = {
+    at_ms: record.atMs,
+    session_id: record.sessionId,
+    purpose: record.purpose,
+    provider: record.provider,
+    model: record.model,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_tokens: usage.cacheReadTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    cost_usd: usage.costUsd === 'unknown' ? null : usage.costUsd,
+    price_source: record.priceSource,
+    duration_ms: record.durationMs,
+    estimated: record.isEstimate === true,
+  }
+  const columns = Object.keys(row)
+  const places = columns.map((_, index) => (dialect === 'sqlite' ? '?' : `$${index + 1}`))
+  return {
+    sql: `INSERT INTO hermes_usage (${columns.join(', ')}) VALUES (${places.join(', ')})`,
+    parameters: Object.values(row),
+  }
+}
+
+function* forget({ builder }: Database, processes: readonly string[]): Work<void> {
+  yield* run(builder.deleteFrom('hermes_holds').where('process', 'in', processes))
+}
+
+function* reserved({ builder, sql }: Database, { sessionId }: SpendingFilter): Work<SpendingState['reserved']> {
   const query = builder
     .selectFrom('hermes_holds')
-    .select([calls(), sql<number>`coalesce(sum(tokens), 0)`.as('tokens'), ...costs()])
+    .select([calls(sql), sql<number>`coalesce(sum(tokens), 0)`.as('tokens'), ...costs(sql)])
   const row = yield* first(sessionId === undefined ? query : query.where('session_id', '=', sessionId))
   return toReserved(row!)
 }
 
-const calls = () => sql<number>`count(*)`.as('calls')
-const costs = () =>
+const calls = (sql: Sql) => sql<number>`count(*)`.as('calls')
+const costs = (sql: Sql) =>
   [
     sql<number>`coalesce(sum(cost_usd), 0)`.as('costUsd'),
     sql<number>`count(*) - count(cost_usd)`.as('unpriced'),
   ] as const
 
 function totalsOf(
-  { builder, dialect }: Database,
+  { builder, dialect, sql }: Database,
   { by, isMarked }: { readonly by: UsageGroup | undefined; readonly isMarked: boolean },
 ) {
   const sum = (column: string) => sql<number>`sum(${sql.ref(column)})`
@@ -202,14 +224,14 @@ function totalsOf(
   return builder
     .selectFrom('hermes_usage')
     .select([
-      keyOf(by, dialect).as('key'),
-      calls(),
+      keyOf(by, { dialect, sql }).as('key'),
+      calls(sql),
       sum('input_tokens').as('inputTokens'),
       sum('output_tokens').as('outputTokens'),
       sum('cache_read_tokens').as('cacheReadTokens'),
       sum('cache_write_tokens').as('cacheWriteTokens'),
       sum('reasoning_tokens').as('reasoningTokens'),
-      ...costs(),
+      ...costs(sql),
       sql<string>`${list}`.as('sources'),
       sql<number>`count(*) FILTER (WHERE ${isMarked ? sql.ref('estimated') : sql`false`})`.as('estimated'),
     ])
@@ -218,7 +240,10 @@ function totalsOf(
     .$castTo<TotalRow>()
 }
 
-function keyOf(by: UsageGroup | undefined, dialect: Database['dialect']): RawBuilder<string | number> {
+function keyOf(
+  by: UsageGroup | undefined,
+  { dialect, sql }: Pick<Database, 'dialect' | 'sql'>,
+): RawBuilder<string | number> {
   switch (by) {
     case undefined:
       return sql`cast('' AS text)`

@@ -1,15 +1,13 @@
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
-import type { Database, Work } from '../../shared/database.js'
-import type { LaterTable, Tables } from '../../shared/tables.js'
+import type { Database } from '../../shared/database.js'
+import type { Tables } from '../../shared/tables.js'
 import type { Connection } from '../file/connection.js'
-import { ADD_ESTIMATES, LATER_TABLES } from './later-tables.js'
-import { SqliteRunner } from './perform.js'
+import { SqliteTables } from './sqlite-tables.js'
 
 /**
  * Built statements on a file. Loaded by the first of them: loading the builder takes longer than starting a session without it.
  */
-export class SqliteDatabase extends SqliteRunner implements Database {
-  readonly dialect = 'sqlite'
+export class SqliteDatabase extends SqliteTables implements Database {
   readonly builder: Kysely<Tables>
   readonly sql = sql
 
@@ -23,27 +21,5 @@ export class SqliteDatabase extends SqliteRunner implements Database {
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
     })
-  }
-
-  *has(table: LaterTable, column?: string): Work<boolean> {
-    const named =
-      column === undefined
-        ? { where: '', parameters: [table] }
-        : { where: ' WHERE name = ?', parameters: [table, column] }
-    const { rows } = yield {
-      sql: `SELECT 1 FROM pragma_table_info(?)${named.where} LIMIT 1`,
-      parameters: named.parameters,
-    }
-    return rows.length > 0
-  }
-
-  *make(table: LaterTable): Work<void> {
-    for (const create of LATER_TABLES[table]) yield { sql: create, parameters: [] }
-    if (table === 'hermes_usage' && !(yield* this.has(table, 'estimated'))) yield { sql: ADD_ESTIMATES, parameters: [] }
-  }
-
-  /** A write keeps out all others. */
-  claim(table: LaterTable): Work<void> {
-    return this.make(table)
   }
 }
