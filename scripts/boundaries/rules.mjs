@@ -44,10 +44,9 @@ const ONLY = {
 }
 
 /** Folders of a package that do not know others of it: the loop runs without any extension. */
-const ROOMS = [
-  { room: 'packages/agent-core/src/loop/', not: 'packages/agent-core/src/extensions/' },
-  { room: 'packages/agent-core/src/session/', not: 'packages/agent-core/src/extensions/' },
-]
+const ROOMS = ['answers', 'context-window', 'events', 'loop', 'permits', 'program-calls', 'session', 'steering'].map(
+  (name) => ({ room: `packages/agent-core/src/${name}/`, not: 'packages/agent-core/src/extensions/' }),
+)
 
 /** Test-only packages: any test may import them, no other file may. */
 const TEST_ONLY = ['testkit']

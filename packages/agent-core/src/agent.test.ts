@@ -11,8 +11,8 @@ import { createPolicy } from '@hermes/safety'
 import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { hook } from './__fixtures__/hook.js'
+import { interruptedMessage } from './answers/partial-answer.js'
 import { type AgentEvent, type AgentOptions, createAgent, createMemoryStore, type Run } from './index.js'
-import { interruptedMessage } from './loop/partial-answer.js'
 
 const record = (name: string, over: Partial<Tool> = {}) =>
   defineTool<{ n?: number }>({

@@ -12,6 +12,12 @@ export {
   type Delegation,
   type DelegationLimits,
 } from './delegation/delegation.js'
+export type { Activity } from './events/activity.js'
+export { type Denial, denialOf } from './events/denial.js'
+export { describeNotice, type NoticeText } from './events/describe-notice.js'
+export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './events/event.js'
+export { mergeDeltas } from './events/event-queue.js'
+export { type NewText, RepeatedText } from './events/repeated-text.js'
 export {
   type Contribution,
   type Contributions,
@@ -27,13 +33,6 @@ export { isPlanning, type PlanEnd } from './extensions/plan-mode/plan-mode.js'
 export { references } from './extensions/references/extension.js'
 export type { ReferenceOptions } from './extensions/references/options.js'
 export { standardExtensions } from './extensions/standard.js'
-export type { Activity } from './loop/activity.js'
-export { type Denial, denialOf } from './loop/denial.js'
-export { describeNotice, type NoticeText } from './loop/describe-notice.js'
-export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './loop/event.js'
-export { mergeDeltas } from './loop/event-queue.js'
-export type { Pausable } from './loop/pause.js'
-export { type NewText, RepeatedText } from './loop/repeated-text.js'
 export type { RunInput } from './loop/run-input.js'
 export {
   cutHeadTail,
@@ -44,6 +43,7 @@ export {
   type SystemSource,
 } from './prompt/layers.js'
 export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt/system-prompt.js'
-export { createMemoryStore } from './session/memory-store.js'
 export { createSessionId } from './session/session-id.js'
 export type { Undone } from './session/undo.js'
+export type { Pausable } from './steering/pause.js'
+export { createMemoryStore } from './stores/memory-store.js'

@@ -1,6 +1,6 @@
 import type { Clock } from '@hermes/contracts'
 import type { Agent } from '../agent.js'
-import type { Activity } from '../loop/activity.js'
+import type { Activity } from '../events/activity.js'
 
 const LOOK_EVERY_MS = 30_000
 /** How long an agent may be without a sign of progress. */

@@ -3,7 +3,7 @@
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { HookEvent, HookHandlers, HookName } from '@hermes/contracts/extension'
 import type { RegisteredHook } from '../extension-registry/hook-table.js'
-import { ParkedApproval } from '../loop/parked-approval.js'
+import { ParkedApproval } from '../permits/parked-approval.js'
 import { isAnswer } from './answers.js'
 
 /** How often it is seen whether a person has answered, once the time of a handler would be over. */

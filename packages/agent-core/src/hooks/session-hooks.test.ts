@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 import { hook } from '../__fixtures__/hook.js'
 import { createExtensionRegistry } from '../extension-registry/extension-registry.js'
 import { createAgent } from '../index.js'
-import { createMemoryStore } from '../session/memory-store.js'
+import { createMemoryStore } from '../stores/memory-store.js'
 import { createDelegateTaskTool } from '../tools/index.js'
 
 const look: Tool = defineTool({

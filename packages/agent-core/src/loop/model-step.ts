@@ -3,6 +3,7 @@ import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation
 import type { ModelCallEvent } from '@hermes/contracts/extension'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { type RecallFence, recallFences } from '@hermes/safety'
+import { interruptedMessage, PartialAnswer } from '../answers/partial-answer.js'
 import { askGate, observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { endRun } from '../hooks/tool-call-hooks.js'
@@ -12,7 +13,6 @@ import {
   scrubMessage,
   scrubRecalled,
 } from '../outside-text/recall-scrubber.js'
-import { interruptedMessage, PartialAnswer } from './partial-answer.js'
 import type { ModelStep, RunContext } from './run-context.js'
 
 const GATE_FAILED = {

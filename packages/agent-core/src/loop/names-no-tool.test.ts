@@ -6,11 +6,13 @@ import { expect, it } from 'vitest'
 /** The origin of a part of a message has that name too. */
 const ORIGIN = 'memory'
 
-it('the loop and the session name no tool: what depends on one is an extension', () => {
+const ROOMS = ['answers', 'context-window', 'events', 'loop', 'permits', 'program-calls', 'session', 'steering']
+
+it('the loop, the session and the rooms around them name no tool: what depends on one is an extension', () => {
   const names = [...new Set(Object.values(TOOLSETS).flatMap(({ tools }) => tools))].filter((name) => name !== ORIGIN)
   const named = new RegExp(`['"\`](?:${names.join('|')})['"\`]`)
-  const files = ['.', '../session'].flatMap((folder) => {
-    const directory = join(import.meta.dirname, folder)
+  const files = ROOMS.flatMap((folder) => {
+    const directory = join(import.meta.dirname, '..', folder)
     return readdirSync(directory).map((file) => join(directory, file))
   })
   const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

@@ -8,13 +8,13 @@ import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
 import type { InboxMessage } from '@hermes/contracts/store'
 import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
+import type { ActivityTracker } from '../events/activity.js'
+import type { AgentEventBody } from '../events/event.js'
 import type { Hooks } from '../extension-registry/hook-table.js'
 import type { SystemSource } from '../prompt/layers.js'
-import { inboxMessagePart } from '../session/inbox-message-part.js'
 import type { SessionLog } from '../session/session.js'
-import type { ActivityTracker } from './activity.js'
-import type { AgentEventBody } from './event.js'
-import type { PauseGate } from './pause.js'
+import { inboxMessagePart } from '../steering/inbox-message-part.js'
+import type { PauseGate } from '../steering/pause.js'
 
 /** How sampling is set for every call of an agent. */
 export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>

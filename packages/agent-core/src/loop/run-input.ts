@@ -4,7 +4,7 @@ import type { InputParts } from '@hermes/contracts/extension'
 import { transformTogether } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { fenceInput, fenceWaiting } from '../outside-text/outside-text.js'
-import { inboxMessagePart } from '../session/inbox-message-part.js'
+import { inboxMessagePart } from '../steering/inbox-message-part.js'
 import type { RunContext } from './run-context.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */

@@ -5,10 +5,10 @@ import type { Action, ApprovalOutcome, Permit, Policy, Subject } from '@hermes/c
 import type { Answer, Question, Tool, ToolContext, ToolMail, ToolPlanContext } from '@hermes/contracts/tool'
 import { observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
-import { toolMail } from '../session/mail.js'
+import { noteApproval } from '../permits/approval-notes.js'
+import { ParkedApproval } from '../permits/parked-approval.js'
 import { redactData } from '../session/session.js'
-import { noteApproval } from './approval-notes.js'
-import { ParkedApproval } from './parked-approval.js'
+import { toolMail } from '../steering/mail.js'
 import type { RunContext } from './run-context.js'
 
 /** What a call may use while it is being planned. */

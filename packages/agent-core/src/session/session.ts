@@ -15,7 +15,7 @@ import {
 } from '@hermes/contracts/conversation'
 import type { Inbox, InboxMessage, Lease, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
-import { type Prefix, PrefixWatch } from './prefix-break.js'
+import { type Prefix, PrefixWatch } from '../prompt/prefix-break.js'
 
 const RENEW_EVERY_MS = 10_000
 /** Layers of the system text that others may have written: whoever made the project, or a session that was steered. */

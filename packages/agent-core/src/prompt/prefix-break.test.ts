@@ -1,9 +1,9 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Message } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore } from './memory-store.js'
+import { SessionLog } from '../session/session.js'
+import { createMemoryStore } from '../stores/memory-store.js'
 import { findPrefixBreak, type Prefix, PrefixWatch } from './prefix-break.js'
-import { SessionLog } from './session.js'
 
 const text = (of: string) => ({ type: 'text', text: of }) as const
 const tool = (name: string, description = 'Reads.') => ({ name, description, parameters: { type: 'object' } })

@@ -1,4 +1,4 @@
-import type { ActivityTracker } from './activity.js'
+import type { ActivityTracker } from '../events/activity.js'
 /** Delegated work that can be paused for a reason. */
 export interface Pausable {
   /** Pauses all there is and will be until the same reason is taken away. Setting a reason twice changes nothing. */

@@ -11,8 +11,8 @@ import {
   type Usage,
 } from '@hermes/contracts/conversation'
 import { transformTogether } from '../hooks/dispatch.js'
-import { modelStep, type StepOptions } from './model-step.js'
-import type { AgentParts, ModelStep, RunContext } from './run-context.js'
+import { modelStep, type StepOptions } from '../loop/model-step.js'
+import type { AgentParts, ModelStep, RunContext } from '../loop/run-context.js'
 
 /** Summaries in a row that gained little, or of one refused request, after which the oldest messages go without one. */
 const MAX_PASSES = 2

@@ -8,14 +8,14 @@ import {
   type ToolState,
 } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
+import { deniedData } from '../events/denial.js'
 import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
+import type { RunContext } from '../loop/run-context.js'
+import { type PlannedCall, segmentLength } from '../loop/segments.js'
+import { asTool, permitsOf, planContext, toolContext } from '../loop/tool-context.js'
+import { visibleTools } from '../loop/visible-tools.js'
+import { ParkedApproval } from '../permits/parked-approval.js'
 import { redactData } from '../session/session.js'
-import { deniedData } from './denial.js'
-import { ParkedApproval } from './parked-approval.js'
-import type { RunContext } from './run-context.js'
-import { type PlannedCall, segmentLength } from './segments.js'
-import { asTool, permitsOf, planContext, toolContext } from './tool-context.js'
-import { visibleTools } from './visible-tools.js'
 
 const MAX_NOTED_CHARS = 500
 
