@@ -15,12 +15,11 @@ export {
 export type { Activity } from './events/activity.js'
 export { type Denial, denialOf } from './events/denial.js'
 export { describeNotice, type NoticeText } from './events/describe-notice.js'
-export type { AgentEvent, AgentEventBody, EventBase, RunResult, RunStatus } from './events/event.js'
+export type { AgentEvent, AgentEventBody, RunResult, RunStatus } from './events/event.js'
 export { mergeDeltas } from './events/event-queue.js'
 export { type NewText, RepeatedText } from './events/repeated-text.js'
 export {
   type Contribution,
-  type Contributions,
   createExtensionRegistry,
   type ExtensionRegistry,
 } from './extension-registry/extension-registry.js'
@@ -42,7 +41,7 @@ export {
   type SystemPrompt,
   type SystemSource,
 } from './prompt/layers.js'
-export { buildSystemPrompt, type ContextFile, type SystemPromptOptions } from './prompt/system-prompt.js'
+export { buildSystemPrompt, type ContextFile } from './prompt/system-prompt.js'
 export { createSessionId } from './session/session-id.js'
 export type { Undone } from './session/undo.js'
 export type { Pausable } from './steering/pause.js'

@@ -24,7 +24,7 @@ import { renderTranscript } from './transcript.js'
 import { asBody, summaryBody, verbatimMessages } from './verbatim.js'
 
 /** What a compressor is made of. */
-export interface CompressorOptions {
+interface CompressorOptions {
   /** The window of a model in tokens. */
   readonly windowOf: (model: { readonly provider: string; readonly model: string }) => number | Promise<number>
   /** Asked for summaries, in this order. None: a plain note stands for what goes. */

@@ -1,2 +1,2 @@
-export { type CompressorOptions, createContextCompressor } from './compressor.js'
+export { createContextCompressor } from './compressor.js'
 export type { CompressionSettings } from './settings.js'

@@ -8,7 +8,7 @@ import { type ConfigProblem, problemAt } from './problem.js'
 import { parseYaml } from './yaml-file.js'
 
 /** Names that values of `config.yaml` may have; what is not given is not checked. */
-export interface KnownNames {
+interface KnownNames {
   /** Beside `auto` and those that the file itself names. */
   readonly providers?: readonly string[]
   readonly toolsets?: readonly string[]
@@ -17,7 +17,7 @@ export interface KnownNames {
 }
 
 /** Where to check, and what names there are. */
-export interface CheckConfigOptions extends LoadConfigOptions {
+interface CheckConfigOptions extends LoadConfigOptions {
   readonly known?: KnownNames
 }
 

@@ -9,14 +9,8 @@ export interface HermesConfig extends Omit<Known, 'auxiliary'> {
   readonly auxiliary: Readonly<Record<string, Known['auxiliary']['vision']>>
 }
 
-/** The `model` section. A plain text in the file is `default`; `model.model` is another name of it. */
-export type ModelSettings = HermesConfig['model']
-
 /** One named endpoint under `providers`. */
 export type ProviderSettings = HermesConfig['providers'][string]
-
-/** Snapshots of the workspace before something in it may be destroyed. */
-export type CheckpointSettings = HermesConfig['checkpoints']
 
 /** The HTTP API of the gateway; the app has the defaults. */
 export type ApiServerSettings = HermesConfig['gateway']['api_server']

@@ -2,7 +2,7 @@ import { isAbsolute, join, normalize } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 
 /** Where things are in a Hermes home; all paths are absolute when the home is. */
-export interface HomeLayout {
+interface HomeLayout {
   readonly config: string
   readonly env: string
   readonly auth: string
@@ -47,7 +47,7 @@ export function homeLayout(home: string): HomeLayout {
 }
 
 /** What {@link defaultHome} looks at. */
-export interface DefaultHomeOptions {
+interface DefaultHomeOptions {
   /** Only `HERMES_HOME` is read. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** The person's home folder. Absolute. */

@@ -12,7 +12,7 @@ import { NOTHING_READABLE, type Readable, readableSections, readableValues, stri
 import { parseYaml, type YamlFile } from './yaml-file.js'
 
 /** A configuration, and what is wrong with its file. */
-export interface LoadedConfig {
+interface LoadedConfig {
   readonly config: HermesConfig
   /** One line each; with warnings only, the file is still in effect. */
   readonly problems: ConfigProblem[]

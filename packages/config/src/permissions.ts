@@ -13,7 +13,7 @@ const CLOSED = 'Until it is fixed, every action asks.'
 export type Decision = 'allow' | 'ask' | 'deny'
 
 /** The rules of `permissions.yaml`, in the order of the file. */
-export interface Permissions {
+interface Permissions {
   readonly rules: Record<string, Decision>
   readonly problems: ConfigProblem[]
   /** Patterns whose decision could not be read. */

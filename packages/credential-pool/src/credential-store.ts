@@ -19,7 +19,7 @@ import { type CredentialInfo, toInfo } from './info.js'
 import { type OAuthSettings, type TokenSet, tokenFields } from './tokens.js'
 
 /** Which file. */
-export interface CredentialStoreOptions {
+interface CredentialStoreOptions {
   /** `auth.json` of a home. Absolute; made by the first write. */
   readonly path: string
   /** Keys that live elsewhere, by provider, so that lists have them too. Default none. */

@@ -1,10 +1,5 @@
 export { type CredentialPool, type CredentialPoolOptions, openCredentialPool } from './credential-pool.js'
-export {
-  type CredentialStore,
-  type CredentialStoreOptions,
-  type NewCredential,
-  openCredentialStore,
-} from './credential-store.js'
+export { type CredentialStore, type NewCredential, openCredentialStore } from './credential-store.js'
 export type { BorrowedKey, CredentialState } from './entry.js'
 export type { CredentialInfo } from './info.js'
 export { parseResetTime } from './reset-time.js'

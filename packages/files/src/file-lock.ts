@@ -17,7 +17,7 @@ interface Engine {
 }
 
 /** A lock that one process on this machine holds. */
-export interface FileLock {
+interface FileLock {
   release(): void
 }
 

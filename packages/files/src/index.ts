@@ -1,2 +1,2 @@
-export { type FileLock, type LockSeeker, seekLock, withLock } from './file-lock.js'
+export { type LockSeeker, seekLock, withLock } from './file-lock.js'
 export { writePrivate } from './write-private.js'

@@ -8,7 +8,7 @@ export type MemoryChange =
   | { readonly action: 'remove'; readonly oldText: string }
 
 /** What changes come to. */
-export type Applied =
+type Applied =
   | { readonly type: 'applied'; readonly entries: readonly string[] }
   /** One line that says what to do instead; `isFull` where it would not fit. */
   | { readonly type: 'refused'; readonly reason: string; readonly isFull: boolean }

@@ -30,7 +30,7 @@ export interface MemoryState {
 }
 
 /** What an attempt to change a store came to. */
-export type MemoryOutcome =
+type MemoryOutcome =
   | { readonly type: 'changed' | 'unchanged'; readonly state: MemoryState }
   /** Nothing was written; one line says what to do instead. `isFull` where it would not have fitted. */
   | { readonly type: 'refused'; readonly reason: string; readonly isFull: boolean; readonly state: MemoryState }

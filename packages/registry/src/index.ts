@@ -9,7 +9,6 @@ export {
   type PreparedCall,
   type ToolNames,
   type ToolRegistry,
-  type ToolRegistryOptions,
 } from './tool-registry.js'
 export {
   CORE_TOOLSETS,

@@ -107,7 +107,7 @@ export type KeepResult = (whole: {
 }) => Promise<string>
 
 /** Options of {@link createToolRegistry}. */
-export interface ToolRegistryOptions extends SourceListingOptions {
+interface ToolRegistryOptions extends SourceListingOptions {
   readonly tools?: readonly Tool[]
   /** Keeps the whole of a result that is cut, and gives the path; what it rejects with is ignored. Default: it is not kept. */
   readonly keepResult?: KeepResult

@@ -10,7 +10,6 @@ export { HomeModels, toRequestedModel } from './models/home-models.js'
 export { MIXTURE, type MixtureChoice } from './models/mixtures.js'
 export {
   type ConfiguredEndpoint,
-  type ConfiguredModel,
   chooseModel,
   type ModelChoice,
   type ModelChoiceOptions,

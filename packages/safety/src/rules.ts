@@ -176,7 +176,7 @@ function isTool(pattern: string, name: string | undefined): boolean {
 }
 
 /** Options of {@link parseRules}. */
-export interface ParseRulesOptions {
+interface ParseRulesOptions {
   /** Where a pattern is written, as `FILE:LINE:COLUMN`; it leads the problems with it. */
   readonly sourceOf?: (pattern: string) => string | undefined
   /** Patterns whose effect could not be read, and which ask therefore. Default none. */

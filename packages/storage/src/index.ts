@@ -5,20 +5,13 @@ export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
 export { describeStoreUrl } from './postgres/server/store-url.js'
-export {
-  bringIn,
-  findRescueFiles,
-  type RescuedEntry,
-  type RescueFile,
-  type RescueOutcome,
-} from './rescue-files.js'
+export { bringIn, findRescueFiles, type RescueFile, type RescueOutcome } from './rescue-files.js'
 export type {
   ForkSession,
   LatestSessionFilter,
   ListSessionsOptions,
   MetaStore,
   PostgresOptions,
-  SearchContext,
   SearchHit,
   SearchOptions,
   SessionResolution,

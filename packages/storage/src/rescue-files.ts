@@ -27,7 +27,7 @@ export interface RescueFile {
 }
 
 /** One of them. */
-export interface RescuedEntry {
+interface RescuedEntry {
   /** Unix milliseconds. */
   readonly atMs: number
   readonly entry: NewEntry

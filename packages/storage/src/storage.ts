@@ -112,7 +112,7 @@ export interface SearchOptions {
 }
 
 /** A message beside a hit. */
-export interface SearchContext {
+interface SearchContext {
   readonly seq: number
   readonly role: string
   /** At most 200 characters. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** A SOCKS5 proxy on this machine, for tests. */
-export interface SocksServer {
+interface SocksServer {
   /** `127.0.0.1:PORT`. */
   readonly address: string
   /** What was asked for, as `name HOST:PORT` or `address HOST:PORT`. */

@@ -55,7 +55,7 @@ export function keyVariablesFor(provider: Provider, baseUrl: string): readonly s
 }
 
 /** Whether an address is neither this machine nor OpenAI's. */
-export function isForeign(baseUrl: string): boolean {
+function isForeign(baseUrl: string): boolean {
   if (!URL.canParse(baseUrl)) return true
   return !/^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?api\.openai\.com)$/.test(
     new URL(baseUrl).hostname,

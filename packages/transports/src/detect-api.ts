@@ -3,7 +3,7 @@ import { nameHas } from './catalogue/provider.js'
 import { findProvider } from './catalogue.js'
 
 /** What decides which wire an endpoint speaks. */
-export interface Endpoint {
+interface Endpoint {
   readonly provider: string
   readonly baseUrl: string
   /** Empty when it is not known yet. */

@@ -3,7 +3,6 @@ export {
   ABSENT_PROVIDERS,
   absentProvider,
   findProvider,
-  isForeign,
   keyVariablesFor,
   PROVIDERS,
   type Provider,
@@ -13,15 +12,15 @@ export {
 } from './catalogue.js'
 export { type ClassifyContext, classifyError, responseHeaders } from './classify-error.js'
 export { createTransport, type TransportOptions } from './create-transport.js'
-export { detectApi, type Endpoint } from './detect-api.js'
-export { type ListModelsOptions, listModels, modelListRequest } from './list-models.js'
+export { detectApi } from './detect-api.js'
+export { listModels, modelListRequest } from './list-models.js'
 export { type RateLimit, rateLimits, refusedUntilMs } from './rate-limits.js'
-export { defaultPlaceholders, type Placeholder, type PlaceholderFacts } from './recording/placeholders.js'
-export { createRecorder, type Recorder, type RecorderOptions } from './recording/recorder.js'
-export { type ServedRecording, type ServeRecordingOptions, serveRecording } from './recording/serve-recording.js'
-export { type ParsedToolArguments, parseToolArguments } from './tool-arguments.js'
+export { defaultPlaceholders, type Placeholder } from './recording/placeholders.js'
+export { createRecorder } from './recording/recorder.js'
+export { serveRecording } from './recording/serve-recording.js'
+export { parseToolArguments } from './tool-arguments.js'
 export { type CallTarget, toTransportError } from './transport-error.js'
 export { awsCredential } from './wires/bedrock-converse/aws-credential.js'
 export { bedrockAddress } from './wires/bedrock-converse/aws-region.js'
-export { toWireMessages, type WireMessageOptions } from './wires/chat-completions/wire-messages.js'
+export { toWireMessages } from './wires/chat-completions/wire-messages.js'
 export type { WireMessage, WirePart, WireToolCall } from './wires/chat-completions/wire-types.js'

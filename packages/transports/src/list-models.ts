@@ -9,7 +9,7 @@ import { credentialHeaders } from './wires/anthropic-messages/credential-headers
 const API_VERSION = '2026-10-21'
 
 /** One endpoint whose models are asked for. */
-export interface ListModelsOptions {
+interface ListModelsOptions {
   readonly provider: string
   /** As for the transport. */
   readonly baseUrl: string

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 
 /** What became of a tool call's argument text. */
-export interface ParsedToolArguments {
+interface ParsedToolArguments {
   /** `null` when the text is cut off, beyond repair, or not an object. */
   readonly args: JsonObject | null
   /** Whether syntax had to be repaired. */

@@ -23,7 +23,7 @@ export interface RunResult {
 }
 
 /** What every event carries. `seq` is the log entry that made it durable. */
-export interface EventBase {
+interface EventBase {
   readonly runId: string
   readonly sessionId: string
   readonly agentPath: readonly string[]

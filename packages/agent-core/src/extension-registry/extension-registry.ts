@@ -18,7 +18,7 @@ import { createToolRegistry, isBuiltIn, type ToolRegistry } from '@hermes/regist
 import { type Hooks, HookTable } from './hook-table.js'
 
 /** What extensions register by name, beside hooks. */
-export interface Contributions {
+interface Contributions {
   readonly section: PromptSection
   readonly config: ConfigSection
   readonly check: DoctorCheck

@@ -20,7 +20,7 @@ interface Asking {
 type Dispatched<Name extends HookName> = EventOf<Name> & Asking
 
 /** A handler and what it gave. */
-export interface Input<Name extends HookName> {
+interface Input<Name extends HookName> {
   readonly owner: string
   readonly result: NonNullable<ResultOf<Name>>
 }

@@ -11,7 +11,7 @@ export interface ContextFile {
 }
 
 /** What the system text is made of; each part is left out when absent. */
-export interface SystemPromptOptions {
+interface SystemPromptOptions {
   /** Who the agent is. Default: two sentences. */
   readonly identity?: string
   /** Where `identity` comes from. Default `built in`. */

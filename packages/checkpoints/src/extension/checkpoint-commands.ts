@@ -12,7 +12,7 @@ import type { SessionStore } from '@hermes/contracts/store'
 import type { Checkpoint, Checkpoints } from '../index.js'
 
 /** What the commands of this package need of a home. */
-export interface CheckpointServices {
+interface CheckpointServices {
   /** The checkpoints of the home; opened with the first call. */
   open(): Promise<{
     readonly checkpoints: Checkpoints

@@ -6,7 +6,7 @@ import { mayChangeFiles } from '@hermes/safety'
 import type { Checkpoints, TurnRecorder } from '../index.js'
 import type { CheckpointsToolServices, OpenedCheckpoints } from '../tools/index.js'
 
-export { type CheckpointServices, checkpointCommands } from './checkpoint-commands.js'
+export { checkpointCommands } from './checkpoint-commands.js'
 
 const MIB = 2 ** 20
 /** A call that another extension objects to is none of a run's. */
@@ -45,7 +45,7 @@ interface HomeCheckpointsOptions {
 }
 
 /** The section `checkpoints` of config.yaml. */
-export interface CheckpointSettings {
+interface CheckpointSettings {
   readonly enabled: boolean
   readonly max_snapshots: number
   readonly max_total_size_mb: number

@@ -30,7 +30,7 @@ const OWNER_MAY_ALL = 0o700
 const OPENED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
 /** What was done. */
-export interface Applied {
+interface Applied {
   readonly restored: readonly string[]
   readonly removed: readonly string[]
   /** Paths that could not be brought to the wanted state, and why. They are as they were. */

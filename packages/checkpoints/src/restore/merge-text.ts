@@ -6,7 +6,7 @@ const MAX_LINES = 5_000
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Three states of one file. */
-export interface Versions {
+interface Versions {
   readonly base: Uint8Array
   readonly ours: Uint8Array
   readonly theirs: Uint8Array

@@ -5,7 +5,7 @@ import type { Slices } from '../objects/slices.js'
 import { encodeTree, hashOf, type Tree, type TreeEntry } from '../objects/tree.js'
 
 /** What shall be at a path; `null` for nothing. */
-export type Wanted = ReadonlyMap<string, TreeEntry | null>
+type Wanted = ReadonlyMap<string, TreeEntry | null>
 
 const FOLDER_MODE = 0o755
 

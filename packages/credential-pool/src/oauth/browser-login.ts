@@ -5,7 +5,7 @@ import { openLoopback } from './loopback.js'
 import { toOAuthError } from './oauth-error.js'
 
 /** A login that a person confirms in a browser on this machine. */
-export interface BrowserLogin {
+interface BrowserLogin {
   /** To be opened in a browser. */
   readonly url: string
   /** Where the browser comes back to. */

@@ -10,7 +10,7 @@ import {
 } from './authorization-server.js'
 
 /** A login that a person confirms in a browser on any device. */
-export interface DeviceLogin {
+interface DeviceLogin {
   /** To be typed at `verificationUri`. */
   readonly userCode: string
   readonly verificationUri: string
@@ -28,7 +28,7 @@ export interface DeviceLogin {
 }
 
 /** Options of {@link startDeviceLogin}. */
-export interface DeviceLoginOptions extends FlowOptions {
+interface DeviceLoginOptions extends FlowOptions {
   readonly clock?: Clock
 }
 

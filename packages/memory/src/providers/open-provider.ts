@@ -5,7 +5,7 @@ import type { ServiceOptions } from './provider.js'
 /** The providers that come with Hermes. */
 export const MEMORY_PROVIDERS = Object.freeze(['honcho', 'mem0', 'supermemory', 'local'] as const)
 /** One of {@link MEMORY_PROVIDERS}. */
-export type MemoryProviderName = (typeof MEMORY_PROVIDERS)[number]
+type MemoryProviderName = (typeof MEMORY_PROVIDERS)[number]
 
 /** Which provider, and with what. */
 export type ProviderChoice =

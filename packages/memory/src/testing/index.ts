@@ -1,1 +1,1 @@
-export { type MemoryProviderSubject, testMemoryProvider } from './memory-provider-cases.js'
+export { testMemoryProvider } from './memory-provider-cases.js'

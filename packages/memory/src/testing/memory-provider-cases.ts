@@ -2,7 +2,7 @@ import type { MemoryProvider } from '@hermes/contracts/memory'
 import { expect, it, onTestFinished } from 'vitest'
 
 /** A provider with nothing in it yet. */
-export interface MemoryProviderSubject {
+interface MemoryProviderSubject {
   readonly provider: MemoryProvider
   /** Makes what the provider asks answer nothing until it is closed, or fail. */
   stall(): void

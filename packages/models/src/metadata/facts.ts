@@ -18,7 +18,7 @@ export interface ModelAbilities {
 }
 
 /** Prices with who says so, and as of which day (`YYYY-MM-DD`; `null` where the user says). */
-export interface SourcedPrices extends Sourced<ModelPrices> {
+interface SourcedPrices extends Sourced<ModelPrices> {
   readonly asOf: string | null
 }
 

@@ -16,7 +16,7 @@ export interface BudgetLimit {
 }
 
 /** For what it may be spent: one run, one session, one day, one month. */
-export type BudgetSpan = 'turn' | 'session' | 'day' | 'month'
+type BudgetSpan = 'turn' | 'session' | 'day' | 'month'
 
 /** The limits of a home. */
 export type BudgetLimits = Readonly<Partial<Record<BudgetSpan, BudgetLimit>>>
@@ -30,7 +30,7 @@ export interface BudgetStore {
 }
 
 /** Options of {@link createBudgetGuard}. */
-export interface BudgetGuardOptions {
+interface BudgetGuardOptions {
   readonly limits: BudgetLimits
   /** It has to know of a call before that call's admission is settled. */
   readonly store: BudgetStore

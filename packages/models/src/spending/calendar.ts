@@ -1,5 +1,5 @@
 /** The moment a day or a month began where the clocks show `timeZone`, and the one at which the next begins. Unix milliseconds. */
-export interface Period {
+interface Period {
   readonly startMs: number
   readonly endMs: number
 }

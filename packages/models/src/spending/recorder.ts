@@ -15,7 +15,7 @@ export interface UsageRecorder extends Pick<UsageLedger, 'totals'> {
 }
 
 /** Options of {@link createUsageRecorder}. */
-export interface UsageRecorderOptions {
+interface UsageRecorderOptions {
   /** Opened when there is something to write or to read. */
   readonly ledger: () => Promise<UsageLedger>
   readonly logger: Logger

@@ -1,1 +1,1 @@
-export { type ToolSourceSubject, testToolSource } from './tool-source-cases.js'
+export { testToolSource } from './tool-source-cases.js'

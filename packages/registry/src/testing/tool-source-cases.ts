@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createToolRegistry } from '../tool-registry.js'
 
 /** A source that offers at least one tool. */
-export interface ToolSourceSubject {
+interface ToolSourceSubject {
   readonly source: ToolSource
   /** Makes it offer something else from now on. */
   change(): void | Promise<void>

@@ -61,7 +61,7 @@ export async function chooseLongMemory(options: LongMemorySettings): Promise<Pro
 }
 
 /** One line for a name that is none. */
-export function unknownProvider(name: string): string {
+function unknownProvider(name: string): string {
   return `memory.provider: "${name}" is none of ${MEMORY_PROVIDERS.join(', ')}.`
 }
 

@@ -12,7 +12,7 @@ export interface MixtureChoice {
 }
 
 /** What decides which models a mixture is made of. */
-export interface MixtureOfAgentsOptions {
+interface MixtureOfAgentsOptions {
   /** `moa` of config.yaml. */
   readonly settings: { readonly default_preset: string; readonly presets: Readonly<Record<string, unknown>> }
   /** Default: `default_preset`. */

@@ -69,7 +69,7 @@ interface Configured {
 }
 
 /** `model` of config.yaml: who answers where neither a flag nor the session says. */
-export interface ConfiguredModel extends Configured {
+interface ConfiguredModel extends Configured {
   readonly provider?: string | undefined
 }
 

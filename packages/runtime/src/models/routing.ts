@@ -14,7 +14,7 @@ export interface SessionStart {
 }
 
 /** The model a rule sends a session to. */
-export interface Route {
+interface Route {
   readonly provider?: string
   readonly model?: string
   readonly baseUrl?: string

@@ -41,7 +41,7 @@ export interface Invocation {
 }
 
 /** Arguments split into options and the rest, as GNU programs read them. */
-export interface Options {
+interface Options {
   /** Letters of clusters such as `-rf`, in order. */
   readonly letters: string
   /** Long names without `--` and without `=value`. */

@@ -10,7 +10,7 @@ export interface CheckPathOptions extends Homes {
 }
 
 /** Whether a path may be touched. With `severity: 'ask'` a person may agree; `deny` has no way around. */
-export type PathCheck = { readonly ok: true } | ({ readonly ok: false } & Protection)
+type PathCheck = { readonly ok: true } | ({ readonly ok: false } & Protection)
 
 /**
  * Checks a path against the lists of protected files: credentials, Hermes' own secrets, environment files, devices, system files.

@@ -1,5 +1,5 @@
 /** A stretch of text, `end` not included. */
-export interface Span {
+interface Span {
   readonly start: number
   readonly end: number
 }

@@ -3,7 +3,7 @@ import type { Redactor } from './redactor.js'
 import { findSpans, joinSpans } from './spans.js'
 
 /** Redacts text that comes in pieces. */
-export interface StreamRedactor {
+interface StreamRedactor {
   /** What may be shown by now; holds back only what could be the start of a secret. */
   feed(chunk: string): string
   /** The rest. Afterwards it can be used for another text. */

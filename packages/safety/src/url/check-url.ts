@@ -11,7 +11,7 @@ export interface CheckUrlOptions {
 }
 
 /** Whether a URL may be fetched. */
-export type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly rule: string; readonly reason: string }
+type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly rule: string; readonly reason: string }
 
 const METADATA_HOSTS = Object.freeze(['metadata.google.internal', 'metadata', 'metadata.goog', 'instance-data'])
 const PRIVATE_SUFFIXES = Object.freeze(['.local', '.internal', '.lan', '.intranet', '.home.arpa', '.corp', '.home'])

@@ -13,7 +13,7 @@ export interface Route {
 }
 
 /** Ways to addresses, with the connections that are kept. */
-export interface Routes {
+interface Routes {
   /**
    * `pool` keeps the connections of one kind of request apart from others; without one, a connection is made for this request alone.
    * Throws HermesError `fetch.bad_proxy` where the proxy that is named is none.

@@ -3,7 +3,7 @@ import { createHttpFetch, isRequest } from './http-fetch.js'
 import type { Proxies } from './proxies.js'
 
 /** Options of {@link createOriginFetch}. */
-export interface OriginFetchOptions {
+interface OriginFetchOptions {
   /** Only the origin counts; a path in it is ignored. */
   readonly baseUrl: string
   /** Default: Node's HTTP client. */

@@ -11,7 +11,7 @@ export interface Proxies {
 }
 
 /** What the environment says about proxies, and what is wrong with it, a line each. */
-export interface ReadProxies {
+interface ReadProxies {
   /** `null` when there is none. */
   readonly proxies: Proxies | null
   readonly problems: readonly string[]

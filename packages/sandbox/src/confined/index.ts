@@ -1,1 +1,1 @@
-export { type ConfinedLimits, type ConfinedModule, type ConfinedResult, runConfined } from './run-confined.js'
+export { type ConfinedModule, runConfined } from './run-confined.js'

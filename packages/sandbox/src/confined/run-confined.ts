@@ -4,7 +4,7 @@ import { createIsolationSupport, type IsolationSupport } from '../isolation/isol
 import { BEGUN, confinedArgvs, OUT_OF_MEMORY } from './confined-launch.js'
 
 /** What one run may use. */
-export interface ConfinedLimits {
+interface ConfinedLimits {
   /** Resident memory of the process, Node's own 40 MB included. */
   readonly maxResidentBytes: number
   readonly timeoutMs: number
@@ -30,7 +30,7 @@ export interface ConfinedModule extends ConfinedLimits {
 }
 
 /** What became of it. `failed`: the module threw, or the process ended in another way. */
-export type ConfinedResult =
+type ConfinedResult =
   | { readonly type: 'done'; readonly value: unknown }
   | { readonly type: 'failed' }
   | { readonly type: 'out-of-memory' }

@@ -1,7 +1,7 @@
 import { holdsCredential } from '@hermes/safety/credentials'
 
 /** What {@link filterEnvironment} takes away. */
-export interface EnvironmentFilter {
+interface EnvironmentFilter {
   /** Names of variables that children must not see, for example provider keys. */
   readonly secretNames: Iterable<string>
   /** Names that stay although `secretNames` has them. Default none. */

@@ -2,7 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Action, Permit } from '@hermes/contracts/policy'
 
 /** A permit for tests of environments: good for `action`, once. Records whether it was used. */
-export interface TestPermit extends Permit {
+interface TestPermit extends Permit {
   readonly used: boolean
 }
 

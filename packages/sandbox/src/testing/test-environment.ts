@@ -6,7 +6,7 @@ import type { EnvironmentUnderTest } from './harness.js'
 import { programTests } from './program-tests.js'
 
 /** Which backend {@link testEnvironment} tests. */
-export interface TestEnvironmentOptions {
+interface TestEnvironmentOptions {
   /** Shown in test titles. */
   readonly name: string
   /**

@@ -8,7 +8,7 @@ import { isChatLine, isOwnLine, readChat, readOwn } from './plain-lines.js'
 import { object, objects, type Transcript } from './transcript.js'
 
 /** What is found at a path: transcripts, and files that could not be understood. */
-export type Finding =
+type Finding =
   | { readonly type: 'transcript'; readonly file: string; readonly transcript: Transcript }
   | { readonly type: 'problem'; readonly file: string; readonly problem: string }
 

@@ -2,7 +2,7 @@ import type { Approval, ApprovalStore } from '@hermes/contracts/policy'
 import { describe, expect, it } from 'vitest'
 
 /** A store of approvals under test, and how to get rid of it. */
-export interface ApprovalSubject {
+interface ApprovalSubject {
   readonly approvals: ApprovalStore
   close?(): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { AuditFilter, AuditLog, AuditRecord } from '@hermes/contracts/polic
 import { describe, expect, it } from 'vitest'
 
 /** An audit trail under test, and how to get rid of it. */
-export interface AuditSubject {
+interface AuditSubject {
   readonly audit: AuditLog
   close?(): Promise<void>
 }

@@ -7,7 +7,7 @@ import type { Storage } from '../storage.js'
 import { createStepClock } from './store-case.js'
 
 /** Opens the same empty store again and again, each time as another process. */
-export interface EndSubject {
+interface EndSubject {
   open(options: { readonly clock: Clock; readonly owner?: string }): Promise<Storage>
   close?(): Promise<void>
 }

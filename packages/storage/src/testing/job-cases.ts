@@ -4,7 +4,7 @@ import type { Job, Jobs } from '../jobs.js'
 import { createStepClock, type StepClock } from './store-case.js'
 
 /** Two views of one queue, as two processes have them. */
-export interface JobSubject {
+interface JobSubject {
   readonly jobs: Jobs
   readonly other: Jobs
   close?(): Promise<void>

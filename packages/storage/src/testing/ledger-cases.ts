@@ -3,7 +3,7 @@ import type { UsageLedger, UsageRecord } from '@hermes/contracts/store'
 import { describe, expect, it } from 'vitest'
 
 /** A ledger under test, and how to get rid of it. */
-export interface LedgerSubject {
+interface LedgerSubject {
   readonly usage: UsageLedger
   close?(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { SpendingState, UsageLedger, UsageRecord, UsageReservation } from '
 import { describe, expect, it } from 'vitest'
 
 /** Two views of one ledger, as two processes have them. */
-export interface ReservationSubject {
+interface ReservationSubject {
   readonly ledger: UsageLedger
   readonly other: UsageLedger
   close?(): Promise<void>

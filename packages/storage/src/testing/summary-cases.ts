@@ -4,7 +4,7 @@ import type { Storage } from '../storage.js'
 import { createStepClock, type StepClock } from './store-case.js'
 
 /** A store under test, and how to get rid of it. */
-export interface SummarySubject {
+interface SummarySubject {
   readonly store: Pick<Storage, 'sessions' | 'summaries'>
   close?(): Promise<void>
 }

@@ -10,7 +10,7 @@ import { searchCases } from './search-cases.js'
 import { upkeepCases } from './upkeep-cases.js'
 
 /** A store under test, and how to get rid of it. */
-export interface StorageSubject {
+interface StorageSubject {
   readonly store: Storage
   close?(): Promise<void>
 }

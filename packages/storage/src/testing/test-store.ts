@@ -9,20 +9,20 @@ import { sessionCases } from './session-cases.js'
 import { createStepClock, type StepClock, type StoreCase, type StoreFixture } from './store-case.js'
 
 /** Cases an implementation does not pass, and why. */
-export interface SkippedTests {
+interface SkippedTests {
   readonly reason: string
   /** Titles as the suite has them. */
   readonly tests: readonly string[]
 }
 
 /** A store under test, and how to get rid of it. */
-export interface StoreSubject {
+interface StoreSubject {
   readonly store: SessionStore
   close?(): Promise<void>
 }
 
 /** Options of {@link testStore}. */
-export interface TestStoreOptions {
+interface TestStoreOptions {
   /** Makes an empty store that takes its time from `clock`. Called once per case. */
   create(options: { readonly clock: Clock }): Promise<StoreSubject> | StoreSubject
   readonly skip?: readonly SkippedTests[]

@@ -4,14 +4,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What a command on a machine printed and how it ended. */
-export interface Ran {
+interface Ran {
   readonly exitCode: number
   readonly stdout: Buffer
   readonly stderr: Buffer
 }
 
 /** What a command is started with. */
-export interface Order {
+interface Order {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd?: string | undefined

@@ -48,7 +48,7 @@ export interface ModelServer {
 }
 
 /** How a {@link ModelServer} behaves apart from its script. */
-export interface ModelServerOptions {
+interface ModelServerOptions {
   /** Keep bodies of all requests in `requests`. Default true; a bench says false. */
   readonly keepRequests?: boolean
 }

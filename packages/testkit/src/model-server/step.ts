@@ -1,5 +1,5 @@
 /** Token counts a scripted turn reports; what is absent is counted from the bytes, four to a token. */
-export interface StepUsage {
+interface StepUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly cacheReadTokens?: number

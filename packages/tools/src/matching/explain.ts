@@ -8,7 +8,7 @@ const SNIPPET_CHARS = 80
 const LINES_AROUND = 2
 
 /** The edit that came to nothing, as the model knows it. */
-export interface Requested {
+interface Requested {
   readonly path: string
   readonly text: string
   readonly search: string

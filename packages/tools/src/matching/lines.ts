@@ -37,7 +37,7 @@ function lineStarts(lines: readonly string[]): readonly number[] {
 export const body = (text: string): string => (text.endsWith('\n') ? text.slice(0, -1) : text)
 
 /** How many lines at the start and at the end of a place an edit leaves as they are. */
-export interface Kept {
+interface Kept {
   readonly head: number
   readonly tail: number
 }

@@ -11,7 +11,7 @@ const PLAIN: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** A text with typographic characters in their plain form, and the way back. */
-export interface Plain {
+interface Plain {
   readonly text: string
   /** For each position of `text`, and its end, the position in the original; -1 inside an expanded character. */
   readonly origin: readonly number[]

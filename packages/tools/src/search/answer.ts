@@ -8,7 +8,7 @@ const TOO_LONG = 'The search took too long and was stopped: give a smaller path,
 const TOO_MANY = 'There was too much to collect all of it: give a smaller path, a file_glob or a narrower pattern.'
 
 /** One page of results. */
-export interface Answer {
+interface Answer {
   readonly files: readonly FoundFile[]
   /** What is counted and paged: matches or files. */
   readonly unit: 'matches' | 'files'

@@ -6,7 +6,7 @@ const BURST_MS = 10_000
 const COOLDOWN_MS = 30_000
 
 /** Whether a match is told, kept quiet, or the last straw. */
-export type Verdict = 'tell' | 'quiet' | 'stop'
+type Verdict = 'tell' | 'quiet' | 'stop'
 
 /** How often one process may tell of matches: once in 15 seconds, eight times in all; three crowded windows in a row end it. */
 export class WatchLimits {

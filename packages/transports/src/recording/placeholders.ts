@@ -14,7 +14,7 @@ export interface Placeholder {
 }
 
 /** The facts of a machine and a run that default placeholders are made of. */
-export interface PlaceholderFacts {
+interface PlaceholderFacts {
   readonly cwd: string
   readonly home: string
   readonly tempDir: string

@@ -6,7 +6,7 @@ import { inAnswers, normalise, type Placeholder } from './placeholders.js'
 import { type Exchange, RECORDING_HEADER } from './recording-format.js'
 
 /** What to record and where. */
-export interface RecorderOptions {
+interface RecorderOptions {
   /** Replaced when it exists. */
   readonly file: string
   /** Who does the real work. Default: the global one. */
@@ -16,7 +16,7 @@ export interface RecorderOptions {
 }
 
 /** A `fetch` that writes down what passes through it. */
-export interface Recorder {
+interface Recorder {
   /** Give it to a transport. Answers pass unchanged, as they come. */
   readonly fetch: typeof fetch
   /** Resolves when every exchange is on disk. @throws HermesError `transport.recording_failed` when one could not be written. */

@@ -9,13 +9,13 @@ import { type Placeholder, restore } from './placeholders.js'
 import { type Exchange, parseRecording } from './recording-format.js'
 
 /** Which recording to serve, and what its placeholders are here and now. */
-export interface ServeRecordingOptions {
+interface ServeRecordingOptions {
   readonly file: string
   readonly placeholders?: readonly Placeholder[]
 }
 
 /** A recording that answers over HTTP on loopback in place of the model it was made with. */
-export interface ServedRecording {
+interface ServedRecording {
   /** The address of the recorded provider with host and port replaced. */
   readonly baseUrl: string
   /** The model that was asked, as the first request names it; `null` when it names none. */

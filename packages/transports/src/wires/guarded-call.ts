@@ -7,7 +7,7 @@ import { watchStall } from './stall-watch.js'
 import type { WireOptions } from './wire-options.js'
 
 /** One call to guard. */
-export interface GuardedCall extends StreamOptions {
+interface GuardedCall extends StreamOptions {
   readonly wire: WireOptions
   /** What the wire adds to the base URL. */
   readonly path: string

@@ -7,7 +7,7 @@ import { addressHint, type CallTarget } from '../transport-error.js'
 export type Answered = Pick<Response, 'headers' | 'text'>
 
 /** One request on its way. */
-export interface Opening<Answer extends Answered> {
+interface Opening<Answer extends Answered> {
   readonly target: CallTarget
   readonly send: (streaming: boolean) => Promise<Answer>
   /** Takes the text of an answer that came in one piece. Throws when it is none. */

@@ -66,7 +66,7 @@ const COMPARED_CHARS = 500
 const WAITING: ReadonlySet<string> = new Set(['process', 'browser_navigate', 'web_extract'])
 
 /** A finished call, as the guard counts it. */
-export interface GuardedCall {
+interface GuardedCall {
   readonly toolName: string
   readonly args: JsonValue
   readonly effect: 'read' | 'write'

@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 const QUERY_TIMEOUT_MS = 60_000
 
 /** What a connection needs besides the address. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly address: ServerAddress
   readonly clock: Clock
   readonly logger: Logger

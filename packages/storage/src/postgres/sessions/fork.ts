@@ -17,7 +17,7 @@ const COUNT = `
   WHERE id = $1`
 
 /** Where a fork is made. */
-export interface ForkTarget {
+interface ForkTarget {
   readonly connection: Connection
   readonly rows: SessionRows
   readonly log: PostgresLog

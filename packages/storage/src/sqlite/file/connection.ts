@@ -13,7 +13,7 @@ const SLOW_WAIT_MS = [150, 350] as const
 export type OpenFile = Pick<BetterSqlite3.Database, 'prepare' | 'exec' | 'pragma' | 'transaction' | 'close' | 'open'>
 
 /** What a connection needs. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly path: string
   readonly database: OpenFile
   /** Of a file without locks. Default: others may have it open too. */

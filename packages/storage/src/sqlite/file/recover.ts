@@ -10,7 +10,7 @@ const BATCH_ROWS = 500
 const PATIENCE = 10_000
 
 /** What was found and what was not. */
-export interface Recovered {
+interface Recovered {
   readonly sessions: number
   readonly messages: number
   readonly lost: number

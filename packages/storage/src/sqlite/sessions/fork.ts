@@ -11,7 +11,7 @@ import type { SqliteLog } from './log.js'
 import type { SessionRows } from './session-rows.js'
 
 /** Where a fork is made. */
-export interface ForkTarget {
+interface ForkTarget {
   readonly connection: Connection
   readonly rows: SessionRows
   readonly log: SqliteLog

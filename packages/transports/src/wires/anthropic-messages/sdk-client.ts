@@ -6,7 +6,7 @@ import type { WireRequest } from './wire-types.js'
 // and its `messages.create` writes advice about models to the console.
 
 /** What an SDK client of this wire is made from. */
-export interface SdkClientOptions {
+interface SdkClientOptions {
   readonly baseUrl: string
   readonly credential: string | null
   readonly credentialHeader?: 'x-api-key' | 'authorization' | undefined

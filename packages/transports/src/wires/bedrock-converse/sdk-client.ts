@@ -13,7 +13,7 @@ import type { WireEvent, WireRequest } from './wire-types.js'
 // This module loads the SDK, so it is itself loaded on first use.
 
 /** What an SDK client of this wire is made from. */
-export interface SdkClientOptions {
+interface SdkClientOptions {
   readonly baseUrl: string
   readonly credential: string | null
   readonly headers: Readonly<Record<string, string>>

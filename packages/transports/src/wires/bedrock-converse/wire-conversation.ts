@@ -11,7 +11,7 @@ interface WireConversation {
 }
 
 /** What differs between endpoints and models. */
-export interface ConversationOptions {
+interface ConversationOptions {
   readonly stamp: EndpointStamp
   /** The model takes a status with the result of a tool. */
   readonly resultStatus?: boolean

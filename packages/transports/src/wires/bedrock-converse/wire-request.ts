@@ -9,7 +9,7 @@ import { toWireConversation } from './wire-conversation.js'
 import type { WireJson, WireMessage, WireRequest, WireTool } from './wire-types.js'
 
 /** What a request is made with, apart from what is asked. */
-export interface RequestOptions {
+interface RequestOptions {
   readonly stamp: EndpointStamp
   readonly cacheTtl: '5m' | '1h'
   /** The endpoint has refused marks for its cache with this model. */

@@ -22,7 +22,7 @@ import type { WireMessage, WirePart, WireToolCall } from './wire-types.js'
 const PART_GAP = '\n\n'
 
 /** What the conversion depends on besides the conversation. */
-export interface WireMessageOptions {
+interface WireMessageOptions {
   readonly quirks?: ProviderQuirks
   /** Decides whether system text goes out as `developer`. */
   readonly model?: string

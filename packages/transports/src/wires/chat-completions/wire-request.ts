@@ -9,14 +9,14 @@ import { toWireMessages } from './wire-messages.js'
 import type { WireMessage } from './wire-types.js'
 
 /** A chat-completions request, its keys in a fixed order. */
-export interface WireRequest {
+interface WireRequest {
   readonly model: string
   readonly messages: readonly WireMessage[]
   readonly [key: string]: unknown
 }
 
 /** What a body depends on besides the request. */
-export interface WireRequestOptions {
+interface WireRequestOptions {
   readonly quirks: ProviderQuirks
   readonly stamp: EndpointStamp
   readonly streaming: boolean

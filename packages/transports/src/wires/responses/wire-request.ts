@@ -10,7 +10,7 @@ import type { WireRequest } from './wire-types.js'
 const MIN_OUTPUT_TOKENS = 16
 
 /** What the body depends on besides the request. */
-export interface WireRequestOptions {
+interface WireRequestOptions {
   readonly quirks: ProviderQuirks
   readonly stamp: EndpointStamp
   readonly streaming: boolean
