@@ -33,7 +33,7 @@ it('offers commands, carries them out without a model, and runs what they send',
   expect(await prompt(id, '/title Garden')).toBe('end_turn')
   await newest().toBe('There is nothing to name yet; say something first.')
   expect(await prompt(id, '/modle')).toBe('end_turn')
-  await newest().toContain('The nearest is /model')
+  await newest().toContain('Did you mean /model?')
   expect(await prompt(id, '/exit')).toBe('end_turn')
   expect(scene.server.requests).toHaveLength(0)
   expect(await prompt(id, 'Hi.')).toBe('end_turn')

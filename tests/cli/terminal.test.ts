@@ -98,7 +98,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await terminal.shows(/>$/)
     for (const [line, reply] of [
       ['First', 'Answer to 2 messages.'],
-      ['/hlep', 'Unknown command /hlep. The nearest is'],
+      ['/hlep', 'Unknown command /hlep. Did you mean /help?'],
       ['/help', /\/new +start a new session\n/],
       ['/new', 'A new session.'],
       ['Second', /Answer to 2 messages\.\n.*Answer to 2 messages\./s],

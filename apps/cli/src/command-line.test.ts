@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { commandFirst, near } from './command-line.js'
+import { commandFirst } from './command-line.js'
 import type { Io } from './io.js'
 import { addChat, createProgram } from './program/chat.js'
 import { buildProgram } from './program.js'
@@ -74,14 +74,5 @@ describe('a command line', () => {
     await expect(arranged('--json', 'frobnicate')).rejects.toThrow(
       /Valid commands: chat, .*, help\. To ask the agent: hermes chat frobnicate$/,
     )
-  })
-
-  it('takes no word for a typing error of one that is far', () => {
-    expect(['--foo', '--modle', 'x', ''].map((word) => near(word, ['--yolo', '--model', 'moa']))).toEqual([
-      null,
-      '--model',
-      null,
-      null,
-    ])
   })
 })

@@ -1,5 +1,5 @@
+import { nearestName } from '@hermes/contracts'
 import type { Command } from 'commander'
-import { closest, distance } from 'fastest-levenshtein'
 import { UsageError } from './errors.js'
 
 /**
@@ -57,15 +57,8 @@ function takingValues(command: Command): ReadonlySet<string> {
 
 /** The line for a word that is no command. */
 export function unknownCommand(word: string, names: readonly string[]): string {
-  const meant = near(word, names)
+  const meant = nearestName(word, names)
   const hint = meant === null ? `Valid commands: ${names.join(', ')}.` : `Did you mean ${meant}?`
   const text = /^[\w.-]+$/.test(word) ? word : '"…"'
   return `Unknown command "${word}". ${hint} To ask the agent: hermes chat ${text}`
-}
-
-/** The one of `names` that `word` is most likely a typing error of; `null` when none is so near. */
-export function near(word: string, names: readonly string[]): string | null {
-  if (names.length === 0) return null
-  const name = closest(word, [...names])
-  return distance(word, name) <= Math.min(2, Math.floor(word.replace(/^-+/, '').length / 2)) ? name : null
 }

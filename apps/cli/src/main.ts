@@ -1,3 +1,4 @@
+import { nearestName } from '@hermes/contracts'
 import { type Command, CommanderError } from 'commander'
 import type { Action } from './action.js'
 import { ENTRY_POINTS } from './entry-points.js'
@@ -115,9 +116,8 @@ async function mistakeLine(error: CommanderError, program: Command, argv: readon
     .replace(/(?<!\s)\s*\n\s*/g, ' ')
     .replace(/\.$/, '')
   if (error.code !== 'commander.unknownOption') return `${line}. ${help}`
-  const { near } = await import('./command-line.js')
   const flags = [command, ...command.commands, program].flatMap(({ options }) => options.map(({ long }) => long ?? ''))
-  const meant = near(
+  const meant = nearestName(
     /'([^']*)'/.exec(line)?.[1] ?? '',
     flags.filter((flag) => flag !== '' && !NEVER_MEANT.includes(flag)),
   )

@@ -93,8 +93,10 @@ describe('a typed line', () => {
   it.each([
     ['/hlep', '/help'],
     ['/modle gpt', '/model'],
-    ['/t', '/help'],
-  ])('%j is unknown, and the nearest is named', (line, nearest) => {
+    ['/tilte it', '/title'],
+    ['/t', null],
+    ['/stauts', null],
+  ])('%j is unknown, and what is near is named', (line, nearest) => {
     expect(readLine(line, COMMANDS)).toMatchObject({ type: 'unknown', nearest })
   })
 

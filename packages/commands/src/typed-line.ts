@@ -1,12 +1,13 @@
+import { nearestName } from '@hermes/contracts'
 import type { Command, CommandCaller, CommandSession } from '@hermes/contracts/extension'
-import { closest, distance } from 'fastest-levenshtein'
 
 /** What a line asks for. `text` is for the model. */
 export type TypedLine =
   | { readonly type: 'text' }
   /** `args`: what follows the name, as it was typed. */
   | { readonly type: 'command'; readonly command: Command; readonly args: string }
-  | { readonly type: 'unknown'; readonly typed: string; readonly nearest: string }
+  /** `nearest` is `null` where no name is near. */
+  | { readonly type: 'unknown'; readonly typed: string; readonly nearest: string | null }
 
 /** The commands that a caller may call; without a session those that need none. By name. */
 export function offeredTo(
@@ -23,9 +24,6 @@ export function offeredTo(
   return offered.sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-/** A typing error touches at most so much of a word. */
-const NEAR = 0.4
-
 /** Reads a line. A path is text, and so is a sentence that happens to begin with a slash. The beginning of only one name stands for it. */
 export function readLine(line: string, commands: readonly Command[]): TypedLine {
   const [, typed, rest] = /^\/([a-z][a-z0-9-]*)(?:\s+(.*))?$/is.exec(line.trim()) ?? []
@@ -33,14 +31,14 @@ export function readLine(line: string, commands: readonly Command[]): TypedLine 
   const wanted = typed.toLowerCase()
   const command = findCommand(commands, wanted) ?? onlyOne(commands.filter(({ name }) => name.startsWith(wanted)))
   if (command) return { type: 'command', command, args: rest?.trim() ?? '' }
-  const nearest = closest(wanted, commandNames(commands) as string[])
-  if (rest !== undefined && distance(wanted, nearest) > wanted.length * NEAR) return { type: 'text' }
-  return { type: 'unknown', typed: `/${typed}`, nearest: `/${nearest}` }
+  const nearest = nearestName(wanted, commandNames(commands))
+  if (rest !== undefined && nearest === null) return { type: 'text' }
+  return { type: 'unknown', typed: `/${typed}`, nearest: nearest === null ? null : `/${nearest}` }
 }
 
 /** What is said of a line that no command has. */
 export function unknownLine({ typed, nearest }: TypedLine & { readonly type: 'unknown' }): string {
-  return `Unknown command ${typed}. The nearest is ${nearest}; /help lists all.`
+  return `Unknown command ${typed}. ${nearest === null ? '' : `Did you mean ${nearest}? `}/help lists all.`
 }
 
 /** The command of that name or alias, in lower case. */

@@ -1,9 +1,9 @@
+import { nearestName } from '@hermes/contracts'
 import { isMap, type Path } from './check-field.js'
 import { tryReadText } from './files.js'
 import { homeLayout } from './home.js'
 import { faultOf, type LoadConfigOptions, loadConfig } from './load-config.js'
 import { unusedKeys } from './misplaced-keys.js'
-import { meantName } from './nearest.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { parseYaml } from './yaml-file.js'
 
@@ -31,14 +31,12 @@ export async function checkConfig(options: CheckConfigOptions): Promise<ConfigPr
   if (read.type !== 'text') return problems
   const yaml = await parseYaml(read.text)
   if (faultOf(file, yaml)) return problems
-  const strangers = await Promise.all(
-    unknownNames(yaml.value, options.known ?? {}).map(async ({ path, name, kind, known }) => {
-      const meant = await meantName(name, known)
-      const hint = meant === null ? `Valid: ${known.join(', ')}.` : `Did you mean ${meant}?`
-      return problemAt(file, yaml.locate(path), `${path.join('.')}: there is no ${kind} "${name}". ${hint}`)
-    }),
-  )
-  return [...problems, ...(await unusedKeys(file, yaml)), ...strangers]
+  const strangers = unknownNames(yaml.value, options.known ?? {}).map(({ path, name, kind, known }) => {
+    const meant = nearestName(name, known)
+    const hint = meant === null ? `Valid: ${known.join(', ')}.` : `Did you mean ${meant}?`
+    return problemAt(file, yaml.locate(path), `${path.join('.')}: there is no ${kind} "${name}". ${hint}`)
+  })
+  return [...problems, ...unusedKeys(file, yaml), ...strangers]
 }
 
 interface UnknownName {

@@ -1,4 +1,4 @@
-import { HermesError } from '@hermes/contracts'
+import { HermesError, nearestName } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import { checkField, describeValue, type Issue, isMap } from './check-field.js'
 import { editYaml, type YamlEdit } from './edit-yaml.js'
@@ -7,7 +7,6 @@ import type { Field } from './field.js'
 import { readToEdit } from './files.js'
 import { homeLayout } from './home.js'
 import { checkValues, faultOf, issueProblem } from './load-config.js'
-import { meantName, nearest } from './nearest.js'
 import { fieldAt, keyPath, SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
 
@@ -144,14 +143,14 @@ async function checkKey(path: readonly string[], text: string): Promise<void> {
       `${top} is a variable, not a key of config.yaml: it belongs into the file .env beside it. Keys of model providers are kept by \`hermes auth add\`.`,
       { code: 'config.unknown_key' },
     )
-  const near = await nearest(top, known)
-  throw new HermesError(`config.yaml has no key "${path.join('.')}". The nearest known key is ${near}.`, {
-    code: 'config.unknown_key',
-  })
+  const meant = nearestName(top, known)
+  const hint =
+    meant === null ? `Its keys: ${known.join(', ')}.` : `Did you mean ${[meant, ...path.slice(1)].join('.')}?`
+  throw new HermesError(`config.yaml has no key "${path.join('.')}". ${hint}`, { code: 'config.unknown_key' })
 }
 
 /** A key that the file has already was meant. */
-async function refuseUnknown(path: readonly string[], value: unknown): Promise<void> {
+function refuseUnknown(path: readonly string[], value: unknown): void {
   let place = value
   for (const [depth, name] of path.entries()) {
     const section = fieldAt(path.slice(0, depth))
@@ -159,7 +158,7 @@ async function refuseUnknown(path: readonly string[], value: unknown): Promise<v
     if (section?.type !== 'section' || Object.hasOwn(section.fields, name) || place !== undefined) continue
     if (section.aliases && Object.hasOwn(section.aliases, name)) continue
     const known = Object.keys(section.fields)
-    const meant = await meantName(name, known)
+    const meant = nearestName(name, known)
     const right = [...path.slice(0, depth), meant, ...path.slice(depth + 1)].join('.')
     const there = path.slice(0, depth).join('.')
     const hint =

@@ -132,7 +132,7 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
     own: ownValues(file, yaml, value),
     errors: issues.map((issue) => issueProblem(file, yaml, issue)),
     warnings: [
-      ...(await misplacedKeys(file, yaml)),
+      ...misplacedKeys(file, yaml),
       ...unset.map(({ path, name }) =>
         problemAt(
           file,

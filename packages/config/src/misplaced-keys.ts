@@ -1,6 +1,6 @@
+import { nearestName } from '@hermes/contracts'
 import { isMap, type Path } from './check-field.js'
 import type { Field } from './field.js'
-import { meantName, nearest } from './nearest.js'
 import { type ConfigProblem, problemAt } from './problem.js'
 import { REFERENCE_SECTIONS } from './reference-sections.js'
 import { SCHEMA } from './schema.js'
@@ -13,12 +13,12 @@ const GUARDED: readonly unknown[] = ['approvals', 'security', 'terminal']
  * Keys that may leave something open because they are written wrong: top-level ones that exist nowhere, and those of `approvals`,
  * `security` and `terminal` that are near a known one. One line each.
  */
-export async function misplacedKeys(file: string, yaml: YamlFile): Promise<ConfigProblem[]> {
+export function misplacedKeys(file: string, yaml: YamlFile): readonly ConfigProblem[] {
   return problemsOf(file, yaml, isMisplaced)
 }
 
 /** Every other key without a meaning here, those of the Hermes Agent that people come from included. One line each. */
-export async function unusedKeys(file: string, yaml: YamlFile): Promise<ConfigProblem[]> {
+export function unusedKeys(file: string, yaml: YamlFile): readonly ConfigProblem[] {
   return problemsOf(file, yaml, (key) => !isMisplaced(key))
 }
 
@@ -33,22 +33,12 @@ function isMisplaced({ path, meant }: UnknownKey): boolean {
   return meant !== null && GUARDED.includes(path[0])
 }
 
-async function problemsOf(
-  file: string,
-  yaml: YamlFile,
-  isWanted: (key: UnknownKey) => boolean,
-): Promise<ConfigProblem[]> {
-  const keys = await Promise.all(
-    unknownKeys(SCHEMA, yaml.value, []).map(async ({ path, known }) => {
-      const name = String(path.at(-1))
-      if (path.length === 1 && REFERENCE_SECTIONS.has(name)) return { path, meant: null }
-      // Two letters in the wrong order are two edits, also of a short name.
-      const meant = GUARDED.includes(path[0])
-        ? nearest(name, known, Math.min(2, name.length / 2))
-        : meantName(name, known)
-      return { path, meant: await meant }
-    }),
-  )
+function problemsOf(file: string, yaml: YamlFile, isWanted: (key: UnknownKey) => boolean): readonly ConfigProblem[] {
+  const keys = unknownKeys(SCHEMA, yaml.value, []).map(({ path, known }) => {
+    const name = String(path.at(-1))
+    const isKnownElsewhere = path.length === 1 && REFERENCE_SECTIONS.has(name)
+    return { path, meant: isKnownElsewhere ? null : nearestName(name, known) }
+  })
   return keys.filter(isWanted).map(({ path, meant }) => {
     const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
     const place = yaml.locateKey(path)
