@@ -68,6 +68,27 @@ it('fails what the machine lacks when everything is required', async () => {
   expect([status, last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
 })
 
+it('runs what failed once more, alone, and names at the end what passed then and what did not', async () => {
+  await write(
+    'a.test.ts',
+    `import { existsSync, writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+it('comes second', () => {
+  const isSecond = existsSync('ran')
+  writeFileSync('ran', '')
+  expect(isSecond).toBe(true)
+})
+`,
+  )
+  const unsteady = run()
+  expect([unsteady.status, unsteady.last]).toEqual([0, '1 passed, 0 failed, 0 skipped'])
+  expect(unsteady.stdout).toMatch(/^UNSTEADY, passed alone: a\.test\.ts > comes second: AssertionError: /m)
+  await write('b.test.ts', "import { it } from 'vitest'\nit('breaks', () => { throw new Error('broken') })")
+  const failing = run()
+  expect([failing.status, failing.last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
+  expect(failing.stdout).toContain('\nFAILED b.test.ts > breaks: Error: broken\n')
+})
+
 it('counts a file that does not load as one failure', async () => {
   await write('a.test.ts', "import { it } from 'vitest'\nit('a', () => {})")
   await write('b.test.ts', "import './missing.js'")
