@@ -15,11 +15,12 @@ import { ActivityTracker } from './events/activity.js'
 import { createExtensionRegistry } from './extension-registry/extension-registry.js'
 import type { Hooks } from './extension-registry/hook-table.js'
 import { standardExtensions } from './extensions/standard.js'
-import { type AgentParts, type Sampling, SteerQueue } from './loop/run-context.js'
+import type { AgentParts, Sampling } from './loop/run-context.js'
 import type { SystemSource } from './prompt/layers.js'
 import { SessionLog } from './session/session.js'
 import { createSessionId } from './session/session-id.js'
 import { type Pausable, PauseGate } from './steering/pause.js'
+import { SteerQueue } from './steering/steer-queue.js'
 import { createMemoryStore } from './stores/memory-store.js'
 
 const DEFAULT_MAX_STEPS = 90

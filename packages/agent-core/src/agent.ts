@@ -16,7 +16,7 @@ import { endSession } from './hooks/session-hooks.js'
 import { run } from './loop/run.js'
 import type { AgentParts, RunContext } from './loop/run-context.js'
 import { type RunInput, textsIn } from './loop/run-input.js'
-import { requestPermit } from './loop/tool-context.js'
+import { requestPermit } from './permits/request-permit.js'
 import type { SessionLog } from './session/session.js'
 import { type Undone, undo } from './session/undo.js'
 

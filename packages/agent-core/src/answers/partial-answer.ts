@@ -1,5 +1,5 @@
 import { errorLine, type Logger } from '@hermes/contracts'
-import type { AssistantMessage } from '@hermes/contracts/conversation'
+import { type AssistantMessage, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { SessionLog } from '../session/session.js'
 
 /** An answer is durable so long after it was shown, so one that takes less is written once, whole. */
@@ -19,9 +19,31 @@ export function interruptedMessage(text: string, note: string): AssistantMessage
 }
 
 /** Whether an answer is one of {@link interruptedMessage}. */
-export function isCutOff({ content, finishReason }: AssistantMessage): boolean {
+function isCutOff({ content, finishReason }: AssistantMessage): boolean {
   const last = content.at(-1)
   return finishReason === 'unknown' && last?.type === 'text' && last.origin === 'reminder'
+}
+
+/** Whether the conversation ends in half an answer: several providers take no request that ends in words of the model. */
+export function endsCutOff(messages: readonly Message[]): boolean {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' && isCutOff(last)
+}
+
+/** The beginning of an answer that the messages end in, in as many pieces as it was cut into; empty where they end otherwise. */
+export function cutOffText(messages: readonly Message[]): string {
+  let text = ''
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && isOurs(message)) continue
+    if (message.role !== 'assistant' || toolCalls(message).length > 0) break
+    if (!isCutOff(message) && message.finishReason !== 'length') break
+    text = messageText(message) + text
+  }
+  return text
+}
+
+function isOurs({ content }: Message): boolean {
+  return content.every((part) => part.type === 'text' && part.origin === 'reminder')
 }
 
 /** Keeps an answer outside the log while it is streamed, for the case that the process is killed. A store that fails loses that alone. */

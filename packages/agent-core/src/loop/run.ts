@@ -5,17 +5,9 @@
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
 import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
-import {
-  addUsage,
-  type Message,
-  messageText,
-  type NewEntry,
-  noUsage,
-  toolCalls,
-  userText,
-} from '@hermes/contracts/conversation'
+import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import { effectOf } from '@hermes/contracts/tool'
-import { isCutOff } from '../answers/partial-answer.js'
+import { cutOffText, endsCutOff } from '../answers/partial-answer.js'
 import { askWithinWindow } from '../context-window/context-window.js'
 import type { RunResult } from '../events/event.js'
 import { observe } from '../hooks/dispatch.js'
@@ -28,7 +20,7 @@ import { waitWhilePaused } from '../steering/pause.js'
 import { StepBudget } from './budget.js'
 import type { ModelStep, RunContext } from './run-context.js'
 import { appendMessage, isResume, type RunInput } from './run-input.js'
-import { answerInterrupted, runToolCalls } from './tool-calls.js'
+import { answerCall, answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
 
 const MAX_EMPTY_REPLIES = 3
@@ -53,7 +45,7 @@ export async function run(context: RunContext, input: RunInput): Promise<RunResu
       const finished = finishedBefore(context)
       if (finished) return finished
       progress.text = cutOffText(context.session.messages())
-      if (endsCutOff(context)) await nudge(context, CUT_OFF_NUDGE)
+      if (endsCutOff(context.session.messages())) await nudge(context, CUT_OFF_NUDGE)
     }
     return await loop(context, progress)
   } catch (error) {
@@ -96,7 +88,7 @@ function tellOfHiddenTools(context: RunContext): void {
 
 async function answerLeftOpen(context: RunContext): Promise<void> {
   for (const { call, started } of context.session.openCalls())
-    await answer(context, call, started ? MAY_HAVE_RUN : mayHaveLooked(context, call) ? NO_RESULT : NEVER_RAN)
+    await answerCall(context, call, started ? MAY_HAVE_RUN : mayHaveLooked(context, call) ? NO_RESULT : NEVER_RAN)
 }
 
 /** The start of a call that changes nothing is not written down, so that nobody knows whether it ran. */
@@ -105,22 +97,11 @@ function mayHaveLooked({ registry }: RunContext, { name, args }: OpenCall['call'
   return tool !== null && args !== null && effectOf(tool, args) === 'read'
 }
 
-async function answer(
-  context: RunContext,
-  call: { readonly id: string; readonly name: string },
-  text: string,
-): Promise<void> {
-  const content = [{ type: 'text', text }] as const
-  const message = { role: 'tool', callId: call.id, toolName: call.name, isError: true, content } as const
-  const seq = await context.session.append({ type: 'message', message })
-  context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
-}
-
 /** After a crash or a park: what had started is never repeated, what had not started runs now. */
 async function resumeOpenCalls(context: RunContext, input: RunInput): Promise<RunResult | null> {
   if (!isResume(input)) return null
   const open = context.session.openCalls()
-  for (const { call, started } of open) if (started) await answer(context, call, MAY_HAVE_RUN)
+  for (const { call, started } of open) if (started) await answerCall(context, call, MAY_HAVE_RUN)
   return runCalls(
     context,
     open.filter(({ started }) => !started).map(({ call }) => call),
@@ -139,28 +120,6 @@ function finishedBefore({ session }: RunContext): RunResult | null {
   if (last.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
   const text = cutOffText(session.messages().slice(0, -1)) + messageText(last.message)
   return { status: 'completed', text, usage: noUsage }
-}
-
-/** Whether the conversation ends in half an answer: several providers take no request that ends in words of the model. */
-function endsCutOff({ session }: RunContext): boolean {
-  const last = session.messages().at(-1)
-  return last?.role === 'assistant' && isCutOff(last)
-}
-
-/** The beginning of an answer that the messages end in, in as many pieces as it was cut into; empty where they end otherwise. */
-function cutOffText(messages: readonly Message[]): string {
-  let text = ''
-  for (const message of messages.toReversed()) {
-    if (message.role === 'user' && isOurs(message)) continue
-    if (message.role !== 'assistant' || toolCalls(message).length > 0) break
-    if (!isCutOff(message) && message.finishReason !== 'length') break
-    text = messageText(message) + text
-  }
-  return text
-}
-
-function isOurs({ content }: Message): boolean {
-  return content.every((part) => part.type === 'text' && part.origin === 'reminder')
 }
 
 async function runCalls(
@@ -239,7 +198,7 @@ async function grace(context: RunContext, progress: Progress): Promise<RunResult
   progress.usage = addUsage(progress.usage, step.usage)
   if (step.hasCalls)
     for (const { call } of context.session.openCalls())
-      await answer(context, call, 'This call was not run: the step limit is reached.')
+      await answerCall(context, call, 'This call was not run: the step limit is reached.')
   progress.text = step.text.trim() === '' ? await finalSummary(context, message) : step.text
   return {
     status: 'stopped',

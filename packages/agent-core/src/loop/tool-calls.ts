@@ -1,7 +1,7 @@
 import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
-import { concurrencyOf, effectOf, type Tool } from '@hermes/contracts/tool'
+import { effectOf, type Tool } from '@hermes/contracts/tool'
 import {
   errorOutcome,
   type PreparedCall,
@@ -14,12 +14,15 @@ import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-h
 import { fenceOutsideText, fenceWaiting, warnOfOrders } from '../outside-text/outside-text.js'
 import { takeApprovalNote } from '../permits/approval-notes.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
+import { permitsOf } from '../permits/request-permit.js'
 import { createScriptCalls } from '../program-calls/program-calls.js'
 import { redactData } from '../session/session.js'
 import { waitWhilePaused } from '../steering/pause.js'
-import type { RunContext, WaitingNote } from './run-context.js'
+import type { WaitingNote } from '../steering/steer-queue.js'
+import { plannedCall } from './plan-context.js'
+import type { RunContext } from './run-context.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
-import { asTool, permitsOf, planContext, toolContext } from './tool-context.js'
+import { asTool, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const NOT_RUN = 'This call was not run: the user interrupted first.'
@@ -34,25 +37,18 @@ interface PlannedToolCall extends PlannedCall {
   readonly prepared: PreparedCall
 }
 
-/** A call with leave to run, or its result already. */
-type ReadyCall =
-  | {
-      readonly type: 'ready'
-      readonly call: Call
-      readonly tool: Tool
-      readonly args: JsonObject
-      readonly permits: Permit[]
-      /** What extensions changed about it; `null` for nothing. */
-      readonly note: string | null
-    }
-  /** `tool`: `null` for a name that no tool has, and arguments that do not fit. */
-  | {
-      readonly type: 'settled'
-      readonly call: Call
-      readonly tool: Tool | null
-      readonly outcome: ToolOutcome
-      readonly note?: string | null
-    }
+/** A call with leave to run, or with its result already. */
+interface ReadyCall {
+  readonly call: Call
+  /** `null` for a name that no tool has, and arguments that do not fit. */
+  readonly tool: Tool | null
+  readonly args: JsonObject
+  readonly permits: Permit[]
+  /** What extensions changed about it; `null` for nothing. */
+  readonly note: string | null
+  /** Why it does not run; `null` when it does. */
+  readonly refused: ToolOutcome | null
+}
 
 /** How a batch ended. */
 type BatchEnd = { readonly type: 'done' } | { readonly type: 'parked'; readonly approvalIds: readonly string[] }
@@ -81,10 +77,7 @@ export async function runToolCalls(context: RunContext, calls: readonly Call[]):
 async function plan(context: RunContext, call: Call): Promise<PlannedToolCall> {
   const prepared = await prepare(context, call)
   if (prepared.type === 'immediate') return { call, prepared, concurrency: 'parallel', paths: [], writes: false }
-  const { tool, args } = prepared
-  const concurrency = concurrencyOf(tool, args)
-  const paths = concurrency === 'path' ? tryPlan(() => tool.paths?.(args, planContext(context))) : []
-  return { call, prepared, concurrency, paths, writes: effectOf(tool, args) === 'write' }
+  return { call, prepared, ...plannedCall(context, prepared) }
 }
 
 function prepare(context: RunContext, call: Call): Promise<PreparedCall> | PreparedCall {
@@ -107,14 +100,6 @@ function unreadableArguments(call: Call): string {
     `The arguments of ${call.name} are not complete JSON, so nothing was run. They end after ${call.rawArgs.length} characters with: ${tail}\n` +
     'Send the call again with complete arguments; split large content into several calls.'
   )
-}
-
-function tryPlan<T>(compute: () => readonly T[] | undefined): readonly T[] {
-  try {
-    return compute() ?? []
-  } catch {
-    return []
-  }
 }
 
 async function runSegment(context: RunContext, segment: readonly PlannedToolCall[], open: Call[]): Promise<void> {
@@ -142,7 +127,7 @@ async function executeAll(
   context: RunContext,
   ready: readonly ReadyCall[],
 ): Promise<readonly PromiseSettledResult<Executed>[]> {
-  const isChanged = (call: ReadyCall) => call.type === 'ready' && call.note !== null
+  const isChanged = ({ refused, note }: ReadyCall) => refused === null && note !== null
   const together = ready.map((call) => (isChanged(call) ? null : execute(context, call)))
   let before: Promise<unknown> = Promise.allSettled(together)
   const running = ready.map((call, index) => {
@@ -162,24 +147,19 @@ async function executeLate(context: RunContext, call: ReadyCall): Promise<Execut
 
 async function permit(context: RunContext, { call, prepared }: PlannedToolCall): Promise<ReadyCall> {
   announce(context, call, prepared)
-  if (prepared.type === 'immediate') return { type: 'settled', call, tool: null, outcome: prepared.outcome }
+  const refused = { call, tool: null, args: call.args ?? {}, permits: [], note: null }
+  if (prepared.type === 'immediate') return { ...refused, refused: prepared.outcome }
   const { tool } = prepared
-  const requested = {
-    callId: call.id,
-    caller: 'model',
-    tool,
-    args: prepared.args as JsonObject,
-    rawArgs: call.rawArgs,
-  } as const
-  const gated = await gateCall(context, requested)
-  if (gated.type === 'refused') return { type: 'settled', call, tool, outcome: errorOutcome(gated.reason) }
+  const requested = { tool, args: prepared.args as JsonObject, rawArgs: call.rawArgs }
+  const gated = await gateCall(context, { callId: call.id, caller: 'model', ...requested })
+  if (gated.type === 'refused') return { ...refused, tool, refused: errorOutcome(gated.reason) }
   const { args, note, ask } = gated
   try {
     const permits = await permitsOf(asTool(context, tool.name), call.id, { tool, args, ask })
-    return { type: 'ready', call, tool, args, permits, note }
+    return { call, tool, args, permits, note, refused: null }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
-    return { type: 'settled', call, tool, outcome: errorOutcome(errorLine(error)), note }
+    return { ...refused, tool, note, refused: errorOutcome(errorLine(error)) }
   }
 }
 
@@ -217,9 +197,9 @@ function defaultSummary(call: Call): string {
 }
 
 async function writeStarts(context: RunContext, ready: readonly ReadyCall[]): Promise<void> {
-  const starts = ready.flatMap((call): NewEntry[] =>
-    call.type === 'ready' && effectOf(call.tool, call.args) === 'write'
-      ? [{ type: 'call-start', callId: call.call.id, toolName: call.tool.name }]
+  const starts = ready.flatMap(({ call, tool, args, refused }): NewEntry[] =>
+    tool !== null && refused === null && effectOf(tool, args) === 'write'
+      ? [{ type: 'call-start', callId: call.id, toolName: tool.name }]
       : [],
   )
   if (starts.length > 0) await context.session.append(...starts)
@@ -230,25 +210,14 @@ interface Executed {
   readonly durationMs: number
 }
 
-async function execute(context: RunContext, ready: ReadyCall): Promise<Executed> {
-  if (ready.type === 'settled') return { outcome: ready.outcome, durationMs: 0 }
+async function execute(context: RunContext, { call, tool, args, permits, refused }: ReadyCall): Promise<Executed> {
+  if (tool === null || refused !== null) return { outcome: refused!, durationMs: 0 }
   const startedAtMs = context.clock.now()
-  const prepared = { type: 'prepared', tool: ready.tool, args: ready.args } as const
-  const tools = createScriptCalls(context, ready.call.id)
-  const outcome = await untilAbort(
-    context.signal,
-    context.registry.execute(
-      prepared,
-      toolContext(asTool(context, ready.tool.name), ready.call.id, ready.permits, { tools }),
-    ),
-  )
-  return { outcome, durationMs: context.clock.now() - startedAtMs }
-}
-
-async function fenced(context: RunContext, input: ToolOutcome, toolName: string): Promise<ToolOutcome> {
-  const { outcome, rules } = await fenceOutsideText(input, toolName)
-  if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
-  return outcome
+  const running = toolContext(asTool(context, tool.name), call.id, permits, {
+    tools: createScriptCalls(context, call.id),
+  })
+  const work = context.registry.execute({ type: 'prepared', tool, args }, running)
+  return { outcome: await untilAbort(context.signal, work), durationMs: context.clock.now() - startedAtMs }
 }
 
 const ABORT_GRACE_MS = 5_000
@@ -271,40 +240,34 @@ function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 async function finalize(context: RunContext, ready: ReadyCall, executed: Executed): Promise<void> {
-  const toolName = ready.type === 'ready' ? ready.tool.name : ready.call.name
-  const { durationMs } = executed
+  const { call, tool, note, refused } = ready
   const { outcome, appended } = await changed(context, ready, executed)
   const steered = context.steering.take()
   const extra: TextPart[] = [...(await fenceWaiting(context, steered.map(steeredPart))), ...appended]
-  const approved = takeApprovalNote(context.session.state, ready.call.id)
+  const approved = takeApprovalNote(context.session.state, call.id)
   // What did not run may have been approved in part.
-  if (approved !== null && ready.type === 'ready') extra.push(reminder(approved))
-  if (ready.note) extra.push(reminder(ready.note))
-  const { data: _, ...shown } = outcome
-  const kept = ready.type === 'ready' && ready.tool.keepsData ? outcome : shown
+  if (approved !== null && refused === null) extra.push(reminder(approved))
+  if (note) extra.push(reminder(note))
   const inboxMessages = steered.flatMap(({ inboxMessage }) => (inboxMessage === undefined ? [] : [inboxMessage]))
-  const seq = await appendResult(context, ready.call, toolName, {
-    outcome: { ...kept, content: [...outcome.content, ...extra] },
+  const { data, ...shown } = outcome
+  const kept = refused === null && tool?.keepsData ? outcome : shown
+  const { redact } = context.session
+  await storeResult(context, {
+    call: { id: call.id, name: nameOf(ready) },
+    stored: { ...kept, content: [...outcome.content, ...extra] },
+    shown: {
+      ...shown,
+      content: outcome.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part)),
+      ...(data === undefined ? {} : { data: redactData(data, redact) }),
+    },
+    durationMs: executed.durationMs,
     inboxMessages,
   })
-  for (const note of steered) note.settle('delivered')
-  const { isError } = outcome
-  const { redact } = context.session
-  const content = outcome.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part))
-  const data = outcome.data === undefined ? undefined : redactData(outcome.data, redact)
-  context.emit(
-    {
-      type: 'tool-end',
-      callId: ready.call.id,
-      toolName,
-      isError,
-      content,
-      durationMs,
-      ...(data === undefined ? {} : { data }),
-    },
-    seq,
-  )
+  for (const { settle } of steered) settle('delivered')
 }
+
+/** A refused call keeps the name it was made by. */
+const nameOf = ({ call, tool, refused }: ReadyCall) => (refused === null && tool !== null ? tool.name : call.name)
 
 function steeredPart({ text, origin }: WaitingNote): TextPart {
   const steered = origin === 'steer' ? `[The user added while you were working: ${text}]` : text
@@ -319,45 +282,59 @@ async function changed(
   ready: ReadyCall,
   { outcome: executed, durationMs }: Executed,
 ): Promise<ChangedResult> {
-  const { call, tool } = ready
-  const isRefused = ready.type === 'settled'
-  const toolName = isRefused ? call.name : ready.tool.name
-  const args = isRefused ? (call.args ?? call.rawArgs) : ready.args
+  const { call, tool, refused } = ready
+  const isRefused = refused !== null
+  const toolName = nameOf(ready)
   const endedAtMs = context.clock.now()
-  const times = { startedAtMs: endedAtMs - durationMs, endedAtMs }
-  const about = {
+  const result = await changeResult(context, {
     callId: call.id,
     caller: 'model',
     toolName,
     tool,
-    args,
+    args: isRefused ? (call.args ?? call.rawArgs) : ready.args,
     outcome: executed,
     isRefused,
-    ...times,
-  } as const
-  const result = await changeResult(context, about)
+    startedAtMs: endedAtMs - durationMs,
+    endedAtMs,
+  })
   const own = result.outcome.content
-  const whole = { ...result.outcome, content: [...own, ...result.appended] }
-  const { content } = await fenced(context, whole, toolName)
-  const outcome = { ...result.outcome, content: content.slice(0, own.length) }
-  return { outcome, appended: content.slice(own.length) as readonly TextPart[] }
+  const { parts, rules } = await fenceOutsideText([...own, ...result.appended], toolName)
+  if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
+  const outcome = { ...result.outcome, content: parts.slice(0, own.length) }
+  return { outcome, appended: parts.slice(own.length) as readonly TextPart[] }
 }
 
-function appendResult(
-  context: RunContext,
-  call: Pick<Call, 'id'>,
-  toolName: string,
-  { outcome, inboxMessages = [] }: { readonly outcome: ToolOutcome; readonly inboxMessages?: readonly string[] },
-): Promise<number> {
+interface CallResult {
+  readonly call: Pick<Call, 'id' | 'name'>
+  readonly stored: ToolOutcome
+  /** What a person sees of it. */
+  readonly shown: ToolOutcome
+  readonly durationMs: number
+  readonly inboxMessages: readonly string[]
+}
+
+/** Durable first, then shown. */
+async function storeResult(context: RunContext, result: CallResult): Promise<void> {
+  const { call, stored, durationMs, inboxMessages } = result
+  const { isError, content, data } = result.shown
+  const toolName = call.name
   const message: ToolMessage = {
     role: 'tool',
     callId: call.id,
     toolName,
-    content: outcome.content,
-    ...(outcome.isError ? { isError: true } : {}),
-    ...(outcome.data === undefined ? {} : { data: outcome.data }),
+    content: stored.content,
+    ...(stored.isError ? { isError: true } : {}),
+    ...(stored.data === undefined ? {} : { data: stored.data }),
   }
-  return context.session.appendTaking(inboxMessages, { type: 'message', message })
+  const seq = await context.session.appendTaking(inboxMessages, { type: 'message', message })
+  const end = { type: 'tool-end', callId: call.id, toolName, isError, content, durationMs } as const
+  context.emit(data === undefined ? end : { ...end, data }, seq)
+}
+
+/** Answers a call that does not run with the reason. */
+export function answerCall(context: RunContext, call: Pick<Call, 'id' | 'name'>, reason: string): Promise<void> {
+  const outcome = errorOutcome(reason)
+  return storeResult(context, { call, stored: outcome, shown: outcome, durationMs: 0, inboxMessages: [] })
 }
 
 /** Answers open calls after an interrupt: what was started may have run, the rest did not. */
@@ -366,8 +343,6 @@ export async function answerInterrupted(context: RunContext, calls: readonly Cal
   for (const call of calls) {
     const approved = takeApprovalNote(context.session.state, call.id)
     const text = `${started.has(call.id) ? CUT_OFF : NOT_RUN}${approved === null ? '' : ` It was ${approved.slice(1, -1)}.`}`
-    const seq = await appendResult(context, call, call.name, { outcome: errorOutcome(text) })
-    const content = [{ type: 'text', text }] as const
-    context.emit({ type: 'tool-end', callId: call.id, toolName: call.name, isError: true, content, durationMs: 0 }, seq)
+    await answerCall(context, call, text)
   }
 }

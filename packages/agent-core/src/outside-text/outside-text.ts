@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { TextPart, ToolResultPart, UserPart } from '@hermes/contracts/conversation'
-import type { ToolOutcome } from '@hermes/registry'
 import type { RunContext } from '../loop/run-context.js'
 
-/** A result, and the rules by which text in it tries to steer the agent. */
-interface FencedOutcome {
-  readonly outcome: ToolOutcome
+/** Parts, and the rules by which text in them tries to steer the agent. */
+interface FencedParts<Part> {
+  readonly parts: readonly Part[]
   readonly rules: readonly string[]
 }
 
@@ -16,9 +15,11 @@ const FENCED_INPUT = 'What came with the message'
  * Puts text from outside that reads like orders between two lines that say what it is. The name of the fence is made up for it, so that
  * the text cannot end it by itself. Everything else stays as it is. @see 001 section 12.9
  */
-export async function fenceOutsideText(outcome: ToolOutcome, toolName: string): Promise<FencedOutcome> {
-  const { parts: content, rules } = await fenceParts(outcome.content, `What ${toolName} gave`)
-  return { outcome: rules.length === 0 ? outcome : { ...outcome, content }, rules }
+export function fenceOutsideText(
+  content: readonly ToolResultPart[],
+  toolName: string,
+): Promise<FencedParts<ToolResultPart>> {
+  return fenceParts(content, `What ${toolName} gave`)
 }
 
 /** The same for what programs and tasks in the background had to tell meanwhile; the person learns of orders in it. */
@@ -44,7 +45,7 @@ export function warnOfOrders({ emit }: RunContext, what: string, rules: readonly
 async function fenceParts<Part extends ToolResultPart | UserPart>(
   input: readonly Part[],
   what: string,
-): Promise<{ readonly parts: readonly Part[]; readonly rules: readonly string[] }> {
+): Promise<FencedParts<Part>> {
   if (!input.some(isOutside)) return { parts: input, rules: [] }
   const { scanContext } = await import('@hermes/safety/scan')
   const rules = new Set<string>()
@@ -54,7 +55,7 @@ async function fenceParts<Part extends ToolResultPart | UserPart>(
     for (const rule of found) rules.add(rule)
     return found.length === 0 ? part : { ...part, text: fenced(part.text, what, found) }
   })
-  return { parts, rules: [...rules] }
+  return { parts: rules.size === 0 ? input : parts, rules: [...rules] }
 }
 
 function isOutside(part: ToolResultPart | UserPart): boolean {

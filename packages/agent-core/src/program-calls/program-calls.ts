@@ -1,20 +1,15 @@
 import { errorLine, HermesError, type JsonObject, type JsonValue } from '@hermes/contracts'
-import {
-  concurrencyOf,
-  effectOf,
-  type ToolCaller,
-  type ToolDefinition,
-  type ToolOutcome,
-  type ToolState,
-} from '@hermes/contracts/tool'
+import type { ToolCaller, ToolDefinition, ToolOutcome, ToolState } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
 import { deniedData } from '../events/denial.js'
 import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
+import { plannedCall } from '../loop/plan-context.js'
 import type { RunContext } from '../loop/run-context.js'
 import { type PlannedCall, segmentLength } from '../loop/segments.js'
-import { asTool, permitsOf, planContext, toolContext } from '../loop/tool-context.js'
+import { asTool, toolContext } from '../loop/tool-context.js'
 import { visibleTools } from '../loop/visible-tools.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
+import { permitsOf } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
 
 const MAX_NOTED_CHARS = 500
@@ -69,7 +64,7 @@ class ScriptCalls implements ToolCaller {
   }
 
   async #run(context: RunContext, prepared: Prepared, number: number): Promise<ToolOutcome> {
-    const planned = plan(context, prepared)
+    const planned = plannedCall(context, prepared)
     await this.#turn(planned)
     try {
       context.signal.throwIfAborted()
@@ -142,17 +137,6 @@ class ScriptCalls implements ToolCaller {
 /** A program gets what is appended for the model too. */
 function withAppended({ outcome, appended }: ChangedResult): ToolOutcome {
   return appended.length === 0 ? outcome : { ...outcome, content: [...outcome.content, ...appended] }
-}
-
-function plan(context: RunContext, { tool, args }: Prepared): PlannedCall {
-  const concurrency = concurrencyOf(tool, args)
-  let paths: readonly string[] = []
-  try {
-    if (concurrency === 'path') paths = tool.paths?.(args, planContext(context)) ?? []
-  } catch {
-    // Without paths the call has to itself what it touches.
-  }
-  return { concurrency, paths, writes: effectOf(tool, args) === 'write' }
 }
 
 /** What a program reads the model has not seen: neither may a later call of either be told that it has. */

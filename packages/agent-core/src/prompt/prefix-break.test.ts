@@ -88,12 +88,13 @@ describe('SessionLog', () => {
   })
 })
 
-describe('PrefixWatch', () => {
-  it('tells a break that was meant from one that was not', () => {
-    const watch = new PrefixWatch()
-    expect(watch.check(before, 0)).toBeNull()
-    expect(watch.check({ ...before, messages: [system, user] }, 1)).toMatchObject({ isMeant: true })
-    expect(watch.check({ ...before, messages: [system, call] }, 1)).toMatchObject({ isMeant: false })
-    expect(watch.check({ ...before, messages: [system, call, result] }, 1)).toBeNull()
-  })
+it('a break that was meant is no warning', () => {
+  const levels: string[] = []
+  const logger = { ...silentLogger, debug: () => levels.push('debug'), warn: () => levels.push('warn') }
+  const watch = new PrefixWatch(logger)
+  watch.check(before, 0)
+  watch.check({ ...before, messages: [system, user] }, 1)
+  watch.check({ ...before, messages: [system, call] }, 1)
+  watch.check({ ...before, messages: [system, call, result] }, 1)
+  expect(levels).toEqual(['debug', 'warn'])
 })

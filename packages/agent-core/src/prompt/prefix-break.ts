@@ -1,3 +1,4 @@
+import type { Logger } from '@hermes/contracts'
 import type { Message } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
 
@@ -108,17 +109,23 @@ function hasGrown(before: unknown, after: unknown): boolean {
   return old.content.every((part, index) => JSON.stringify(part) === JSON.stringify(now.content[index]))
 }
 
-/** Compares each request of a session with the one before it. */
+/** Compares each request of a session with the one before it, and logs where providers have to read all of it anew. */
 export class PrefixWatch {
+  readonly #logger: Logger
   #last: { readonly prefix: Prefix; readonly generation: number } | null = null
 
-  /**
-   * Where the prefix broke since the last call; `isMeant` when the conversation was rewritten on purpose, which `generation` counts.
-   */
-  check(prefix: Prefix, generation: number): (PrefixBreak & { readonly isMeant: boolean }) | null {
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** `generation` counts how often the conversation was rewritten on purpose. */
+  check(prefix: Prefix, generation: number): void {
     const last = this.#last
     this.#last = { prefix, generation }
     const found = last && findPrefixBreak(last.prefix, prefix)
-    return found ? { ...found, isMeant: last.generation !== generation } : null
+    if (!found) return
+    if (last.generation !== generation)
+      this.#logger.debug('The conversation was rewritten, so its prefix changed.', { ...found })
+    else this.#logger.warn('The prompt prefix changed in the middle of a session.', { ...found })
   }
 }

@@ -57,11 +57,12 @@ export class SessionLog {
   /** Made by this process, so that nothing can have arrived for it before its first run. */
   #isNew = false
   readonly #taken = new Set<string>()
-  readonly #prefixes = new PrefixWatch()
+  readonly #prefixes: PrefixWatch
   #appending: Promise<unknown> = Promise.resolve()
 
   constructor(options: SessionLogOptions) {
     this.#options = options
+    this.#prefixes = new PrefixWatch(options.logger)
     this.id = options.session.id
   }
 
@@ -187,13 +188,9 @@ export class SessionLog {
     return project(this.#entries)
   }
 
-  /** Logs where a request stops having the one before it as its beginning; providers then read all of it anew. */
+  /** Logs where a request stops having the one before it as its beginning. */
   watchPrefix(request: Prefix): void {
-    const found = this.#prefixes.check(request, this.#rewrites)
-    if (!found) return
-    const { isMeant, ...fields } = found
-    if (isMeant) this.#options.logger.debug('The conversation was rewritten, so its prefix changed.', { ...fields })
-    else this.#options.logger.warn('The prompt prefix changed in the middle of a session.', { ...fields })
+    this.#prefixes.check(request, this.#rewrites)
   }
 
   /** The model that answered last. */
