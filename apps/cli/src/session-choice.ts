@@ -18,7 +18,7 @@ export async function chooseSession(
     if (options.any) throw new UsageError('--any goes with -c: the newest session of any folder.')
     return null
   }
-  const latest = await storage.sessions.latest()
+  const latest = await storage.sessions.latest({ person: null })
   if (!latest) throw new UsageError('There is no session to continue yet. Start one with: hermes')
   if (options.any) return latest
   const here = await latestOfProject(io, storage)
@@ -35,7 +35,7 @@ async function latestOfProject(
   const project = projectFinder(io, (await import('@hermes/checkpoints')).workspaceRoot)
   const own = project(io.cwd)
   const folder = (await storage.sessions.folders()).find((candidate) => project(candidate) === own)
-  return folder === undefined ? null : storage.sessions.latest({ cwd: folder })
+  return folder === undefined ? null : storage.sessions.latest({ cwd: folder, person: null })
 }
 
 /** What project a folder belongs to; one that is no workspace stands for itself. */

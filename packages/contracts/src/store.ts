@@ -7,6 +7,8 @@ export interface SessionInfo {
   readonly id: string
   /** Where it began: `cli`, `acp`, `gateway`, `embedded` … */
   readonly source: string
+  /** Whose it is, as `people` of config.yaml calls them; `null` for the owner of the home. */
+  readonly person: string | null
   readonly title: string | null
   readonly model: string | null
   readonly provider: string | null
@@ -39,7 +41,8 @@ export interface NewSession {
   readonly baseUrl?: string
   readonly parentSessionId?: string
   readonly cwd?: string
-  readonly userId?: string
+  /** Default: that of `parentSessionId` where there is one, else the owner's. */
+  readonly person?: string | null
   /** Unix milliseconds. Default: now. */
   readonly startedAtMs?: number
 }

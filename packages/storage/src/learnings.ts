@@ -1,3 +1,5 @@
+import type { PersonFilter } from './person-filter.js'
+
 /** What went wrong once, and what helped. */
 export interface Learning {
   readonly id: number
@@ -22,18 +24,20 @@ export interface NewLearning {
   readonly fix: string
   readonly context?: string
   readonly tags?: readonly string[]
+  /** Whose it is; `null`, the default, for the owner of the home. */
+  readonly person?: string | null
 }
 
-/** Past failures with their fixes, kept for later ones. At most 1,000; the least used of the oldest go first. */
+/** Past failures with their fixes, kept for later ones. At most 1,000 of each person; the least used of the oldest go first. */
 export interface Learnings {
   /** Keeps it; what is nearly the same as one of before takes its place and counts on. Rejects with `store.bad_learning` when a text is empty. */
   save(learning: NewLearning): Promise<{ readonly learning: Learning; readonly isMerged: boolean }>
   /** Those that share words with `query`, the nearest first; all, the most used first, without one. Default limit 10. */
-  find(options?: {
+  find(options?: PersonFilter & {
     readonly query?: string
     readonly tag?: string
     readonly limit?: number
   }): Promise<readonly Learning[]>
   /** The one whose pattern is in an error of this tool, counted as used; `null` when none is near enough. */
-  match(error: { readonly text: string; readonly tool: string }): Promise<Learning | null>
+  match(error: PersonFilter & { readonly text: string; readonly tool: string }): Promise<Learning | null>
 }

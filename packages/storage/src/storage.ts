@@ -12,6 +12,7 @@ import type {
 } from '@hermes/contracts/store'
 import type { Jobs } from './jobs.js'
 import type { Learnings } from './learnings.js'
+import type { PersonFilter } from './person-filter.js'
 import type { SessionSummaries } from './summaries.js'
 
 /** Options of `openStorage`: a file, or a database on a server. */
@@ -61,7 +62,7 @@ export interface PostgresOptions extends CommonOptions {
 }
 
 /** Which sessions a list shows. */
-export interface ListSessionsOptions {
+export interface ListSessionsOptions extends PersonFilter {
   /** Default: all but `subagent`. */
   readonly source?: string
   /** Only sessions with this tag. Default: any. */
@@ -75,7 +76,7 @@ export interface ListSessionsOptions {
 }
 
 /** Which sessions the newest is looked for among. */
-export interface LatestSessionFilter {
+export interface LatestSessionFilter extends PersonFilter {
   /** Default: all but `subagent`. */
   readonly source?: string
   readonly cwd?: string
@@ -90,7 +91,7 @@ export type SessionResolution =
   | { readonly type: 'none'; readonly nearest: readonly SessionInfo[] }
 
 /** Filters of a search; a list stands for any of its values. */
-export interface SearchOptions {
+export interface SearchOptions extends PersonFilter {
   /** Default 10, at most 100. */
   readonly limit?: number
   /**
@@ -209,7 +210,7 @@ export interface StoredSessions extends Sessions {
   /** Folders that sessions with a message began in, the one with the newest activity first; children do not count. */
   folders(): Promise<readonly string[]>
   /** Finds by exact id, exact title, the title without the number of a fork where no other is called so, then the beginning of an id. */
-  resolve(text: string): Promise<SessionResolution>
+  resolve(text: string, filter?: PersonFilter): Promise<SessionResolution>
   /**
    * Ends a session. Nothing happens to one that is unknown, has ended, or that another process wrote since. Whoever takes the lease of
    * an ended session opens it again.

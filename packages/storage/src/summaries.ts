@@ -1,3 +1,5 @@
+import type { PersonFilter } from './person-filter.js'
+
 /** What a session was about, as a search for sessions reads it. */
 export interface SessionSummary {
   readonly sessionId: string
@@ -32,6 +34,6 @@ export interface SessionSummaries {
    */
   search(
     query: string,
-    options?: { readonly limit?: number; readonly excludeSessions?: readonly string[] },
+    options?: PersonFilter & { readonly limit?: number; readonly excludeSessions?: readonly string[] },
   ): Promise<readonly SessionSummary[]>
 }

@@ -57,6 +57,7 @@ class MemoryStore implements SessionStore {
       const info: SessionInfo = {
         id: session.id,
         source: session.source,
+        person: session.person ?? null,
         title: session.title ?? null,
         model: session.model ?? null,
         provider: session.provider ?? null,

@@ -16,7 +16,7 @@ export async function findSession(storage: Pick<Storage, 'sessions'>, name: stri
         `"${name}" fits several sessions: ${describeSessions(found.candidates)}. Give the id or the whole title.`,
       )
     case 'none': {
-      const latest = name === 'latest' ? await storage.sessions.latest() : null
+      const latest = name === 'latest' ? await storage.sessions.latest({ person: null }) : null
       if (latest) return latest
       const hint =
         found.nearest.length > 0 ? `Nearest: ${describeSessions(found.nearest)}.` : 'See: hermes sessions list'

@@ -24,7 +24,7 @@ export function referenceOptions({ windowTokens, storage, proxies, network }: Re
       if (response.status < 200 || response.status > 299) throw refused(`the server answered ${response.status}`)
       return pageText(response)
     },
-    readSession: async (name) => readSession(await storage(), name),
+    readSession: async (name, { session }) => readSession(await storage(), name, session.id),
   }
 }
 
@@ -64,8 +64,10 @@ async function htmlText(html: string): Promise<string> {
   return convert(html, { wordwrap: false, selectors: [...skipped, link] })
 }
 
-async function readSession(storage: Storage, name: string): Promise<string> {
-  const found = await storage.sessions.resolve(name)
+/** Another one of the same person. */
+async function readSession(storage: Storage, name: string, from: string): Promise<string> {
+  const { person = null } = (await storage.sessions.get(from)) ?? {}
+  const found = await storage.sessions.resolve(name, { person })
   if (found.type === 'none') throw refused('there is no such session')
   if (found.type === 'ambiguous') throw refused('several sessions have this name; give more of the id')
   const entries = await storage.log.entries(found.session.id)

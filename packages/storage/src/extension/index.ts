@@ -1,6 +1,7 @@
 import type { Extension, ToolResultEvent } from '@hermes/contracts/extension'
 import type { ToolOutcome } from '@hermes/contracts/tool'
 import type { Storage } from '../storage.js'
+import { personOfSession } from '../tools/person-of-session.js'
 
 /** Met as often as this, a failure is worth more than a note. */
 const OFTEN = 3
@@ -15,15 +16,23 @@ export function learningHints({ storage }: { readonly storage: () => Promise<Sto
     setup({ hooks }) {
       hooks.on('tool-result', (event) => {
         const failure = failureText(event)
-        return failure === null ? undefined : hintFor(storage, { text: failure, tool: event.toolName })
+        return failure === null ? undefined : hintFor(storage, { text: failure, tool: event.toolName, sessionId: event.session.id })
       })
     },
   }
 }
 
-async function hintFor(storage: () => Promise<Storage>, error: { readonly text: string; readonly tool: string }) {
+interface Failure {
+  readonly text: string
+  readonly tool: string
+  readonly sessionId: string
+}
+
+async function hintFor(open: () => Promise<Storage>, { sessionId, ...failure }: Failure) {
   try {
-    const learning = await (await storage()).learnings.match(error)
+    const storage = await open()
+    const person = await personOfSession(storage, sessionId)
+    const learning = await storage.learnings.match({ ...failure, person })
     if (learning === null) return undefined
     const often = learning.timesUsed >= OFTEN ? ` It came up ${learning.timesUsed} times: worth a skill.` : ''
     const hint = `[This looks like an earlier failure. What helped then: ${learning.fix}${often}]`

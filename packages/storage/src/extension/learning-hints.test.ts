@@ -17,7 +17,8 @@ function hintsOf(storage: () => Promise<Storage>) {
   const [handler] = handlersOf([learningHints({ storage })])('tool-result')
   return async ({ text, isError = false, data }: Failure, name = 'terminal', more: { isRefused?: boolean } = {}) => {
     const outcome = { content: [{ type: 'text', text }], isError, ...(data ? { data } : {}) }
-    const event = { tool: { name, toolset: name }, toolName: name, outcome, isRefused: false, ...more }
+    const of = { session: { id: 'one that is not stored' }, tool: { name, toolset: name }, toolName: name }
+    const event = { ...of, outcome, isRefused: false, ...more }
     const change = await handler!(event as unknown as ToolResultEvent)
     return change?.append?.map((part) => part.text).join('') ?? null
   }

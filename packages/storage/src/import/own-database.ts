@@ -62,11 +62,12 @@ function all(storage: Storage, source?: string): Promise<readonly SessionInfo[]>
 }
 
 async function toTranscript(storage: Storage, session: SessionInfo): Promise<Transcript> {
-  const { id, source, startedAtMs, title, cwd, model, provider, parentSessionId } = session
+  const { id, source, person, startedAtMs, title, cwd, model, provider, parentSessionId } = session
   const entries = await storage.log.entries(id)
   return {
     id,
     source,
+    person,
     startedAtMs,
     title: title ?? undefined,
     cwd: cwd ?? undefined,

@@ -66,6 +66,7 @@ export function readOwn(lines: readonly JsonObject[]): readonly Transcript[] {
   const transcripts = [...sessions].map(([id, { info, entries }]) => ({
     id,
     source: optional(info['source']) ?? 'import',
+    person: optional(info['person']),
     title: optional(info['title']),
     cwd: optional(info['cwd']),
     model: optional(info['model']),

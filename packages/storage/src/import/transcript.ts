@@ -22,6 +22,8 @@ export interface Transcript {
   /** Unique among all programs: where it comes from and its id there. */
   readonly id: string
   readonly source: string
+  /** Whose it is; default the owner's. */
+  readonly person?: string | null | undefined
   readonly title?: string | undefined
   readonly cwd?: string | undefined
   readonly model?: string | undefined

@@ -93,12 +93,13 @@ async function appendBatch(
 }
 
 async function newSession(storage: Storage, transcript: Transcript): Promise<NewSession> {
-  const { id, source, title, cwd, model, provider, parentId, startedAtMs } = transcript
+  const { id, source, person, title, cwd, model, provider, parentId, startedAtMs } = transcript
   const short = title === undefined ? '' : [...title.replace(/\s+/g, ' ').trim()].slice(0, TITLE_CHARS).join('')
   const parent = parentId === undefined ? null : await storage.sessions.get(parentId)
   return {
     id,
     source,
+    ...(person === undefined ? {} : { person }),
     startedAtMs,
     ...(short === '' ? {} : { title: await storage.sessions.nextTitle(short) }),
     ...(cwd === undefined ? {} : { cwd }),

@@ -3,10 +3,11 @@ import type { ForkSession } from '../storage.js'
 
 /** What a fork takes over from the session it is made of. */
 export function forkedSession(parent: SessionInfo, { id, title, source }: ForkSession): NewSession {
-  const { model, provider, baseUrl, cwd } = parent
+  const { person, model, provider, baseUrl, cwd } = parent
   return {
     id,
     source: source ?? parent.source,
+    person,
     parentSessionId: parent.id,
     ...(title === undefined ? {} : { title }),
     ...(model === null ? {} : { model }),

@@ -1,9 +1,11 @@
 import type { Clock } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Compilable, SelectQueryBuilder } from 'kysely'
+import type { PersonFilter } from '../person-filter.js'
 import type { EndSession, LatestSessionFilter, ListSessionsOptions, SessionResolution } from '../storage.js'
 import { all, type Database, first, type Outcome, type Runner, run, type Statement, type Work } from './database.js'
 import { isAbandoned, type LastWriter, PROCESS_GONE } from './lease-rules.js'
+import { personIn, personKey } from './person.js'
 import { nextTitle, resolveSession, type SessionLookup } from './resolve.js'
 import { unknownSession } from './session-errors.js'
 import { relatedSessions } from './session-row.js'
@@ -59,7 +61,7 @@ export abstract class FoundSessions<Row> implements SessionLookup {
 
   list(options: ListSessionsOptions = {}): Promise<readonly SessionInfo[]> {
     const { source, tag, limit = DEFAULT_LIST_LIMIT, offset = 0, includeEmpty = false } = options
-    return this.#infos((sessions, { builder }) => {
+    return this.#infos(options, (sessions, { builder }) => {
       let query = ofSource(sessions, source).limit(wholeNumber(limit)).offset(wholeNumber(offset))
       if (!includeEmpty) query = query.where('message_count', '>', 0)
       if (tag === undefined) return query
@@ -67,8 +69,8 @@ export abstract class FoundSessions<Row> implements SessionLookup {
     })
   }
 
-  async latest({ source, cwd }: LatestSessionFilter = {}): Promise<SessionInfo | null> {
-    const newest = await this.#infos((sessions) => {
+  async latest({ source, cwd, ...filter }: LatestSessionFilter = {}): Promise<SessionInfo | null> {
+    const newest = await this.#infos(filter, (sessions) => {
       const query = ofSource(sessions, source).where('message_count', '>', 0).limit(1)
       return cwd === undefined ? query : query.where('cwd', '=', cwd)
     })
@@ -87,16 +89,16 @@ export abstract class FoundSessions<Row> implements SessionLookup {
     return (await database.read(() => all(query))).map(({ cwd }) => cwd!)
   }
 
-  resolve(text: string): Promise<SessionResolution> {
-    return resolveSession(this, text)
+  resolve(text: string, filter?: PersonFilter): Promise<SessionResolution> {
+    return resolveSession(this, text, filter)
   }
 
   nextTitle(base: string): Promise<string> {
     return nextTitle(this, base)
   }
 
-  async lineage(base: string): Promise<readonly SessionInfo[]> {
-    const named = await this.#infos((sessions) =>
+  async lineage(base: string, filter: PersonFilter = {}): Promise<readonly SessionInfo[]> {
+    const named = await this.#infos(filter, (sessions) =>
       sessions.where((where) =>
         where.or([
           where('title', '=', base),
@@ -107,8 +109,8 @@ export abstract class FoundSessions<Row> implements SessionLookup {
     return named.filter(({ title }) => isOfLineage(title, base))
   }
 
-  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]> {
-    return this.#infos((sessions) =>
+  withPrefix(prefix: string, limit: number, filter: PersonFilter = {}): Promise<readonly SessionInfo[]> {
+    return this.#infos(filter, (sessions) =>
       sessions
         .where('id', '>=', prefix)
         .where('id', '<', prefix + LAST_CHARACTER)
@@ -204,7 +206,10 @@ export abstract class FoundSessions<Row> implements SessionLookup {
     return found.rows.map((row) => this.#options.toInfo(row as Row))
   }
 
-  async #infos(build: (sessions: Sorted, database: Database) => Compilable): Promise<readonly SessionInfo[]> {
+  async #infos(
+    { person }: PersonFilter,
+    build: (sessions: Sorted, database: Database) => Compilable,
+  ): Promise<readonly SessionInfo[]> {
     const database = await this.#options.database()
     const { sql } = database
     const newestFirst = this.#sessions(database)
@@ -212,7 +217,9 @@ export abstract class FoundSessions<Row> implements SessionLookup {
       .orderBy('last_active_ms', 'desc')
       .orderBy(sql.ref(this.#options.started), 'desc')
       .orderBy('id', 'desc')
-    const rows = await database.read(() => all(build(newestFirst, database)))
+    const theirs =
+      person === undefined ? newestFirst : newestFirst.where(sql.raw(personIn('user_id')), '=', personKey(person))
+    const rows = await database.read(() => all(build(theirs, database)))
     return rows.map((row) => this.#options.toInfo(row as Row))
   }
 

@@ -1,5 +1,6 @@
 import type { SessionInfo } from '@hermes/contracts/store'
 import { distance } from 'fastest-levenshtein'
+import type { PersonFilter } from '../person-filter.js'
 import type { ListSessionsOptions, SessionResolution } from '../storage.js'
 import { cleanTitle, numberedTitle, splitTitle } from './title.js'
 
@@ -13,23 +14,27 @@ export interface SessionLookup {
   /** Newest activity first. */
   list(options: ListSessionsOptions): Promise<readonly SessionInfo[]>
   /** `base` and `base #2`, `base #3` …, newest activity first. */
-  lineage(base: string): Promise<readonly SessionInfo[]>
+  lineage(base: string, filter?: PersonFilter): Promise<readonly SessionInfo[]>
   /** Sessions whose id begins with `prefix`, newest activity first. */
-  withPrefix(prefix: string, limit: number): Promise<readonly SessionInfo[]>
+  withPrefix(prefix: string, limit: number, filter?: PersonFilter): Promise<readonly SessionInfo[]>
 }
 
 /** What a person means by `text`. */
-export async function resolveSession(lookup: SessionLookup, text: string): Promise<SessionResolution> {
+export async function resolveSession(
+  lookup: SessionLookup,
+  text: string,
+  filter: PersonFilter = {},
+): Promise<SessionResolution> {
   const sameId = await lookup.get(text)
-  if (sameId) return { type: 'found', session: sameId }
-  const lineage = await lookup.lineage(text)
+  if (sameId && (filter.person === undefined || sameId.person === filter.person)) return { type: 'found', session: sameId }
+  const lineage = await lookup.lineage(text, filter)
   const exact = lineage.find(({ title }) => title === text) ?? (lineage.length === 1 ? lineage[0] : undefined)
   if (exact) return { type: 'found', session: exact }
   if (lineage.length > 1) return { type: 'ambiguous', candidates: lineage.slice(0, MAX_CANDIDATES) }
-  const candidates = text === '' ? [] : await lookup.withPrefix(text, MAX_CANDIDATES)
+  const candidates = text === '' ? [] : await lookup.withPrefix(text, MAX_CANDIDATES, filter)
   if (candidates.length === 1) return { type: 'found', session: candidates[0]! }
   if (candidates.length > 1) return { type: 'ambiguous', candidates }
-  return { type: 'none', nearest: await nearest(lookup, text.toLowerCase()) }
+  return { type: 'none', nearest: await nearest(lookup, text.toLowerCase(), filter) }
 }
 
 /** The first title of the lineage of `base` that no session has. */
@@ -43,8 +48,12 @@ export async function nextTitle(lookup: Pick<SessionLookup, 'lineage'>, base: st
   return numberedTitle(root, number)
 }
 
-async function nearest(lookup: SessionLookup, wanted: string): Promise<readonly SessionInfo[]> {
-  const sessions = await lookup.list({ limit: NEAREST_AMONG, includeEmpty: true })
+async function nearest(
+  lookup: SessionLookup,
+  wanted: string,
+  filter: PersonFilter,
+): Promise<readonly SessionInfo[]> {
+  const sessions = await lookup.list({ ...filter, limit: NEAREST_AMONG, includeEmpty: true })
   return sessions
     .map((session) => ({ session, far: howFar(wanted, session) }))
     .sort((left, right) => left.far - right.far)

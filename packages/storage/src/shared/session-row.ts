@@ -1,6 +1,7 @@
 import type { SessionInfo } from '@hermes/contracts/store'
 import { type UsageColumns, usageOf } from './counts.js'
 import type { Statement } from './database.js'
+import { personOf } from './person.js'
 
 const PREVIEW_CHARS = 100
 
@@ -9,7 +10,7 @@ export const PREVIEW_SOURCE_CHARS = PREVIEW_CHARS * 2
 
 /** The columns that sessions have in every dialect. They name their table, since other programs add columns to theirs. */
 export const SESSION_COLUMNS = `
-    sessions.id, sessions.source, sessions.title, sessions.model, sessions.billing_provider, sessions.billing_base_url,
+    sessions.id, sessions.source, sessions.user_id, sessions.title, sessions.model, sessions.billing_provider, sessions.billing_base_url,
     sessions.parent_session_id, sessions.end_reason, sessions.message_count, sessions.tool_call_count, sessions.api_call_count,
     sessions.input_tokens, sessions.output_tokens, sessions.cache_read_tokens, sessions.cache_write_tokens,
     sessions.reasoning_tokens, sessions.estimated_cost_usd, sessions.cost_status`
@@ -33,6 +34,7 @@ export function changeSession(id: string, columns: Readonly<Record<string, unkno
 export interface SessionRow extends UsageColumns {
   readonly id: string
   readonly source: string
+  readonly user_id: string | null
   readonly title: string | null
   readonly model: string | null
   readonly billing_provider: string | null
@@ -54,6 +56,7 @@ export function sessionInfo(
   return {
     id: row.id,
     source: row.source,
+    person: personOf(row.user_id),
     title: row.title,
     model: row.model,
     provider: row.billing_provider,

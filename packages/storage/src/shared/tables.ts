@@ -76,6 +76,8 @@ export interface Tables {
     tags: string
     created_ms: number
     times_used: number
+    /** No text: of the owner of the home. */
+    person: string
   }
   readonly hermes_summaries: {
     session_id: string

@@ -3,7 +3,14 @@ import { type Database, first, run, type Work } from '../shared/database.js'
 import { parseSearchQuery } from '../shared/search-query.js'
 import { unknownSession } from '../shared/session-errors.js'
 import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
+import type { PersonFilter } from '../person-filter.js'
 import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
+
+/** Which summaries are looked for. */
+export interface SummaryFilter extends PersonFilter {
+  readonly excludeSessions: readonly string[]
+  readonly limit: number
+}
 
 /** The word index of summaries, which each dialect has in its own way. */
 export interface SummaryIndex {
@@ -12,7 +19,7 @@ export interface SummaryIndex {
   /** After a summary was saved. */
   saved(sessionId: string): Work<void>
   /** The best match first. `expression` is one of the words index. */
-  find(expression: string, excludeSessions: readonly string[], limit: number): Promise<readonly SummaryRow[]>
+  find(expression: string, filter: SummaryFilter): Promise<readonly SummaryRow[]>
 }
 
 /** The table of summaries. */
@@ -53,11 +60,11 @@ export class SummaryStore implements SessionSummaries {
 
   async search(
     query: string,
-    { limit, excludeSessions = [] }: { limit?: number; excludeSessions?: readonly string[] } = {},
+    { limit, excludeSessions = [], ...of }: Parameters<SessionSummaries['search']>[1] = {},
   ): Promise<readonly SessionSummary[]> {
     const parsed = parseSearchQuery(query)
     const wanted = summaryLimit(limit)
     if (parsed === null || wanted === 0) return []
-    return (await this.#index.find(parsed.expression, excludeSessions, wanted)).map(toSummary)
+    return (await this.#index.find(parsed.expression, { ...of, excludeSessions, limit: wanted })).map(toSummary)
   }
 }

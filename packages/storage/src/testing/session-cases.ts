@@ -35,6 +35,7 @@ export const sessionCases: readonly StoreCase[] = [
     expect(made).toEqual({
       id: 's',
       source: 'acp',
+      person: null,
       title: 'First',
       model: 'm',
       provider: 'p',

@@ -5,6 +5,7 @@ import { forkCases } from './fork-cases.js'
 import { learningCases } from './learning-cases.js'
 import { listCases } from './list-cases.js'
 import type { OpenStore } from './open-store.js'
+import { peopleCases } from './people-cases.js'
 import { rescueCases } from './rescue-cases.js'
 import { searchCases } from './search-cases.js'
 import { upkeepCases } from './upkeep-cases.js'
@@ -31,6 +32,7 @@ export function testStorage(options: {
   searchCases(open)
   forkCases(open)
   learningCases(open)
+  peopleCases(open)
   upkeepCases(open)
   rescueCases(open)
 }

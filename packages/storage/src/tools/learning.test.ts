@@ -54,6 +54,20 @@ describe('the learning tool', () => {
     expect((await ask({ action: 'list' })).text).toBe('Nothing is known about that yet.')
   })
 
+  it('leaves those of a file that knows no people to the owner', async () => {
+    const path = temporaryPath()
+    await (await temporaryStore({ path })).learnings.save({ pattern: ERROR, fix: FIX })
+    const database = new Database(path)
+    database.exec('ALTER TABLE hermes_learnings DROP COLUMN person')
+    database.close()
+    const { learnings } = await temporaryStore({ path })
+    expect(await learnings.find({ person: 'bob' })).toEqual([])
+    expect(await learnings.find({ person: null })).toHaveLength(1)
+    await learnings.save({ person: 'bob', pattern: ERROR, fix: 'Another one.' })
+    expect(await learnings.find({ person: 'bob' })).toMatchObject([{ fix: 'Another one.', timesUsed: 0 }])
+    expect(await learnings.find({ person: null })).toMatchObject([{ fix: FIX }])
+  })
+
   it('forgets the least used when there are more than a thousand', async () => {
     const path = temporaryPath()
     const { learnings } = await temporaryStore({ path })

@@ -1,6 +1,8 @@
 import { defineTool, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Learning, Learnings } from '../learnings.js'
+import type { PersonFilter } from '../person-filter.js'
+import { personOfSession } from './person-of-session.js'
 import type { StorageToolServices } from './tool-services.js'
 
 const parameters = {
@@ -19,6 +21,7 @@ const parameters = {
 } as const
 
 type Args = FromSchema<typeof parameters>
+type Theirs = Required<PersonFilter>
 
 /** Keeps what helped against an error, and finds it again. */
 export const createLearningTool = (services: StorageToolServices) =>
@@ -32,15 +35,17 @@ export const createLearningTool = (services: StorageToolServices) =>
     concurrency: 'exclusive',
     icon: '🎓',
     summarize: ({ action, pattern, query }) => `${action} learning ${pattern ?? query ?? ''}`.trim(),
-    execute: async (args) => {
-      const { learnings } = await services.storage()
-      return args.action === 'save' ? save(learnings, args) : show(learnings, args)
+    execute: async (args, { sessionId }) => {
+      const storage = await services.storage()
+      const person = await personOfSession(storage, sessionId)
+      const { learnings } = storage
+      return args.action === 'save' ? save(learnings, { ...args, person }) : show(learnings, { ...args, person })
     },
   })
 
 async function save(
   learnings: Learnings,
-  { pattern = '', error_type, fix = '', context, tags }: Args,
+  { person, pattern = '', error_type, fix = '', context, tags }: Args & Theirs,
 ): Promise<ToolResult> {
   if (pattern.trim() === '' || fix.trim() === '') return { text: 'save needs pattern and fix.', isError: true }
   const { scanContext } = await import('@hermes/safety/scan')
@@ -51,6 +56,7 @@ async function save(
       isError: true,
     }
   const { learning, isMerged } = await learnings.save({
+    person,
     pattern,
     fix,
     ...(error_type === undefined ? {} : { errorType: error_type }),
@@ -62,9 +68,10 @@ async function save(
     : `Saved as #${learning.id}.`
 }
 
-async function show(learnings: Learnings, { action, query, tags, limit }: Args): Promise<ToolResult> {
+async function show(learnings: Learnings, { person, action, query, tags, limit }: Args & Theirs): Promise<ToolResult> {
   const tag = tags?.[0]
   const found = await learnings.find({
+    person,
     limit: Math.min(Math.max(1, limit), 50),
     ...(action === 'search' && query !== undefined ? { query } : {}),
     ...(tag === undefined ? {} : { tag }),

@@ -115,6 +115,28 @@ describe('session_search', () => {
     expect(await found({ query: 'done' }, '20231114_b')).toEqual([])
   })
 
+  it('finds and reads sessions of the same person only, children included', async () => {
+    const { ask, write, storage } = await open()
+    await write('bob_1', [user('deploy the blue whale')], { person: 'bob', title: 'Whales' })
+    await write('bob_2', [user('hello')], { person: 'bob' })
+    await write('bob_child', [user('hello too')], { source: 'subagent', parentSessionId: 'bob_2' })
+    await storage.summaries.save({ sessionId: 'bob_1', text: 'Ocean life.', upToSeq: 9 })
+    for (const id of ['bob_2', 'bob_child']) {
+      expect((await ask({ query: 'deploy' }, id)).text).toMatch(/^bob_1 /)
+      expect((await ask({ query: 'deploy' }, id)).text).not.toContain('20231114')
+      expect((await ask({ query: 'ocean' }, id)).text).toContain('Ocean life.')
+      expect((await ask({ session_id: 'Deploys' }, id)).text).toBe(
+        'There is no session "Deploys". Call without it for recent ones.',
+      )
+      expect((await ask({}, id)).text).not.toContain('20231114')
+    }
+    expect((await ask({ query: 'whale' })).text).toMatch(/^Nothing was found/)
+    expect((await ask({ query: 'ocean' })).text).toMatch(/^Nothing was found/)
+    for (const session_id of ['bob_1', 'bob_', 'Whales'])
+      expect((await ask({ session_id, around: 9 })).text).toMatch(/^There is no session/)
+    expect((await ask({})).text).not.toContain('whale')
+  })
+
   it('says what to do about a session or message that is not there', async () => {
     const { ask } = await open()
     expect((await ask({ session_id: 'zzz' })).text).toContain('There is no session "zzz"')

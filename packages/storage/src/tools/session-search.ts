@@ -2,6 +2,7 @@ import { latestCompaction, liveEntries } from '@hermes/contracts/conversation'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { SearchHit, SearchOptions, Storage } from '../storage.js'
+import { personOfSession } from './person-of-session.js'
 import { readAround, readSession } from './read-session.js'
 import { hitLines, sessionLine } from './session-text.js'
 import type { StorageToolServices } from './tool-services.js'
@@ -61,16 +62,17 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
 const NARROWER = 'There may be more: limit, sort newest, role [user, assistant, tool], source, tag, after, before.'
 
 async function searchSessions(storage: Storage, args: Args, context: ToolContext): Promise<ToolResult> {
+  const person = await personOfSession(storage, context.sessionId)
   const dates = { afterMs: toMs(args.after), beforeMs: toMs(args.before) }
   if (Number.isNaN(dates.afterMs) || Number.isNaN(dates.beforeMs)) return failure('Dates look like 2026-03-01.')
-  const session = args.session_id === undefined ? null : await storage.sessions.resolve(args.session_id)
+  const session = args.session_id === undefined ? null : await storage.sessions.resolve(args.session_id, { person })
   if (session?.type === 'ambiguous')
     return failure(`Several sessions begin with that: ${session.candidates.map(({ id }) => id).join(', ')}.`)
   if (session?.type === 'none')
     return failure(`There is no session "${args.session_id}". Call without it for recent ones.`)
   const words = args.query?.trim() ?? ''
-  if (words !== '') return search(storage, words, { ...args, ...dates, sessionId: session?.session.id }, context)
-  if (!session) return browse(storage, args, context)
+  if (words !== '') return search(storage, words, { ...args, ...dates, person, sessionId: session?.session.id }, context)
+  if (!session) return browse(storage, { ...args, person }, context)
   if (args.around === undefined) return readSession(storage, session.session)
   const window = Math.min(Math.max(1, args.limit ?? WINDOW.default), WINDOW.max)
   const text = await readAround(storage, session.session, { seq: args.around, window })
@@ -78,6 +80,7 @@ async function searchSessions(storage: Storage, args: Args, context: ToolContext
 }
 
 interface Requested extends Args {
+  readonly person: string | null
   readonly afterMs: number | undefined
   readonly beforeMs: number | undefined
   readonly sessionId: string | undefined
@@ -89,9 +92,10 @@ async function search(
   requested: Requested,
   context: ToolContext,
 ): Promise<ToolResult> {
-  const { sort = 'relevance', source, tag, afterMs, beforeMs, sessionId } = requested
+  const { sort = 'relevance', person, source, tag, afterMs, beforeMs, sessionId } = requested
   const limit = limitOf(requested)
   const filter: SearchOptions = {
+    person,
     order: sort,
     limit: Math.min(limit * HITS_PER_SESSION, MAX_HITS),
     role: requested.role ?? ROLES,
@@ -109,7 +113,7 @@ async function search(
   const others = sessionId ? hits : onePerLineage(await withRoots(storage, hits))
   const shown = [...compactedHits.slice(0, 1), ...others].slice(0, limit)
   const known = [...own, ...hits.map((hit) => hit.sessionId)]
-  const summaries = isNarrowed(requested) ? [] : await summed(storage, words, { known, limit: limit - shown.length })
+  const summaries = isNarrowed(requested) ? [] : await summed(storage, words, { person, known, limit: limit - shown.length })
   if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try other words, a prefix*, or role tool.`
   const backlog = await storage.search.backlog()
@@ -157,10 +161,14 @@ function isNarrowed({ role, source, tag, afterMs, beforeMs, sessionId }: Request
 async function summed(
   storage: Storage,
   words: string,
-  { known, limit }: { readonly known: readonly string[]; readonly limit: number },
+  {
+    person,
+    known,
+    limit,
+  }: { readonly person: string | null; readonly known: readonly string[]; readonly limit: number },
 ): Promise<readonly string[]> {
   if (limit < 1) return []
-  const found = await storage.summaries.search(words, { limit, excludeSessions: known })
+  const found = await storage.summaries.search(words, { person, limit, excludeSessions: known })
   const sessions = await Promise.all(found.map(({ sessionId }) => storage.sessions.get(sessionId)))
   return found.flatMap(({ text }, index) => {
     const session = sessions[index]
@@ -187,11 +195,15 @@ function onePerLineage(hits: readonly (readonly [SearchHit, string])[]): readonl
   return hits.filter(([, root]) => !seen.has(root) && seen.add(root)).map(([hit]) => hit)
 }
 
-async function browse(storage: Storage, args: Args, context: ToolContext): Promise<ToolResult> {
-  const { source } = args
+async function browse(
+  storage: Storage,
+  args: Args & Pick<Requested, 'person'>,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { source, person } = args
   const own = new Set(await ownLineage(storage, context.sessionId))
   const limit = limitOf(args)
-  const recent = await storage.sessions.list({ limit: limit + own.size, ...(source === undefined ? {} : { source }) })
+  const recent = await storage.sessions.list({ person, limit: limit + own.size, ...(source === undefined ? {} : { source }) })
   const sessions = recent.filter(({ id }) => !own.has(id)).slice(0, limit)
   if (sessions.length === 0) return 'There are no earlier sessions.'
   return sessions.map((session) => `${sessionLine(session)}\n  ${session.preview}`).join('\n')

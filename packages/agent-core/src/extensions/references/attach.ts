@@ -88,7 +88,7 @@ async function read(
       return readPage(reference.url, { permit, signal })
     case 'session':
       if (!readSession) throw refusal('other sessions are not read here')
-      return readSession(reference.name)
+      return readSession(reference.name, context)
     default:
       return reference satisfies never
   }

@@ -10,6 +10,6 @@ export interface ReferenceOptions {
     url: string,
     options: { readonly permit: (action: Action) => Promise<Permit>; readonly signal: AbortSignal },
   ) => Promise<string>
-  /** What was said in another session. Rejects with one line. Default: `@session:` is refused. */
-  readonly readSession?: (name: string) => Promise<string>
+  /** What was said in another session of whom `event` is for. Rejects with one line. Default: `@session:` is refused. */
+  readonly readSession?: (name: string, event: HookEvent) => Promise<string>
 }

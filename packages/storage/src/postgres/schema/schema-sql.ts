@@ -191,3 +191,6 @@ export const PARTIALS: readonly string[] = [
 export const ESTIMATES: readonly string[] = [
   'ALTER TABLE hermes_usage ADD COLUMN estimated boolean NOT NULL DEFAULT false',
 ]
+
+/** Whose a learning is; no text for the owner. */
+export const PEOPLE: readonly string[] = ["ALTER TABLE hermes_learnings ADD COLUMN person text NOT NULL DEFAULT ''"]

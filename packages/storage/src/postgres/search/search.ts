@@ -1,4 +1,5 @@
 import { AnyWords, HITS_PER_WORD, type ReadMessage, type TermHits } from '../../shared/any-words.js'
+import { personIn, personKey } from '../../shared/person.js'
 import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../../shared/search-query.js'
 import { makeSnippet } from '../../shared/snippet.js'
 import type { WordPart } from '../../shared/word-parts.js'
@@ -156,6 +157,8 @@ function newest(words: string, options: SearchOptions, limit: number) {
   add((place) => `s.source = ANY (${place}::text[])`, list(options.source))
   add((place) => `m.session_id = ANY (${place}::text[])`, list(options.sessionId))
   add((place) => `m.session_id IN (SELECT session_id FROM hermes_tags WHERE tag = ${place})`, options.tag)
+  const key = options.person === undefined ? undefined : personKey(options.person)
+  add((place) => `${personIn('s.user_id')} = ${place}`, key)
   add((place) => `s.source <> ALL (${place}::text[])`, options.excludeSources)
   add((place) => `m.session_id <> ALL (${place}::text[])`, options.excludeSessions)
   add((place) => `m.at_ms > ${place}`, options.afterMs)

@@ -1,5 +1,6 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo } from '@hermes/contracts/store'
+import { toUserId } from '../../shared/person.js'
 import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
 import { TITLE_HOLDER } from '../../shared/session-row.js'
 import { cleanTitle } from '../../shared/title.js'
@@ -29,14 +30,14 @@ export class SessionRows {
   }
 
   async add(statements: Statements, session: NewSession): Promise<SessionInfo> {
-    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
+    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd } = session
     if (await this.read(statements, id)) throw sessionExists(id)
-    if (parentSessionId !== undefined && !(await this.read(statements, parentSessionId))) {
-      throw unknownSession(parentSessionId)
-    }
+    const parent = parentSessionId === undefined ? null : await this.read(statements, parentSessionId)
+    if (parentSessionId !== undefined && !parent) throw unknownSession(parentSessionId)
+    const { person = parent?.person ?? null } = session
     const free = title === undefined ? null : await freeTitle(statements, title, id)
     const startedMs = session.startedAtMs ?? this.#clock.now()
-    const names = [id, source, userId, model, provider, baseUrl, parentSessionId, cwd].map((name) => name ?? null)
+    const names = [id, source, toUserId(person), model, provider, baseUrl, parentSessionId, cwd].map((name) => name ?? null)
     await orTaken(() => statements.run(INSERT, ...names, free, startedMs), { id, title: free })
     return (await this.read(statements, id))!
   }

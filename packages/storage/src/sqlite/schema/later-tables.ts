@@ -65,7 +65,8 @@ export const LATER_TABLES: Readonly<Record<LaterTable, readonly string[]>> = {
     context TEXT NOT NULL,
     tags TEXT NOT NULL,
     created_ms INTEGER NOT NULL,
-    times_used INTEGER NOT NULL
+    times_used INTEGER NOT NULL,
+    person TEXT NOT NULL DEFAULT ''
   )`,
   ],
   hermes_summaries: [
@@ -98,5 +99,8 @@ export const LATER_TABLES: Readonly<Record<LaterTable, readonly string[]>> = {
   ],
 }
 
-/** Tables of older versions have no mark for estimates. */
-export const ADD_ESTIMATES = 'ALTER TABLE hermes_usage ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0'
+/** Columns that tables of older versions lack. */
+export const ADDED_COLUMNS: Readonly<Partial<Record<LaterTable, readonly [name: string, definition: string]>>> = {
+  hermes_usage: ['estimated', 'INTEGER NOT NULL DEFAULT 0'],
+  hermes_learnings: ['person', "TEXT NOT NULL DEFAULT ''"],
+}

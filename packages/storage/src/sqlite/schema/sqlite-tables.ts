@@ -1,6 +1,6 @@
 import type { TableMaker, Work } from '../../shared/database.js'
 import type { LaterTable } from '../../shared/tables.js'
-import { ADD_ESTIMATES, LATER_TABLES } from './later-tables.js'
+import { ADDED_COLUMNS, LATER_TABLES } from './later-tables.js'
 import { SqliteRunner } from './perform.js'
 
 /** The tables that a file gets by their first row. */
@@ -21,7 +21,9 @@ export class SqliteTables extends SqliteRunner implements TableMaker {
 
   *make(table: LaterTable): Work<void> {
     for (const create of LATER_TABLES[table]) yield { sql: create, parameters: [] }
-    if (table === 'hermes_usage' && !(yield* this.has(table, 'estimated'))) yield { sql: ADD_ESTIMATES, parameters: [] }
+    const [column, definition] = ADDED_COLUMNS[table] ?? []
+    if (column === undefined || (yield* this.has(table, column))) return
+    yield { sql: `ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`, parameters: [] }
   }
 
   /** A write keeps out all others. */

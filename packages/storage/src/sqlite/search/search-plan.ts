@@ -1,4 +1,5 @@
 import { type Facet, facetWord } from '../../shared/index-text.js'
+import { personIn, personKey } from '../../shared/person.js'
 import type { LooseQuery, SearchQuery } from '../../shared/search-query.js'
 import type { SearchOptions } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
@@ -15,6 +16,7 @@ const MAX_FACET_WORDS = 200
 const ALL_IDS =
   'SELECT coalesce((SELECT min(id) FROM messages), 0) AS low, coalesce((SELECT max(id) FROM messages), -1) AS high'
 const BLOCKS = 'SELECT block FROM hermes_blocks WHERE max_ms > ? AND min_ms < ? ORDER BY block DESC'
+const THEIRS = `SELECT id FROM sessions WHERE ${personIn('user_id')} = ?`
 const TAGGED = 'SELECT session_id FROM hermes_tags WHERE tag = ?'
 
 /** A range of message ids, both ends included. */
@@ -44,13 +46,17 @@ type Filter = readonly [facet: Facet, column: string, values: readonly string[] 
 
 /** `null` when a filter lets nothing through. */
 export function planSearch(connection: Connection, query: SearchQuery, options: SearchOptions): SearchPlan | null {
-  const { tag, afterMs, beforeMs } = options
+  const { tag, person, afterMs, beforeMs } = options
   const tagged = tag === undefined ? undefined : (connection.statement(TAGGED).pluck().all(tag) as string[])
+  // Of others there are few sessions, so they are looked for by the index; the owner's are told apart in the tables.
+  const theirs =
+    typeof person === 'string' ? (connection.statement(THEIRS).pluck().all(personKey(person)) as string[]) : undefined
   const wanted: readonly Filter[] = [
     ['role', 'm.role', list(options.role)],
     ['source', 's.source', list(options.source)],
     ['session', 'm.session_id', list(options.sessionId)],
     ['session', 'm.session_id', tagged],
+    ['session', 'm.session_id', theirs],
   ]
   if (wanted.some(([, , values]) => values?.length === 0)) return null
   const { size, loose } = query
@@ -77,6 +83,7 @@ export function planSearch(connection: Connection, query: SearchQuery, options: 
     addCondition(plan, 's.source NOT IN (SELECT value FROM json_each(?))', JSON.stringify(excludeSources))
   if (excludeSessions)
     addCondition(plan, 's.id NOT IN (SELECT value FROM json_each(?))', JSON.stringify(excludeSessions))
+  if (person === null) addCondition(plan, `${personIn('s.user_id')} = ?`, personKey(null))
   if (afterMs !== undefined) addCondition(plan, 'm.timestamp > ?', afterMs / 1000)
   if (beforeMs !== undefined) addCondition(plan, 'm.timestamp < ?', beforeMs / 1000)
   return plan

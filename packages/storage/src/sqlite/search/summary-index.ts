@@ -1,7 +1,8 @@
 import type { Work } from '../../shared/database.js'
 import { pairUp } from '../../shared/index-text.js'
+import { personIn, personKey } from '../../shared/person.js'
 import type { SummaryRow } from '../../shared/summary-rules.js'
-import type { SummaryIndex } from '../../stores/summaries.js'
+import type { SummaryFilter, SummaryIndex } from '../../stores/summaries.js'
 import type { Connection } from '../file/connection.js'
 import { perform } from '../schema/perform.js'
 
@@ -17,7 +18,9 @@ const ONE = `${ALL} WHERE session_id = ?`
 const INDEX = 'INSERT OR REPLACE INTO hermes_summaries_fts (rowid, summary, keywords) VALUES (?, ?, ?)'
 const FIND = `
   SELECT s.* FROM hermes_summaries_fts f CROSS JOIN hermes_summaries s ON s.id = f.rowid
-  WHERE hermes_summaries_fts MATCH ? AND s.session_id NOT IN (SELECT value FROM json_each(?)) ORDER BY f.rank, s.id DESC LIMIT ?`
+  CROSS JOIN sessions ON sessions.id = s.session_id
+  WHERE hermes_summaries_fts MATCH ? AND s.session_id NOT IN (SELECT value FROM json_each(?))
+    AND (? OR ${personIn('sessions.user_id')} = ?) ORDER BY f.rank, s.id DESC LIMIT ?`
 
 type Row = Pick<SummaryRow, 'summary' | 'keywords'> & { readonly id: number }
 
@@ -39,14 +42,16 @@ export class SqliteSummaryIndex implements SummaryIndex {
     yield* addAll(rows as readonly Row[])
   }
 
-  async find(expression: string, excludeSessions: readonly string[], limit: number): Promise<readonly SummaryRow[]> {
+  async find(expression: string, filter: SummaryFilter): Promise<readonly SummaryRow[]> {
+    const { excludeSessions, person, limit } = filter
+    const whose = [Number(person === undefined), personKey(person ?? null)]
     const read = <Result>(work: Work<Result>) => this.#connection.read(() => perform(this.#connection, work))
     if (!(await read(has('hermes_summaries')))) return []
     // What was recovered from a damaged file has its rows, and its index is made here.
     if (!(await read(has('hermes_summaries_fts'))))
       await this.#connection.write(() => perform(this.#connection, makeIndex()))
     return this.#connection.read(
-      () => this.#connection.statement(FIND).all(expression, JSON.stringify(excludeSessions), limit) as SummaryRow[],
+      () => this.#connection.statement(FIND).all(expression, JSON.stringify(excludeSessions), ...whose, limit) as SummaryRow[],
     )
   }
 }

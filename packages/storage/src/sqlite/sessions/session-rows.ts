@@ -1,5 +1,6 @@
 import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo } from '@hermes/contracts/store'
+import { toUserId } from '../../shared/person.js'
 import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
 import { TITLE_HOLDER } from '../../shared/session-row.js'
 import { cleanTitle } from '../../shared/title.js'
@@ -51,15 +52,17 @@ export class SessionRows {
   }
 
   #insert(session: NewSession): void {
-    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd, userId } = session
-    if (parentSessionId !== undefined && !this.find(parentSessionId)) throw unknownSession(parentSessionId)
+    const { id, source, title, model, provider, baseUrl, parentSessionId, cwd } = session
+    const parent = parentSessionId === undefined ? null : this.find(parentSessionId)
+    if (parentSessionId !== undefined && !parent) throw unknownSession(parentSessionId)
+    const { person = parent?.person ?? null } = session
     const startedMs = session.startedAtMs ?? this.#clock.now()
     this.#connection
       .statement(INSERT)
       .run(
         id,
         source,
-        userId ?? null,
+        toUserId(person),
         model ?? null,
         provider ?? null,
         baseUrl ?? null,
