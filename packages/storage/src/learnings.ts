@@ -33,11 +33,13 @@ export interface Learnings {
   /** Keeps it; what is nearly the same as one of before takes its place and counts on. Rejects with `store.bad_learning` when a text is empty. */
   save(learning: NewLearning): Promise<{ readonly learning: Learning; readonly isMerged: boolean }>
   /** Those that share words with `query`, the nearest first; all, the most used first, without one. Default limit 10. */
-  find(options?: PersonFilter & {
-    readonly query?: string
-    readonly tag?: string
-    readonly limit?: number
-  }): Promise<readonly Learning[]>
+  find(
+    options?: PersonFilter & {
+      readonly query?: string
+      readonly tag?: string
+      readonly limit?: number
+    },
+  ): Promise<readonly Learning[]>
   /** The one whose pattern is in an error of this tool, counted as used; `null` when none is near enough. */
   match(error: PersonFilter & { readonly text: string; readonly tool: string }): Promise<Learning | null>
 }

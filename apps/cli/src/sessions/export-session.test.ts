@@ -5,7 +5,15 @@ import { exportHtml } from './export-html.js'
 import { exportJsonl, exportMarkdown } from './export-session.js'
 
 const session: SessionInfo = {
-  ...{ id: '20260101_000000_abcdef', source: 'cli', person: null, title: null, model: 'm', provider: 'custom', baseUrl: null },
+  ...{
+    id: '20260101_000000_abcdef',
+    source: 'cli',
+    person: null,
+    title: null,
+    model: 'm',
+    provider: 'custom',
+    baseUrl: null,
+  },
   ...{ parentSessionId: null, cwd: '/work', startedAtMs: 0, lastActiveAtMs: 0, endedAtMs: null, endReason: null },
   ...{ messageCount: 3, toolCallCount: 1, usage: noUsage, apiCallCount: 2, preview: 'Look\naround' },
 }

@@ -16,7 +16,9 @@ export function learningHints({ storage }: { readonly storage: () => Promise<Sto
     setup({ hooks }) {
       hooks.on('tool-result', (event) => {
         const failure = failureText(event)
-        return failure === null ? undefined : hintFor(storage, { text: failure, tool: event.toolName, sessionId: event.session.id })
+        return failure === null
+          ? undefined
+          : hintFor(storage, { text: failure, tool: event.toolName, sessionId: event.session.id })
       })
     },
   }

@@ -26,7 +26,8 @@ export async function resolveSession(
   filter: PersonFilter = {},
 ): Promise<SessionResolution> {
   const sameId = await lookup.get(text)
-  if (sameId && (filter.person === undefined || sameId.person === filter.person)) return { type: 'found', session: sameId }
+  if (sameId && (filter.person === undefined || sameId.person === filter.person))
+    return { type: 'found', session: sameId }
   const lineage = await lookup.lineage(text, filter)
   const exact = lineage.find(({ title }) => title === text) ?? (lineage.length === 1 ? lineage[0] : undefined)
   if (exact) return { type: 'found', session: exact }
@@ -48,11 +49,7 @@ export async function nextTitle(lookup: Pick<SessionLookup, 'lineage'>, base: st
   return numberedTitle(root, number)
 }
 
-async function nearest(
-  lookup: SessionLookup,
-  wanted: string,
-  filter: PersonFilter,
-): Promise<readonly SessionInfo[]> {
+async function nearest(lookup: SessionLookup, wanted: string, filter: PersonFilter): Promise<readonly SessionInfo[]> {
   const sessions = await lookup.list({ ...filter, limit: NEAREST_AMONG, includeEmpty: true })
   return sessions
     .map((session) => ({ session, far: howFar(wanted, session) }))

@@ -1,6 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import { sql } from 'kysely'
 import type { Learning, Learnings, NewLearning } from '../learnings.js'
+import type { PersonFilter } from '../person-filter.js'
 import { all, type Database, first, run, type Work } from '../shared/database.js'
 import {
   cleanLearning,
@@ -11,7 +12,6 @@ import {
   sameLearning,
   toLearning,
 } from '../shared/learning-rules.js'
-import type { PersonFilter } from '../person-filter.js'
 
 const OWNER = ''
 
@@ -73,7 +73,11 @@ export class LearningStore implements Learnings {
 }
 
 function* readAll(database: Database, { person }: PersonFilter): Work<readonly Learning[]> {
-  const rows = database.builder.selectFrom('hermes_learnings').selectAll().orderBy('times_used', 'desc').orderBy('id', 'desc')
+  const rows = database.builder
+    .selectFrom('hermes_learnings')
+    .selectAll()
+    .orderBy('times_used', 'desc')
+    .orderBy('id', 'desc')
   // A table of an older version has those of the owner alone.
   const isMarked = person !== undefined && (yield* database.has('hermes_learnings', 'person'))
   if (!isMarked) return typeof person === 'string' ? [] : (yield* all(rows)).map(toLearning)

@@ -1,9 +1,9 @@
 import type { Clock } from '@hermes/contracts'
+import type { PersonFilter } from '../person-filter.js'
 import { type Database, first, run, type Work } from '../shared/database.js'
 import { parseSearchQuery } from '../shared/search-query.js'
 import { unknownSession } from '../shared/session-errors.js'
 import { cleanSummary, type SummaryRow, summaryLimit, toSummary } from '../shared/summary-rules.js'
-import type { PersonFilter } from '../person-filter.js'
 import type { NewSessionSummary, SessionSummaries, SessionSummary } from '../summaries.js'
 
 /** Which summaries are looked for. */

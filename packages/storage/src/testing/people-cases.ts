@@ -33,7 +33,11 @@ async function fill(store: Storage): Promise<void> {
       const id = `p${whose}-${index}`
       await write(store, { id, source: 'gateway', person, title: `${whose} ${canary(whose, index)}` }, secret)
       await store.summaries.save({ sessionId: id, text: `About the summary of ${canary(whose, index)}.`, upToSeq: 1 })
-      await store.learnings.save({ person, pattern: failure(canary(whose, index)), fix: `Use ${canary(whose, index)}.` })
+      await store.learnings.save({
+        person,
+        pattern: failure(canary(whose, index)),
+        fix: `Use ${canary(whose, index)}.`,
+      })
     }
     await write(store, { id: `p${whose}-child`, source: 'subagent', parentSessionId: `p${whose}-0` }, 'A password too.')
     await store.sessions.fork({ id: `p${whose}-fork`, from: `p${whose}-1` })
@@ -61,7 +65,9 @@ export function peopleCases(open: OpenStore): void {
           await store.sessions.latest({ person }),
           await Promise.all(
             ['password', 'pass*', '*assw*', '"the password"', 'summary', 'passwort number'].flatMap((query) =>
-              (['newest', 'relevance'] as const).map((order) => store.search.find(query, { person, order, limit: 100 })),
+              (['newest', 'relevance'] as const).map((order) =>
+                store.search.find(query, { person, order, limit: 100 }),
+              ),
             ),
           ),
           await store.summaries.search('summary', { person, limit: 100 }),
@@ -73,12 +79,12 @@ export function peopleCases(open: OpenStore): void {
         expect(new Set(found.match(/canary\d+x\d+/g)).size).toBe(CANARIES)
         const other = (whose + 1) % PEOPLE.length
         for (let index = 0; index < CANARIES; index++) {
-            const secret = canary(other, index)
-            expect(await store.search.find(secret, { person })).toEqual([])
-            expect(await store.summaries.search(secret, { person })).toEqual([])
-            expect(await store.learnings.match({ text: failure(secret), tool: 'terminal', person })).toBeNull()
-            expect(JSON.stringify(await store.sessions.resolve(`p${other}-${index}`, { person }))).not.toContain(secret)
-            expect(await store.sessions.resolve(`${other} ${secret}`, { person })).toMatchObject({ type: 'none' })
+          const secret = canary(other, index)
+          expect(await store.search.find(secret, { person })).toEqual([])
+          expect(await store.summaries.search(secret, { person })).toEqual([])
+          expect(await store.learnings.match({ text: failure(secret), tool: 'terminal', person })).toBeNull()
+          expect(JSON.stringify(await store.sessions.resolve(`p${other}-${index}`, { person }))).not.toContain(secret)
+          expect(await store.sessions.resolve(`${other} ${secret}`, { person })).toMatchObject({ type: 'none' })
         }
       }
       expect(await store.search.find('password', { limit: 100 })).toHaveLength(100)

@@ -71,7 +71,8 @@ async function searchSessions(storage: Storage, args: Args, context: ToolContext
   if (session?.type === 'none')
     return failure(`There is no session "${args.session_id}". Call without it for recent ones.`)
   const words = args.query?.trim() ?? ''
-  if (words !== '') return search(storage, words, { ...args, ...dates, person, sessionId: session?.session.id }, context)
+  if (words !== '')
+    return search(storage, words, { ...args, ...dates, person, sessionId: session?.session.id }, context)
   if (!session) return browse(storage, { ...args, person }, context)
   if (args.around === undefined) return readSession(storage, session.session)
   const window = Math.min(Math.max(1, args.limit ?? WINDOW.default), WINDOW.max)
@@ -113,7 +114,9 @@ async function search(
   const others = sessionId ? hits : onePerLineage(await withRoots(storage, hits))
   const shown = [...compactedHits.slice(0, 1), ...others].slice(0, limit)
   const known = [...own, ...hits.map((hit) => hit.sessionId)]
-  const summaries = isNarrowed(requested) ? [] : await summed(storage, words, { person, known, limit: limit - shown.length })
+  const summaries = isNarrowed(requested)
+    ? []
+    : await summed(storage, words, { person, known, limit: limit - shown.length })
   if (shown.length + summaries.length === 0)
     return `Nothing was found for ${words}. Try other words, a prefix*, or role tool.`
   const backlog = await storage.search.backlog()
@@ -203,7 +206,11 @@ async function browse(
   const { source, person } = args
   const own = new Set(await ownLineage(storage, context.sessionId))
   const limit = limitOf(args)
-  const recent = await storage.sessions.list({ person, limit: limit + own.size, ...(source === undefined ? {} : { source }) })
+  const recent = await storage.sessions.list({
+    person,
+    limit: limit + own.size,
+    ...(source === undefined ? {} : { source }),
+  })
   const sessions = recent.filter(({ id }) => !own.has(id)).slice(0, limit)
   if (sessions.length === 0) return 'There are no earlier sessions.'
   return sessions.map((session) => `${sessionLine(session)}\n  ${session.preview}`).join('\n')

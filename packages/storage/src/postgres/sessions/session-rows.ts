@@ -37,7 +37,9 @@ export class SessionRows {
     const { person = parent?.person ?? null } = session
     const free = title === undefined ? null : await freeTitle(statements, title, id)
     const startedMs = session.startedAtMs ?? this.#clock.now()
-    const names = [id, source, toUserId(person), model, provider, baseUrl, parentSessionId, cwd].map((name) => name ?? null)
+    const names = [id, source, toUserId(person), model, provider, baseUrl, parentSessionId, cwd].map(
+      (name) => name ?? null,
+    )
     await orTaken(() => statements.run(INSERT, ...names, free, startedMs), { id, title: free })
     return (await this.read(statements, id))!
   }

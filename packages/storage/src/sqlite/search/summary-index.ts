@@ -51,7 +51,10 @@ export class SqliteSummaryIndex implements SummaryIndex {
     if (!(await read(has('hermes_summaries_fts'))))
       await this.#connection.write(() => perform(this.#connection, makeIndex()))
     return this.#connection.read(
-      () => this.#connection.statement(FIND).all(expression, JSON.stringify(excludeSessions), ...whose, limit) as SummaryRow[],
+      () =>
+        this.#connection
+          .statement(FIND)
+          .all(expression, JSON.stringify(excludeSessions), ...whose, limit) as SummaryRow[],
     )
   }
 }
