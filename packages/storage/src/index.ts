@@ -4,25 +4,8 @@ export type { Job, JobFilter, JobStatus, Jobs, NewJob } from './jobs.js'
 export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
-export type { PersonFilter } from './person-filter.js'
 export { describeStoreUrl } from './postgres/server/store-url.js'
-
-<<<<<<< HEAD
-
 export { bringIn, findRescueFiles, type RescueFile, type RescueOutcome } from './rescue-files.js'
-
-=======
-
-export {
-  bringIn,
-  findRescueFiles,
-  type RescuedEntry,
-  type RescueFile,
-  type RescueOutcome,
-} from './rescue-files.js'
-
->>>>>>> a5bd29fb (storage: format)
-
 export type {
   ForkSession,
   LatestSessionFilter,
