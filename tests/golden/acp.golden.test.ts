@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type Editor, type EditorBehaviour, startEditor } from '../support/acp.js'
-import { call, ENV, goldenSessions, isChild, newest, type Stage, waitingResults } from './stage.js'
+import { call, ENV, goldenSessions, isChild, newest, type Stage, writtenCalls } from './stage.js'
 
 const session = goldenSessions('acp')
 
@@ -156,19 +156,22 @@ edited('a-child-asks-for-approval', async ({ cwd, put, answer }, { newSession, p
   await prompt(await newSession(cwd), 'Have them deleted.')
 })
 
-edited('a-background-result-comes-with-the-next-prompt', async ({ home, cwd, answer }, { newSession, prompt }) => {
+edited('a-background-result-comes-by-itself', async ({ home, cwd, answer }, { newSession, prompt, process }) => {
   const answered = Promise.withResolvers<void>()
   answer(async (request) => {
     // It ends between the prompts, so that neither counts what it took.
     if (isChild(request)) await answered.promise
     if (isChild(request)) return { text: 'Three apples.' }
+    if (newest(request).includes('Three apples')) return { text: 'I heard: three.' }
     if (newest(request).includes('Begin.')) return call('delegate_task', { goal: 'Count.', background: true })
-    return { text: request.body.messages.at(-1)!.role === 'tool' ? 'It runs.' : 'I heard.' }
+    return { text: request.body.messages.at(-1)!.role === 'tool' ? 'It runs.' : 'Yes.' }
   })
   const sessionId = await newSession(cwd)
   await prompt(sessionId, 'Begin.')
   answered.resolve()
-  await expect.poll(() => waitingResults(home), { interval: 20, timeout: 15_000 }).toBe(1)
+  const isShown = () => process.wire.some(({ line }) => line.includes('I heard: three.'))
+  await expect.poll(isShown, { interval: 20, timeout: 15_000 }).toBe(true)
+  await expect.poll(() => writtenCalls(home), { interval: 20, timeout: 15_000 }).toBe(4)
   await prompt(sessionId, 'And?')
 })
 

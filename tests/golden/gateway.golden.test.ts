@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ModelStep } from '@hermes/testkit'
 import { expect } from 'vitest'
 import { type Gateway, KEY, startGateway } from '../support/gateway.js'
-import { call, ENV, goldenSessions, isChild, newest, type Stage, waitingResults } from './stage.js'
+import { call, ENV, goldenSessions, isChild, newest, type Stage, writtenCalls } from './stage.js'
 
 const session = goldenSessions('gateway')
 const RECORD = '## Active Task\nnone\n\n## Goal\nread\n\n## Completed Actions\n1. read a lot'
@@ -132,16 +132,23 @@ served('a-child-is-shown-steered-and-its-answer-comes', async ({ server, put, sc
   await get(`/sessions/${id}/children`)
 })
 
-served('a-background-result-comes-with-the-next-message', async ({ home, answer }, { ask }) => {
-  answer((request) => {
+served('a-background-result-wakes-the-session-and-leads-the-next-answer', async ({ home, answer }, { ask }) => {
+  const answered = Promise.withResolvers<void>()
+  answer(async (request) => {
+    if (isChild(request)) await answered.promise
     if (isChild(request)) return { text: 'Three apples.' }
-    const isAfterTool = request.body.messages.at(-1)!.role === 'tool'
+    if (newest(request).includes('Three apples')) return { text: 'I heard: three.' }
     if (newest(request).includes('Begin.')) return call('delegate_task', { goal: 'Count.', background: true })
-    return { text: isAfterTool ? 'It runs.' : 'I heard.' }
+    return { text: request.body.messages.at(-1)!.role === 'tool' ? 'It runs.' : 'Yes.' }
   })
-  const { id } = await ask({ messages: [user('Begin.')] })
-  await expect.poll(() => waitingResults(home), { interval: 20, timeout: 15_000 }).toBe(1)
-  await ask({ messages: [user('And?')], stream: true }, { 'X-Hermes-Session-Id': id })
+  const began = [user('Begin.'), { role: 'assistant', content: 'It runs.' }]
+  await ask({ messages: [user('Begin.')] })
+  answered.resolve()
+  await expect.poll(() => writtenCalls(home), { interval: 20, timeout: 15_000 }).toBe(4)
+  const { text } = await ask({ messages: [...began, user('And?')] })
+  const { content } = JSON.parse(text).choices[0].message
+  const known = [...began, user('And?'), { role: 'assistant', content }]
+  await ask({ messages: [...known, user('Once more?')], stream: true })
 })
 
 served('a-client-that-leaves-ends-the-turn', async ({ cwd, script, record }, { gateway, ask }) => {

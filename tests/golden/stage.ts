@@ -200,11 +200,6 @@ export const isChild = ({ body }: CapturedRequest): boolean =>
 /** The newest message of a request, as JSON. */
 export const newest = ({ body }: CapturedRequest): string => JSON.stringify(body.messages.at(-1))
 
-/** How many results of the background have come to a home and wait for the next message. */
-export function waitingResults(home: string): unknown {
-  return countRows(home, 'hermes_mailbox WHERE body IS NOT NULL AND holder IS NULL')
-}
-
 /** How many model calls are in the ledger of a home: each is written a moment after its answer. */
 export function writtenCalls(home: string): unknown {
   return countRows(home, 'hermes_usage')

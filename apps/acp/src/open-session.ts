@@ -35,12 +35,14 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
   const session = sessionId === undefined ? null : await storedSession(home, sessionId)
   await former?.close()
   const canAsk = Boolean(capabilities.elicitation?.form)
+  let opened: AcpSession | null = null
   const handle = home.host.open({
     ...options.options,
     ...(session ? { session } : {}),
     cwd,
     instructions: INSTRUCTIONS,
     permissions: 'ask',
+    onWakeUp: (turn) => opened?.showWakeUp(turn),
     ...(canAsk ? { answersQuestions: true } : { withoutToolsets: ['clarify'] }),
   })
   try {
@@ -55,7 +57,8 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
       : []),
   ]
   const showsNotices = Boolean(capabilities.session?.notices)
-  return new AcpSession({ handle, home, client, place: { cwd, userHome }, notices, showsNotices })
+  opened = new AcpSession({ handle, home, client, place: { cwd, userHome }, notices, showsNotices })
+  return opened
 }
 
 async function storedSession({ runtime }: Home, sessionId: string): Promise<SessionInfo> {

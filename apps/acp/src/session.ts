@@ -41,14 +41,18 @@ const CALLER: CommandCaller = {
 
 const BUSY = 'This session works on a prompt; wait for its end or send session/cancel first.'
 
-/** A prompt under way. */
-interface Prompt {
+/** A turn that the editor is shown. */
+interface ShownTurn {
   readonly turn: Turn
-  readonly controller: AbortController
-  isCancelled: boolean
   finishReason: FinishReason | null
   /** What the newest model call came to. */
   contextTokens: number
+}
+
+/** A prompt under way. */
+interface Prompt extends ShownTurn {
+  readonly controller: AbortController
+  isCancelled: boolean
 }
 
 /** One conversation with an editor. */
@@ -61,6 +65,8 @@ export class AcpSession {
   readonly #open = new Map<string, AbortController>()
   #notices: readonly string[]
   #prompt: Prompt | null = null
+  /** Settles once the editor has all of the run that began by itself; never rejects. */
+  #woken: Promise<void> = Promise.resolve()
   /** A command is carried out; abort ends it. */
   #command: AbortController | null = null
 
@@ -213,13 +219,24 @@ export class AcpSession {
     return { caller: CALLER, session, cwd: session.cwd, commands: this.#offered(), notice, signal }
   }
 
-  /** Ends the prompt or command under way; nothing happens when there is none. */
+  /** Shows a run that began by itself. What the editor prompts meanwhile comes after it. */
+  showWakeUp(turn: Turn): void {
+    const { logger } = this.#options.home
+    this.#woken = this.#show({ turn, finishReason: null, contextTokens: 0 })
+      .then(({ error }) => this.#sendLine(error?.message))
+      .catch((error: unknown) => logger.warn('A run that began by itself failed.', { error: errorLine(error) }))
+  }
+
+  /** Ends the prompt, command or run under way; nothing happens when there is none. */
   cancel(reason = 'cancelled from the editor'): void {
     const abort = new DOMException(reason, 'AbortError')
     this.#command?.abort(abort)
-    if (!this.#prompt) return
-    this.#prompt.isCancelled = true
-    this.#prompt.controller.abort(abort)
+    if (this.#prompt) {
+      this.#prompt.isCancelled = true
+      this.#prompt.controller.abort(abort)
+    }
+    // A run that began by itself ends too: to an editor it is the session that works.
+    this.#options.handle.interrupt(reason)
   }
 
   /** Ends the prompt under way, waits for it and frees what the agent holds; the session is kept and ends. */
@@ -228,6 +245,7 @@ export class AcpSession {
     const { turn } = this.#prompt ?? {}
     this.cancel('the editor left')
     await turn?.result.catch(() => undefined)
+    await this.#woken
     await (await this.#reader).return()
     for (const id of this.#open.keys()) this.#takeAway(id)
     await handle.end('editor_close')
@@ -237,18 +255,7 @@ export class AcpSession {
   async #finish(prompt: Prompt): Promise<StopReason> {
     try {
       await this.#sendNotices()
-      const updates = new RunUpdates(this.#ids, this.#options.place, this.#options)
-      for await (const event of prompt.turn) {
-        if (event.type === 'message-end') prompt.finishReason = event.message.finishReason ?? null
-        if (event.type === 'usage-update') prompt.contextTokens = event.usage.inputTokens + event.usage.outputTokens
-        for (const update of updates.of(event)) await this.#send(update)
-        if (event.type === 'approval-request')
-          void this.#askPermission(event.approvalId, this.#ids.current(event.callId), event.question)
-        // Answered elsewhere, maybe before it went out here.
-        if (event.type === 'approval-resolve') this.#takeAway(event.approvalId)
-      }
-      const result = await prompt.turn.result
-      await this.#sendUsage(prompt, result)
+      const result = await this.#show(prompt)
       return await this.#stopReason(prompt, result)
     } catch (error) {
       if (isAbort(error)) return 'cancelled'
@@ -256,6 +263,24 @@ export class AcpSession {
     } finally {
       this.#prompt = null
     }
+  }
+
+  async #show(shown: ShownTurn): Promise<RunResult> {
+    const updates = new RunUpdates(this.#ids, this.#options.place, this.#options)
+    const before = this.#woken
+    for await (const event of shown.turn) {
+      await before
+      if (event.type === 'message-end') shown.finishReason = event.message.finishReason ?? null
+      if (event.type === 'usage-update') shown.contextTokens = event.usage.inputTokens + event.usage.outputTokens
+      for (const update of updates.of(event)) await this.#send(update)
+      if (event.type === 'approval-request')
+        void this.#askPermission(event.approvalId, this.#ids.current(event.callId), event.question)
+      // Answered elsewhere, maybe before it went out here.
+      if (event.type === 'approval-resolve') this.#takeAway(event.approvalId)
+    }
+    const result = await shown.turn.result
+    await this.#sendUsage(shown, result)
+    return result
   }
 
   /** A question of this session goes out with the event that names its call; those of agents below it, and of the model, are asked here. */
@@ -341,7 +366,7 @@ export class AcpSession {
   }
 
   /** How full the window is, and what the prompt took, its delegated tasks included. */
-  async #sendUsage({ contextTokens }: Prompt, { usage, delegated = noUsage }: RunResult): Promise<void> {
+  async #sendUsage({ contextTokens }: ShownTurn, { usage, delegated = noUsage }: RunResult): Promise<void> {
     const { home } = this.#options
     const size = contextTokens > 0 ? await windowOf(home, this.id) : null
     if (size === null) return

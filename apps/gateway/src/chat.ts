@@ -51,7 +51,8 @@ export class Chat {
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
       const turn = start(conversation, slot)
-      return await reply({ request, model, sessionId: conversation.session.id, turn, stop: slot.stop })
+      const { session, unheard } = conversation
+      return await reply({ request, model, sessionId: session.id, turn, unheard, stop: slot.stop })
     } catch (error) {
       slot.endUnlessRunning()
       if (!isAbort(error)) throw error
@@ -133,17 +134,18 @@ interface ReplyOptions {
   readonly model: string
   readonly sessionId: string
   readonly turn: Turn
+  readonly unheard: string
   readonly stop: () => void
 }
 
-async function reply({ request, model, sessionId, turn, stop }: ReplyOptions): Promise<Response> {
+async function reply({ request, model, sessionId, turn, unheard, stop }: ReplyOptions): Promise<Response> {
   const headers = { 'x-hermes-session-id': sessionId }
   const envelope: Envelope = {
     id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
     created: Math.floor(Date.now() / 1000),
     model,
   }
-  const reader = new ReplyReader()
+  const reader = new ReplyReader(unheard)
   if (request.stream) {
     const body = await streamReply({
       source: new PieceSource(turn, reader, stop),

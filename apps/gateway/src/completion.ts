@@ -33,7 +33,7 @@ export interface Ending {
 interface EndingOptions {
   readonly sessionId: string
   readonly result: RunResult
-  readonly reader: Pick<ReplyReader, 'denials' | 'notices' | 'isCutOff'>
+  readonly reader: Pick<ReplyReader, 'denials' | 'notices' | 'isCutOff' | 'unheard'>
 }
 
 /**
@@ -42,13 +42,14 @@ interface EndingOptions {
  */
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
-  const { denials, notices, isCutOff } = reader
+  const { denials, notices, isCutOff, unheard } = reader
   const isAnswer = status === 'completed' || status === 'stopped'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
   if (!isAnswer && !isSilent) throw noAnswer(result)
   const isLimit = isCutOff || (status === 'stopped' && error?.code !== 'agent.content_filter')
+  const text = isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text
   return {
-    text: isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text,
+    text: unheard === '' ? text : `${unheard}\n\n${text}`,
     finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
     usage: addUsage(result.usage, result.delegated ?? noUsage),
     hermes: { session_id: sessionId, status, denied: denials, ...(notices.length > 0 ? { notices } : {}) },

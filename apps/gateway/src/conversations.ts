@@ -6,7 +6,7 @@ import type { OpenRequest, QueuePlace, SessionHandle, SessionHost } from '@herme
 import type { Storage } from '@hermes/storage'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import { brokenOffAt, findContinuation, messagesOf, textsIn } from './history.js'
+import { brokenOffAt, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
 
 const ID_DIGITS = 16
 
@@ -15,6 +15,8 @@ export interface Conversation {
   readonly session: SessionHandle
   readonly input: RunInput
   readonly place: QueuePlace
+  /** What the agent has said by itself and the client has not heard. */
+  readonly unheard: string
 }
 
 /** Options of {@link Conversations}. */
@@ -95,13 +97,14 @@ export class Conversations {
     try {
       place = await session.queue({ signal })
       const entries = await this.#entries(session)
-      const input = inputOf(messagesOf(entries), request, partial)
+      const messages = messagesOf(entries)
+      const input = inputOf(messages, request, partial)
       if (input) {
         const { agent } = await session.agent()
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null
         if (fromSeq !== null) await agent.undo({ fromSeq })
-        return { session, input, place }
+        return { session, input, place, unheard: unheardIn(messages, request.history) }
       }
     } catch (error) {
       place?.leave()

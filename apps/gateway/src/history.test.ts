@@ -1,6 +1,6 @@
 import type { Message } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import { brokenOffAt, findContinuation, textsIn } from './history.js'
+import { brokenOffAt, findContinuation, textsIn, unheardIn } from './history.js'
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 const assistant = (text: string): Message => ({
@@ -59,6 +59,25 @@ describe('findContinuation', () => {
     expect(continuation(worked, [user('look '), assistant('Looking.\n\nAll seen.'), user('next')])).toEqual(append(0))
     expect(continuation(worked, [user('look'), assistant('All seen.'), user('next')])).toEqual(append(0))
     expect(continuation(worked, [user('look'), assistant('Looking.'), user('next')])).toBeNull()
+  })
+
+  it('goes on without what was said by itself, and tells what the client has not heard', () => {
+    const spoken = [user('begin'), assistant('It runs.'), reminder('Task: three.'), assistant('I heard: three.')]
+    const [began, answered] = [user('begin'), assistant('It runs.')]
+    expect(continuation(spoken, [began, answered, user('and?')])).toEqual(append(0))
+    expect(continuation(spoken, [began, assistant('I heard: three.'), user('and?')])).toEqual(append(0))
+    expect(continuation(spoken, [began, assistant('Something else.'), user('and?')])).toBeNull()
+    expect(unheardIn(spoken, [began, answered])).toBe('I heard: three.')
+    expect(unheardIn(spoken, [])).toBe('I heard: three.')
+    expect(unheardIn(spoken, [began, assistant('It runs.\n\nI heard: three.')])).toBe('')
+    const twice = [...spoken, reminder('Task: four.'), call, result, assistant('And four.')]
+    expect(unheardIn(twice, [began, answered])).toBe('I heard: three.\n\nLooking.\n\nAnd four.')
+    expect(continuation(twice, [began, answered, user('and?')])).toEqual(append(0))
+    // An answer that failed has told nothing; one that came has.
+    expect(unheardIn([...spoken, user('and?')], [began, answered])).toBe('I heard: three.')
+    const since = [...spoken, user('and?'), assistant('Done.')]
+    expect(unheardIn(since, [began, answered, user('and?'), assistant('I heard: three.\n\nDone.')])).toBe('')
+    expect(unheardIn(since, [])).toBe('')
   })
 
   it('takes the beginning of a reply that broke off, or none at all', () => {

@@ -1,12 +1,18 @@
 // A client sends its whole conversation each time; the session's log knows most of it already. What is new is found by comparing.
 import { createHash } from 'node:crypto'
-import { type Entry, liveEntries, type Message, messageText } from '@hermes/contracts/conversation'
+import { type Entry, liveEntries, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 
 /** What a client can tell of a message: whitespace does not count, images count by their bytes. */
 type HistoryText =
   | { readonly role: 'user'; readonly text: string }
   /** One reply; the agent may have spoken several times before and after its tool calls. */
-  | { readonly role: 'assistant'; readonly texts: readonly string[]; readonly isInterrupted: boolean }
+  | {
+      readonly role: 'assistant'
+      readonly texts: readonly string[]
+      /** So many of `texts` were the answer to the person; the others came by themselves, with results of background tasks. */
+      readonly answered: number
+      readonly isInterrupted: boolean
+    }
 
 /** The messages of a log that still count. */
 export function messagesOf(entries: readonly Entry[]): Message[] {
@@ -16,7 +22,7 @@ export function messagesOf(entries: readonly Entry[]): Message[] {
 /** What a client has seen of `messages`; tool calls, results and our own notes are left out. */
 export function textsIn(messages: readonly Message[]): HistoryText[] {
   const texts: HistoryText[] = []
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     if (message.role === 'user') {
       const text = visibleContent(message)
       if (text !== '') texts.push({ role: 'user', text })
@@ -24,11 +30,41 @@ export function textsIn(messages: readonly Message[]): HistoryText[] {
       const text = squeeze(messageText(message))
       if (text === '') continue
       const last = texts.at(-1)
-      const before = last?.role === 'assistant' ? (texts.pop() as typeof last).texts : []
-      texts.push({ role: 'assistant', texts: [...before, text], isInterrupted: message.content.some(isNote) })
+      const before = last?.role === 'assistant' ? last : null
+      if (before) texts.pop()
+      const all = [...(before?.texts ?? []), text]
+      const isByItself = before && (before.answered < before.texts.length || isBegunByItself(messages, index))
+      const answered = isByItself ? before.answered : all.length
+      texts.push({ role: 'assistant', texts: all, answered, isInterrupted: message.content.some(isNote) })
     }
   }
   return texts
+}
+
+/** Whether the run of a reply began with no word of a person: a message that nobody sees follows an answer that was complete. */
+function isBegunByItself(messages: readonly Message[], index: number): boolean {
+  let start = index
+  while (start > 0 && messages[start]?.role !== 'user') start--
+  const [before, first] = [messages[start - 1], messages[start]]
+  const isComplete = before?.role === 'assistant' && before.finishReason === 'stop' && toolCalls(before).length === 0
+  return isComplete && first?.role === 'user' && visibleContent(first) === ''
+}
+
+/** What the agent said by itself since the client had an answer, where the client's history does not show that it was heard. */
+export function unheardIn(messages: readonly Message[], history: readonly Message[]): string {
+  let texts: string[] = []
+  let isAnswer = false
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'user' && visibleContent(message) !== '') isAnswer = true
+    if (message.role !== 'assistant') continue
+    const text = messageText(message).trim()
+    if (isBegunByItself(messages, index)) texts.push(text)
+    else if (isAnswer) texts = []
+    isAnswer = false
+  }
+  const unheard = texts.filter((text) => text !== '').join('\n\n')
+  const last = history.at(-1)
+  return last?.role === 'assistant' && squeeze(messageText(last)).endsWith(squeeze(unheard)) ? '' : unheard
 }
 
 function visibleContent(message: Message & { readonly role: 'user' }): string {
@@ -119,6 +155,7 @@ function isSameText(logged: HistoryText, client: HistoryText): boolean {
   return (
     text.endsWith(whole) ||
     logged.texts.some((_, index) => logged.texts.slice(index).join('') === text) ||
+    text.endsWith(logged.texts.slice(0, logged.answered).join('')) ||
     (logged.isInterrupted && whole.startsWith(text))
   )
 }

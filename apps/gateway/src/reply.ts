@@ -51,6 +51,12 @@ export class ReplyReader {
   readonly #repeated = new RepeatedText()
   /** A reply is asked again, and nothing new of it came yet. */
   #isRepeated = false
+  /** What the agent has said by itself before; it leads the answer. */
+  readonly unheard: string
+
+  constructor(unheard = '') {
+    this.unheard = unheard
+  }
 
   read(event: AgentEvent): readonly Piece[] {
     const notice = describeNotice(event)
@@ -110,9 +116,10 @@ export class ReplyReader {
   /** Replies between tool calls stand apart; a reply that goes on after its output limit does not. */
   #text(messageId: string, text: string): Piece {
     const isNext = this.#hasText && this.#streamedId !== messageId && !this.isCutOff
+    const before = this.#hasText ? '' : this.unheard
     this.#streamedId = messageId
     this.#hasText = true
-    return { type: 'text', text: isNext ? `\n\n${text}` : text }
+    return { type: 'text', text: isNext || before !== '' ? `${before}\n\n${text}` : text }
   }
 
   /** What was sent cannot be taken back, so it is said where another answer takes its place. */

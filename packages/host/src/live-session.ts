@@ -28,6 +28,8 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   readonly keepsFolder?: boolean
   /** Whether a reader answers what the model asks; else it cannot ask. Default `false`. */
   readonly answersQuestions?: boolean
+  /** Told of a run that begins by itself, with what came of background tasks. Must not throw. */
+  readonly onWakeUp?: (turn: Turn) => void
 }
 
 /** What a session needs of its host. */
@@ -50,6 +52,9 @@ export interface Turn extends AsyncIterable<AgentEvent> {
   /** Rejects when no agent could be made, with what {@link Runtime.createAgent} throws, or when `signal` fired before its turn came. */
   readonly result: Promise<RunResult>
 }
+
+/** Runs in a row that begin by themselves; what comes of tasks after that waits for the next message. */
+const MAX_WAKE_UPS = 5
 
 /** An input whose turn has come, from before its agent is there until its run is over. */
 interface CurrentInput {
@@ -86,6 +91,12 @@ export class LiveSession {
   readonly #questions = new Map<string, (answer: Answer | null, by?: string) => void>()
   readonly #approvals = new Set<string>()
   #questionCount = 0
+  /** A task in the background has ended since its results were last looked for. */
+  #hasResults = false
+  /** The last run completed: after a stop, a limit or a failure nothing begins by itself. */
+  #mayWakeUp = false
+  /** Since the last input of a person. */
+  #wakeUps = 0
   usedAtMs = 0
   handles = 0
 
@@ -136,6 +147,7 @@ export class LiveSession {
       permissions: _mode,
       answersQuestions,
       keepsFolder,
+      onWakeUp: _onWakeUp,
       session: known,
       sessionId: _id,
       ...request
@@ -162,8 +174,42 @@ export class LiveSession {
     this.#listen()
     this.#stopWatching()
     this.#stopWatching = ready.children.watch(({ id, isBackground, endedAtMs, state }) => {
-      if (isBackground && endedAtMs !== null) this.#publish({ type: 'background-end', id, state })
+      if (!isBackground || endedAtMs === null) return
+      this.#publish({ type: 'background-end', id, state })
+      this.#hasResults = true
+      this.#wakeUp()
     })
+  }
+
+  /** Begins a run with the results of background tasks when nothing else is in the session; a run under way wakes it at its end. */
+  #wakeUp(): void {
+    this.#beginByItself().catch((error: unknown) =>
+      this.#options.logger.warn('A session did not wake up for a background task.', {
+        sessionId: this.id,
+        error: errorLine(error),
+      }),
+    )
+  }
+
+  async #beginByItself(): Promise<void> {
+    if (!this.#canWakeUp()) return
+    const { inbox } = await this.#options.runtime.storage()
+    const results = await inbox.waiting(this.id)
+    // Somebody may have said something meanwhile.
+    if (!this.#canWakeUp()) return
+    this.#hasResults = false
+    // A run that was under way has told them already.
+    if (results.length === 0) return
+    this.#wakeUps++
+    const turn = this.#enqueue({ resume: true })
+    this.#request.onWakeUp?.(turn)
+    await turn.result
+  }
+
+  #canWakeUp(): boolean {
+    const isWanted = this.#hasResults && this.#mayWakeUp && this.#wakeUps < MAX_WAKE_UPS
+    const isThere = this.handles > 0 || this.#options.isPooled
+    return isWanted && isThere && this.#ready !== null && !this.#isShut && !this.queue.isTaken
   }
 
   #listen(): void {
@@ -194,11 +240,17 @@ export class LiveSession {
 
   /** Runs at a place in the queue, and leaves it at the end. Throws as {@link Turn.result} rejects. */
   run(place: Place, input: RunInput, signal?: AbortSignal): Turn {
+    this.#wakeUps = 0
     return this.#turn(this.#start({ place, stop: new AbortController() }, input, signal))
   }
 
   /** Runs once nothing else is before it. */
   send(input: RunInput, signal?: AbortSignal): Turn {
+    this.#wakeUps = 0
+    return this.#enqueue(input, signal)
+  }
+
+  #enqueue(input: RunInput, signal?: AbortSignal): Turn {
     const current: CurrentInput = { place: null, stop: new AbortController() }
     if (!this.queue.isTaken) this.#current = current
     const begun = this.queue.enter(signal).then((place) => {
@@ -253,6 +305,7 @@ export class LiveSession {
       const { cursor } = bus
       const result = this.#publishAll(bus, run).then(() => run.result)
       void result.then(async ({ status, error }) => {
+        this.#mayWakeUp = status === 'completed'
         if (status === 'completed') this.#completed(ready)
         // Its view of the session is no longer right; the next input gets another agent.
         if (error?.code.startsWith('store.') && this.#options.isPooled)
@@ -264,6 +317,7 @@ export class LiveSession {
           })
         this.#options.used(this)
         leave()
+        this.#wakeUp()
       })
       return { id: run.id, cursor, result }
     } catch (error) {

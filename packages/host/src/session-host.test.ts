@@ -1,10 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openRuntime } from '@hermes/runtime'
+import { openRuntime, type Runtime } from '@hermes/runtime'
 import { createFakeClock, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSessionHost, type OpenRequest, type SessionHandle, type SessionHostOptions } from './index.js'
+import {
+  createSessionHost,
+  type EventReader,
+  type OpenRequest,
+  type SessionHandle,
+  type SessionHostOptions,
+  type Turn,
+} from './index.js'
 
 const CONFIG = `auxiliary: {session_summary: {enabled: false}, title_generation: {enabled: false}}
 terminal: {isolation: "off"}
@@ -13,6 +20,7 @@ memory: {flush_min_turns: 0}
 
 interface Stage {
   readonly server: ModelServer
+  readonly runtime: Runtime
   readonly host: ReturnType<typeof createSessionHost>
   open(request?: Partial<OpenRequest>): SessionHandle
 }
@@ -40,7 +48,7 @@ async function stage(options: Partial<SessionHostOptions> = {}): Promise<Stage> 
   })
   const model = { baseUrl: server.baseUrl, model: 'm' }
   const open: Stage['open'] = (request = {}) => host.open({ ...model, permissions: 'deny', ...request })
-  return { server, host, open }
+  return { server, runtime, host, open }
 }
 
 /** Answers with what was said last. */
@@ -203,6 +211,95 @@ describe('a session of a host', () => {
       expect(cursor).toBeGreaterThan(middle)
       if (event.type === 'run-end') break
     }
+  })
+})
+
+const DELEGATES = { toolCalls: [{ name: 'delegate_task', args: { goal: 'Count.', background: true } }] }
+
+/** A model that delegates when it is told to begin and, where it goes on, with each result; tasks end once they are let go. */
+function delegating(server: ModelServer, { goesOn = false } = {}) {
+  const held = Promise.withResolvers<void>()
+  let count = 0
+  server.setHandler(async ({ body }) => {
+    const newest = body.messages.at(-1)!
+    const text = JSON.stringify(newest.content)
+    if (JSON.stringify(body.messages[0]).includes('You were started by another agent')) {
+      await held.promise
+      return { text: 'Three apples.' }
+    }
+    const isResult = newest.role === 'user' && text.includes('Three apples')
+    if (isResult) count++
+    return text.includes('begin') || (isResult && goesOn) ? DELEGATES : { text: 'Fine.' }
+  })
+  return { letGo: held.resolve, delivered: () => count }
+}
+
+async function tasksEnd(reader: EventReader, count: number): Promise<void> {
+  for await (const { event } of reader) if (event.type === 'background-end' && --count === 0) break
+}
+
+describe('a background result', () => {
+  it('wakes an idle session, so many times in a row, and again once somebody said something', async () => {
+    const { server, runtime, open } = await stage()
+    const { letGo, delivered } = delegating(server, { goesOn: true })
+    const turns: Turn[] = []
+    const session = open({ onWakeUp: (turn) => void turns.push(turn) })
+    const reader = await session.subscribe()
+    await session.send('begin').result
+    expect(turns).toEqual([])
+    letGo()
+    await tasksEnd(reader, 6)
+    const results = await Promise.all(turns.map(({ result }) => result))
+    expect(results.map(({ status, text }) => [status, text])).toEqual(turns.map(() => ['completed', 'Fine.']))
+    const { inbox } = await runtime.storage()
+    expect([delivered(), turns.length, (await inbox.waiting(session.id)).length]).toEqual([5, 5, 1])
+    const types: string[] = []
+    for await (const { type } of turns[4]!) types.push(type)
+    expect([types[0], types.at(-1)]).toEqual(['run-start', 'run-end'])
+    const again = await session.subscribe()
+    await session.send('and now?').result
+    await tasksEnd(again, 6)
+    expect([delivered(), server.violations]).toEqual([11, []])
+  })
+
+  it('waits for the next message after a stop by a person, and where all have left', async () => {
+    for (const leave of [
+      async (session: SessionHandle) => {
+        const turn = session.send('stall')
+        session.interrupt()
+        await turn.result
+      },
+      async (session: SessionHandle) => session.close(),
+    ]) {
+      const { server, runtime, host, open } = await stage()
+      const { letGo, delivered } = delegating(server)
+      const session = open()
+      const reader = await host.subscribe()
+      await session.send('begin').result
+      await leave(session)
+      letGo()
+      await tasksEnd(reader, 1)
+      const { inbox } = await runtime.storage()
+      expect([delivered(), (await inbox.waiting(session.id)).length, session.isAtWork]).toEqual([0, 1, false])
+      await open({ sessionId: session.id }).send('and now?').result
+      expect([delivered(), (await inbox.waiting(session.id)).length]).toEqual([1, 0])
+    }
+  })
+
+  it('wakes a session that nobody has open where agents come and go with use', async () => {
+    const { server, host, open } = await stage({ idleMs: 1_000_000 })
+    const { letGo, delivered } = delegating(server)
+    const session = open()
+    const reader = await host.subscribe()
+    await session.send('begin').result
+    session.close()
+    letGo()
+    const seen: string[] = []
+    for await (const { event } of reader) {
+      if (['background-end', 'run-end'].includes(event.type)) seen.push(event.type)
+      if (seen.length === 3) break
+    }
+    expect([seen, delivered()]).toEqual([['run-end', 'background-end', 'run-end'], 1])
   })
 })
 

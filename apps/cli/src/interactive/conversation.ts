@@ -7,6 +7,7 @@ import type { RunInput } from '@hermes/agent-core'
 import { completeLine, offeredTo, PLAN_HINT, readLine, runCommand, type TypedLine, unknownLine } from '@hermes/commands'
 import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
+import type { Turn } from '@hermes/host'
 import { createCommandSession, type Runtime } from '@hermes/runtime'
 import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
@@ -14,7 +15,6 @@ import { renderTable } from '../render/command-table.js'
 import { createProgressView } from '../render/progress.js'
 import { createRecap } from '../render/recap.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
-import { BackgroundNews } from './background-news.js'
 import { childLines } from './child-lines.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
 import { isPlanningSeat } from './is-planning.js'
@@ -27,7 +27,7 @@ import { createTurnStatus } from './turn-status.js'
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 /** Options of {@link Conversation}. */
-export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'permissions'> {
+export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'permissions' | 'onWakeUp'> {
   readonly busyMode: BusyMode
   readonly yolo: boolean
   /** Begins in plan mode. */
@@ -73,7 +73,9 @@ export class Conversation implements ConsoleHandlers {
   #steering: string[] = []
   /** Notes that no tool result could carry; the agent keeps them for the next turn. */
   #late: string[] = []
-  readonly #news: BackgroundNews
+  /** A run that began by itself and is not shown yet. */
+  #wokenTurn: Turn | null = null
+  #stopWatching: () => void = () => undefined
   readonly #ended = new AbortController()
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
@@ -81,14 +83,6 @@ export class Conversation implements ConsoleHandlers {
   constructor(options: ConversationOptions) {
     this.#options = options
     this.#isYolo = options.yolo
-    this.#news = new BackgroundNews({
-      storage: () => options.runtime.storage(),
-      notified: ({ id, state }) => {
-        if (this.#isLeaving) return
-        this.say(`Task ${id} ${state}.`)
-        this.#wake()
-      },
-    })
   }
 
   get #permissions(): SeatOptions['permissions'] {
@@ -145,9 +139,9 @@ export class Conversation implements ConsoleHandlers {
     if (this.seat.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)
     while (!this.#isLeaving) {
-      const next = this.#waiting.shift()
-      if (next) await Promise.race([this.#handle(next), this.#abandoned])
-      else if (this.#news.isDue) await Promise.race([this.#hear(), this.#abandoned])
+      const next = this.#wokenTurn ? undefined : this.#waiting.shift()
+      if (this.#wokenTurn) await Promise.race([this.#hear(), this.#abandoned])
+      else if (next) await Promise.race([this.#handle(next), this.#abandoned])
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
     await leaveSeat(this.seat, this.endReason)
@@ -159,14 +153,27 @@ export class Conversation implements ConsoleHandlers {
       output: this.output,
       pick: (question, signal) => this.#console.pick(question, signal),
     }
-    const seat = await takeSeat({ runtime, host, request, asker, permissions: this.#permissions }, session)
+    const onWakeUp = (turn: Turn) => {
+      this.#wokenTurn = turn
+      this.#wake()
+    }
+    const seat = await takeSeat({ runtime, host, request, asker, permissions: this.#permissions, onWakeUp }, session)
     const former = this.#seat
     this.#seat = seat
+    this.#wokenTurn = null
     if (former?.handle.id === seat.handle.id) {
       former.stopAsking()
       former.handle.close()
     } else if (former) await leaveSeat(former, 'left')
-    this.#news.watch(seat)
+    this.#watchTasks(seat)
+  }
+
+  /** Says when a task in the background has ended. */
+  #watchTasks({ children }: Seat): void {
+    this.#stopWatching()
+    this.#stopWatching = children.watch(({ id, state, isBackground, endedAtMs }) => {
+      if (isBackground && endedAtMs !== null && !this.#isLeaving) this.say(`Task ${id} ${state}.`)
+    })
   }
 
   /** What may be typed here besides messages. */
@@ -197,7 +204,7 @@ export class Conversation implements ConsoleHandlers {
       ready: () => this.seat,
       replaced: (seat) => {
         this.#seat = seat
-        this.#news.watch(seat)
+        this.#watchTasks(seat)
       },
       isBusy: () => this.isBusy,
       own: {
@@ -331,15 +338,17 @@ export class Conversation implements ConsoleHandlers {
 
   /** Somebody who comes back is not met by an agent that is at work already. */
   async #announceInbox(): Promise<void> {
-    const count = await this.#news.waiting(this.seat)
+    const { inbox } = await this.#options.runtime.storage()
+    const { length: count } = await inbox.waiting(this.seat.agent.sessionId)
     if (count > 0)
       this.say(`${count === 1 ? 'A result' : `${count} results`} of background tasks: with your next message.`)
   }
 
-  /** What came of tasks in the background while nothing ran; a run under way has heard of it by itself. */
+  /** Shows the run that began by itself. */
   async #hear(): Promise<void> {
-    this.#news.settle()
-    if ((await this.#news.waiting(this.seat)) > 0) await this.turn({ resume: true })
+    const turn = this.#wokenTurn
+    this.#wokenTurn = null
+    if (turn) await this.#show(turn)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
 
@@ -354,14 +363,14 @@ export class Conversation implements ConsoleHandlers {
 
   async #command({ command, args }: TypedCommand): Promise<void> {
     try {
-      for (const output of await runCommand(command, args, this.#commands())) await this.#show(output)
+      for (const output of await runCommand(command, args, this.#commands())) await this.#showOutput(output)
       if (command.name === 'help') this.output.write(renderTable({ rows: KEYS_HELP }, this.output))
     } catch (error) {
       this.say(describeFailure(error).line)
     }
   }
 
-  async #show(output: CommandOutput): Promise<void> {
+  async #showOutput(output: CommandOutput): Promise<void> {
     switch (output.type) {
       case 'text':
         this.say(output.text)
@@ -440,7 +449,13 @@ export class Conversation implements ConsoleHandlers {
   }
 
   async turn(input: RunInput): Promise<void> {
-    const { agent, handle, children } = this.seat
+    // One that began at this moment comes first in the session, and so on the screen.
+    if (this.#wokenTurn) await this.#hear()
+    await this.#show(this.seat.handle.send(input))
+  }
+
+  async #show(turn: Turn): Promise<void> {
+    const { agent, children } = this.seat
     const view = createProgressView({ output: this.#stream, text: true })
     const status = createTurnStatus(Date.now())
     const showStatus = () =>
@@ -454,7 +469,6 @@ export class Conversation implements ConsoleHandlers {
     this.#interruptedAtMs = Number.NEGATIVE_INFINITY
     this.#turn = { showStatus }
     try {
-      const turn = handle.send(input)
       for await (const event of turn) {
         view.show(event)
         status.see(event)
@@ -467,7 +481,6 @@ export class Conversation implements ConsoleHandlers {
       if (result.error) this.say(result.error.message)
       await this.#storeTitle()
       isCompleted = result.status === 'completed'
-      if (!isCompleted) this.#news.settle()
       if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
     } catch (error) {
       this.say(describeFailure(error).line)

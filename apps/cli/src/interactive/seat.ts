@@ -11,6 +11,7 @@ export interface SeatOptions {
   readonly request: AgentRequest
   readonly asker: Asker
   readonly permissions: OpenRequest['permissions']
+  readonly onWakeUp: NonNullable<OpenRequest['onWakeUp']>
 }
 
 /** The session a person is in. */
@@ -28,8 +29,9 @@ export interface Seat extends Omit<SessionAgent, 'auxiliaryTask' | 'hasProcesses
 
 /** A session to sit in, a stored one or a new one. */
 export async function takeSeat(options: SeatOptions, session: SessionInfo | null): Promise<Seat> {
-  const { runtime, host, request, asker, permissions } = options
-  const handle = host.open({ ...request, ...(session ? { session } : {}), permissions, answersQuestions: true })
+  const { runtime, host, request, asker, permissions, onWakeUp } = options
+  const known = session ? { session } : {}
+  const handle = host.open({ ...request, ...known, permissions, answersQuestions: true, onWakeUp })
   const agent = await handle.agent().catch((error: unknown) => {
     handle.close()
     throw error
