@@ -190,6 +190,30 @@ it('keeps credentials behind a linked folder from being moved, removed, written 
   expect(await readFile(join(home, 'auth.json'), 'utf8')).toBe('{}')
 })
 
+it.each(['deny', 'park'] as const)('keeps what a single query asks; the answer counts later (%s)', async (mode) => {
+  const { server, home, cwd } = scene
+  await mkdir(join(cwd, 'build'))
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, 'config.yaml'), `approvals: {single_query_mode: ${mode}}\n`)
+  const command = calls('rm -rf build')
+  server.enqueue(command, ...(mode === 'deny' ? [{ text: 'I may not.' }, command] : []), { text: 'It is gone.' })
+  const first = await chat('-q', 'Clean up.')
+  const { id, question } = JSON.parse((await hermes('approvals', 'list', '--json')).stdout) as {
+    id: string
+    question: { subject: { sessionId: string } }
+  }
+  const answering = `hermes approvals answer ${id.slice(0, 8)} yes`
+  if (mode === 'deny') expect(first).toMatchObject({ exitCode: 0, stdout: 'I may not.\n' })
+  else expect(first).toMatchObject({ exitCode: 4, stdout: '', stderr: expect.stringContaining(answering) })
+  expect((await readdir(cwd)).sort()).toEqual(['build'])
+  const { sessionId } = question.subject
+  expect((await hermes('approvals', 'answer', id, 'once')).stdout).toContain(`hermes -r ${sessionId}\n`)
+  const again = mode === 'deny' ? ['-q', 'Try again.'] : []
+  expect(await chat('-r', sessionId, ...again)).toMatchObject({ exitCode: 0, stdout: 'It is gone.\n' })
+  expect(await readdir(cwd)).toEqual([])
+  expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
+})
+
 it('makes nothing of the trail when only the chat was used', async () => {
   scene.server.enqueue({ text: 'Hi.' })
   await chat('-q', 'Hello.')
@@ -292,7 +316,7 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
         question: { subject: { sessionId: string } }
       }
       const { sessionId } = question.subject
-      const text = `Answered: once. The run goes on with: hermes -r ${sessionId}\n`
+      const text = `Answered: once. The session goes on with: hermes -r ${sessionId}\n`
       expect(await hermes('approvals', 'answer', id, 'once')).toMatchObject({ exitCode: 0, stdout: text })
       return sessionId
     }

@@ -1,7 +1,7 @@
 import { type AgentEvent, isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
 import type { UserPart } from '@hermes/contracts/conversation'
 import { questionToJson } from '@hermes/contracts/policy'
-import { createSessionHost } from '@hermes/host'
+import { createSessionHost, unattendedMode } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import type { ChatOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
@@ -36,7 +36,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       firstText: `${options.query ?? ''}${piped ?? ''}`,
       notices: false,
       ...(session ? { session } : {}),
-      permissions: person ? 'ask' : 'deny',
+      permissions: person ? 'ask' : unattendedMode('oneshot', runtime.config.approvals),
       answersQuestions: person !== null,
     })
     const { agent, models } = await handle.agent()
@@ -60,7 +60,8 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const valid = result.error?.code === 'transport.model_not_found' ? await models() : []
     const isPlan = result.status === 'completed' && isPlanning(agent.entries())
     const isKept = result.status !== 'completed' && (await isLogged(runtime, agent.sessionId, result))
-    return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept })
+    const waiting = await Promise.all((result.pending ?? []).map((id) => toAnswer(runtime, id)))
+    return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept, waiting })
   } finally {
     await host.settle()
     await runtime.close(endReason)
@@ -77,6 +78,12 @@ async function isLogged(runtime: Runtime, sessionId: string, { error }: RunResul
   if (error?.code.startsWith('store.')) return false
   const session = await (await runtime.storage()).sessions.get(sessionId).catch(() => null)
   return session !== null && session.messageCount > 0
+}
+
+/** What somebody has to answer before a run goes on, and how. */
+async function toAnswer(runtime: Runtime, id: string): Promise<string> {
+  const approval = await (await runtime.storage()).approvals.get(id)
+  return `Waits for an answer: ${approval?.question.summary ?? ''} Answer it: hermes approvals answer ${id.slice(0, 8)} yes (or no)`
 }
 
 /** Whoever asks for a plan this way must not get a run with full rights instead. */
@@ -146,14 +153,17 @@ interface Report {
   readonly isPlan: boolean
   /** The session has what was said, although the run did not end well. */
   readonly isKept: boolean
+  /** What a parked run waits for, a line each. */
+  readonly waiting: readonly string[]
 }
 
-function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan, isKept }: Report): number {
+function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan, isKept, waiting }: Report): number {
   const text = io.stdout.isTTY ? printable(result.text) : result.text
   if (!options.json && text !== '' && (result.status === 'completed' || result.status === 'stopped'))
     io.stdout.write(`${text.trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${printable(`${result.error.message}${models}`)}\n`)
+  for (const line of waiting) io.stderr.write(`${printable(line)}\n`)
   if (isKept) io.stderr.write(`The session is kept; go on with: hermes chat -r ${sessionId}\n`)
   if (isPlan) io.stderr.write(`A plan; nothing was changed. Carry it out: hermes chat -r ${sessionId} --accept\n`)
   return EXIT_OF[result.status]

@@ -110,7 +110,15 @@ describe('loadConfig', () => {
         tool_output: { max_bytes: 50_000, max_lines: 2000, max_line_length: 2000 },
         file_read_max_chars: 100_000,
         lint: { enabled: true, timeout: 3 },
-        approvals: { mode: 'ask', timeout: 300, deny: [], smart_policy: '' },
+        approvals: {
+          mode: 'ask',
+          timeout: 300,
+          single_query_mode: 'deny',
+          cron_mode: 'deny',
+          unattended_mode: 'park',
+          deny: [],
+          smart_policy: '',
+        },
         security: {
           allow_private_urls: false,
           allowed_ranges: [],

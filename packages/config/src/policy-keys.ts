@@ -19,6 +19,12 @@ const least = { type: 'least' } as const
 export const POLICY_KEYS: Readonly<Record<string, Strictness>> = {
   'approvals.mode': order('ask', 'smart', 'off'),
   'approvals.deny': all,
+  ...Object.fromEntries(
+    ['single_query', 'cron', 'unattended'].map((where) => [
+      `approvals.${where}_mode`,
+      order('deny', 'park', 'approve'),
+    ]),
+  ),
   command_allowlist: common,
   'security.allow_private_urls': order(false, true),
   'security.allowed_ranges': common,

@@ -90,6 +90,11 @@ export interface ApprovalQuestion {
 /** What a person may answer: a permit for this one action, a grant for the rest of the session or for good, or none. */
 export type ApprovalChoice = 'once' | 'session' | 'always' | 'deny'
 
+/** The session whose questions, answers and grants those of a subject are: the root of its tree of delegation. */
+export function rootSessionOf({ sessionId, rootSessionId }: Subject): string {
+  return rootSessionId ?? sessionId
+}
+
 /** How an approval ended. */
 export type ApprovalOutcome =
   | { readonly type: 'allow'; readonly permit: Permit; readonly choice: ApprovalChoice }
@@ -117,9 +122,19 @@ export interface Policy {
   settled(approvalId: string, options?: { readonly signal?: AbortSignal }): Promise<ApprovalOutcome>
   /** Answers an open approval; `false` when it is unknown or answered already. */
   answer(approvalId: string, choice: ApprovalChoice, by?: string): Promise<boolean>
-  /** Registers somebody who can answer for `sessionId` (`*` for all). Returns how to leave. */
-  listen(sessionId: string, listener: ApprovalListener): () => void
+  /**
+   * Registers somebody who is told of the questions of `sessionId` (`*` for all) and may answer them. `unanswered` says what comes of a
+   * question meanwhile; of several listeners the most patient one decides. Returns how to leave.
+   */
+  listen(sessionId: string, listener: ApprovalListener, unanswered?: Unanswered): () => void
 }
+
+/**
+ * What comes of a question that has no answer yet. `wait` (the default): the action waits for it, and parks when the time is over. `park`: it
+ * parks at once; agents that others delegated to are denied instead, for nobody resumes them. `deny`: it is denied at once. The question is
+ * kept in each case, and an answer given later counts for the next try of the same action in that session.
+ */
+export type Unanswered = 'wait' | 'park' | 'deny'
 
 /** Told of each question as it comes up. Must not throw. */
 export type ApprovalListener = (approvalId: string, question: ApprovalQuestion) => void
@@ -150,7 +165,7 @@ export interface ApprovalStore {
    */
   put(approval: Approval): Promise<boolean>
   get(id: string): Promise<Approval | null>
-  /** Those of a session, by default of all, that are not `used`, oldest first. */
+  /** Those of a session and of all that it delegates, by default of all sessions, that are not `used`, oldest first. */
   pending(sessionId?: string): Promise<readonly Approval[]>
 }
 

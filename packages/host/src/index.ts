@@ -1,5 +1,5 @@
 export type { EventReader } from './event-bus.js'
-export type { OpenRequest, PermissionMode, Turn } from './live-session.js'
+export { type OpenRequest, type PermissionMode, type Turn, unattendedMode } from './live-session.js'
 export type { HostEventBody, SessionEvent } from './session-event.js'
 export {
   createSessionHost,

@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import type { ApprovalChoice } from '@hermes/contracts/policy'
+import { type ApprovalChoice, type ApprovalQuestion, rootSessionOf, type Unanswered } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
@@ -13,8 +13,24 @@ import type { EventBus, EventReader } from './event-bus.js'
 import type { HostEventBody } from './session-event.js'
 import { type Place, SessionQueue } from './session-queue.js'
 
-/** Who answers what the policy asks: a reader of the session, nobody (so that it is denied at once), or a yes to everything that may be approved. */
-export type PermissionMode = 'ask' | 'deny' | 'approve'
+/**
+ * Who answers what the policy asks: a reader of the session; nobody now, so that the run parks or is denied what it asked for; or a yes to
+ * everything that may be approved. What nobody answers now is kept.
+ */
+export type PermissionMode = 'ask' | 'park' | 'deny' | 'approve'
+
+/** What config.yaml wants where no reader answers. */
+export function unattendedMode(platform: string, approvals: Runtime['config']['approvals']): PermissionMode {
+  if (platform === 'oneshot') return approvals.single_query_mode
+  return platform === 'cron' ? approvals.cron_mode : approvals.unattended_mode
+}
+
+const UNANSWERED: Readonly<Record<PermissionMode, Unanswered>> = {
+  ask: 'wait',
+  approve: 'wait',
+  park: 'park',
+  deny: 'deny',
+}
 
 /** A session to be opened. */
 export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' | 'ask'> {
@@ -214,20 +230,18 @@ export class LiveSession {
 
   #listen(): void {
     this.#stopListening()
-    const { policy } = this.#options.runtime
-    this.#stopListening =
-      this.#permissions === 'deny'
-        ? () => undefined
-        : policy.listen(this.id, (id, question) => {
-            if (this.#permissions === 'approve') {
-              this.answer(id, 'once').catch((error: unknown) =>
-                this.#options.logger.warn('An approval could not be answered.', { error: errorLine(error) }),
-              )
-              return
-            }
-            this.#approvals.add(id)
-            this.#publish({ type: 'approval-open', id, question })
-          })
+    const tell = (id: string, question: ApprovalQuestion) => {
+      if (this.#permissions === 'approve') {
+        this.answer(id, 'once').catch((error: unknown) =>
+          this.#options.logger.warn('An approval could not be answered.', { error: errorLine(error) }),
+        )
+        return
+      }
+      const isWaiting = this.#permissions === 'ask'
+      if (isWaiting) this.#approvals.add(id)
+      this.#publish({ type: isWaiting ? 'approval-open' : 'approval-kept', id, question })
+    }
+    this.#stopListening = this.#options.runtime.policy.listen(this.id, tell, UNANSWERED[this.#permissions])
   }
 
   async changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<ReadyAgent> {
@@ -356,20 +370,24 @@ export class LiveSession {
     this.#ready?.agent.interrupt(reason)
   }
 
-  /** `false` when it is answered already, or nobody waits for it. */
+  /** `false` when it is answered already, and when it is none of this session. */
   async answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean> {
     if (typeof answer !== 'string') {
       const settle = this.#questions.get(id)
       settle?.(answer, by)
       return settle !== undefined
     }
-    const isFirst = await this.#options.runtime.policy.answer(id, answer, by)
-    this.#withdraw(id, { choice: answer, ...(by === undefined ? {} : { by }) })
+    const { runtime } = this.#options
+    const approval = await (await runtime.storage()).approvals.get(id)
+    if (!approval || rootSessionOf(approval.question.subject) !== this.id) return false
+    const isFirst = await runtime.policy.answer(id, answer, by)
+    if (this.#approvals.delete(id) || (isFirst && approval.status === 'parked'))
+      this.#publish({ type: 'approval-close', id, choice: answer, ...(by === undefined ? {} : { by }) })
     return isFirst
   }
 
-  #withdraw(id: string, how: { readonly choice?: ApprovalChoice; readonly by?: string } = {}): void {
-    if (this.#approvals.delete(id)) this.#publish({ type: 'approval-close', id, ...how })
+  #withdraw(id: string): void {
+    if (this.#approvals.delete(id)) this.#publish({ type: 'approval-close', id })
   }
 
   #ask(question: Question, signal: AbortSignal): Promise<Answer> {

@@ -6,6 +6,8 @@ import type { Answer, Question } from '@hermes/contracts/tool'
 export type HostEventBody =
   /** A person is asked for an approval, of the agent itself or of one that it delegated to. */
   | { readonly type: 'approval-open'; readonly id: string; readonly question: ApprovalQuestion }
+  /** Nobody answers now: the run parks, or was denied it. The answer to what is kept comes as `approval-close`. */
+  | { readonly type: 'approval-kept'; readonly id: string; readonly question: ApprovalQuestion }
   /** It is answered, or nobody waits for the answer any more: then without `choice`. */
   | { readonly type: 'approval-close'; readonly id: string; readonly choice?: ApprovalChoice; readonly by?: string }
   /** The model asks the person something. */

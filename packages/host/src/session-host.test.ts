@@ -156,7 +156,28 @@ describe('a session of a host', () => {
     server.enqueue(DANGEROUS, { text: 'So not.' })
     expect(await open().send('clean up').result).toMatchObject({ status: 'completed', text: 'So not.' })
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toMatch(/nobody|no one|cannot be asked|not allowed/i)
-    expect((await host.approvals()).filter(({ status }) => status === 'open')).toEqual([])
+    expect((await host.approvals()).map(({ status }) => status)).toEqual(['parked'])
+  })
+
+  it('keeps what nobody answers now, tells readers of it, and goes by the answer when it is tried again', async () => {
+    for (const permissions of ['deny', 'park'] as const) {
+      const { server, host, open } = await stage()
+      server.enqueue(DANGEROUS, ...(permissions === 'deny' ? [{ text: 'So not.' }, DANGEROUS] : []), { text: 'Done.' })
+      const session = open({ permissions })
+      const reader = await host.subscribe()
+      const { status, pending } = await session.send('clean up').result
+      expect(status).toBe(permissions === 'deny' ? 'completed' : 'parked')
+      const [kept] = await host.approvals()
+      if (permissions === 'park') expect(pending).toEqual([kept!.id])
+      for await (const { event } of reader) if (event.type === 'approval-kept' && event.id === kept!.id) break
+      expect(await open().answer(kept!.id, 'once')).toBe(false)
+      expect(await session.answer(kept!.id, 'once', 'ada')).toBe(true)
+      expect(await session.answer(kept!.id, 'deny')).toBe(false)
+      const again = permissions === 'deny' ? 'try again' : ({ resume: true } as const)
+      expect(await session.send(again).result).toMatchObject({ status: 'completed', text: 'Done.' })
+      expect(JSON.stringify(server.requests.at(-1)?.body.messages.at(-1))).not.toContain('Not permitted')
+      expect(await host.approvals()).toEqual([])
+    }
   })
 
   it('refuses at once what is asked after all have left, also where everything was approved', async () => {

@@ -36,7 +36,10 @@ export interface SessionHandle {
   steer(text: string): Promise<'delivered' | 'queued'>
   /** Ends the run under way; what waits comes next. */
   interrupt(reason?: string): void
-  /** Answers an approval or a question. The first answer counts: `false` for any other. `by` says who, in a word. */
+  /**
+   * Answers an approval or a question of this session or of what it delegated, from whichever process it comes. The first answer counts:
+   * `false` for any other, and for an id of another session. `by` says who, in a word. Rejects as the store does.
+   */
   answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean>
   /** Who answers approvals from now on. */
   setPermissions(mode: PermissionMode): void

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalStore } from '@hermes/contracts/policy'
+import { type Approval, type ApprovalStore, rootSessionOf } from '@hermes/contracts/policy'
 
 /** Keeps approvals as long as the process lives. */
 export function createMemoryApprovalStore(): ApprovalStore {
@@ -15,7 +15,7 @@ export function createMemoryApprovalStore(): ApprovalStore {
     get: async (id) => approvals.get(id) ?? null,
     pending: async (sessionId) =>
       [...approvals.values()].filter(
-        ({ question }) => sessionId === undefined || question.subject.sessionId === sessionId,
+        ({ question }) => sessionId === undefined || rootSessionOf(question.subject) === sessionId,
       ),
   }
 }

@@ -1,11 +1,13 @@
 import type { Clock } from '@hermes/contracts'
-import type {
-  Action,
-  Approval,
-  ApprovalChoice,
-  ApprovalQuestion,
-  ApprovalStore,
-  Subject,
+import {
+  type Action,
+  type Approval,
+  type ApprovalChoice,
+  type ApprovalQuestion,
+  type ApprovalStore,
+  rootSessionOf,
+  type Subject,
+  type Unanswered,
 } from '@hermes/contracts/policy'
 import { fingerprintOf, isAlive, redactQuestion } from './questions.js'
 import { Waiters } from './waiters.js'
@@ -20,10 +22,20 @@ interface OpenQuestionsOptions {
   readonly pollMs: number
 }
 
+/** A question that was put here, secrets included. */
+interface PutQuestion {
+  readonly question: ApprovalQuestion
+  readonly unanswered: Unanswered
+  /** What is said where it is denied without an answer. */
+  readonly refusal: string
+}
+
 /** How waiting for an answer ended. `parked` is new where it was not parked before. */
 type Settled =
   | { readonly type: 'answered'; readonly approval: Approval; readonly action: Action }
   | { readonly type: 'parked'; readonly question: ApprovalQuestion; readonly isNew: boolean }
+  /** The question is kept, and nobody waits for its answer. */
+  | { readonly type: 'refused'; readonly question: ApprovalQuestion; readonly refusal: string }
   | { readonly type: 'aborted'; readonly question: ApprovalQuestion }
   | { readonly type: 'unknown' }
 
@@ -31,8 +43,8 @@ type Settled =
 export class OpenQuestions {
   readonly #options: OpenQuestionsOptions
   readonly #waiting: Waiters
-  /** Questions that were put here, secrets included; what the store keeps has none. */
-  readonly #requested = new Map<string, ApprovalQuestion>()
+  /** What the store keeps has no secrets. */
+  readonly #requested = new Map<string, PutQuestion>()
   /** Questions nobody waits for any more: who stops a run may answer in the same moment, and that answer must not wait for the next run. */
   readonly #withdrawn = new Set<string>()
 
@@ -44,18 +56,19 @@ export class OpenQuestions {
   /** An approval of the same action that was answered while nobody waited, was parked, or left open by a process that ended. */
   async earlier(action: Action, subject: Subject): Promise<Approval | null> {
     const { store, clock } = this.#options
-    const [fingerprint, pending] = await Promise.all([fingerprintOf(action), store.pending(subject.sessionId)])
+    const [fingerprint, pending] = await Promise.all([fingerprintOf(action), store.pending(rootSessionOf(subject))])
     const same = pending.filter((one) => one.fingerprint === fingerprint && isAlive(one, clock.now()))
     const isLeft = ({ id, status }: Approval) => status === 'parked' || (status === 'open' && !this.#requested.has(id))
     return same.find(({ status }) => status === 'answered') ?? same.find(isLeft) ?? null
   }
 
   /** Puts a question, again where it was put `earlier`, and returns its id. An answer for the session will cover `rules`. */
-  async put(question: ApprovalQuestion, rules: readonly string[], earlier: Approval | null): Promise<string> {
+  async put(requested: PutQuestion, rules: readonly string[], earlier: Approval | null): Promise<string> {
     const { store, clock, redact, expiryMs } = this.#options
+    const { question } = requested
     const id = earlier?.id ?? globalThis.crypto.randomUUID()
     const askedAtMs = clock.now()
-    this.#requested.set(id, question)
+    this.#requested.set(id, requested)
     this.#withdrawn.delete(id)
     await store.put({
       id,
@@ -71,7 +84,7 @@ export class OpenQuestions {
     return id
   }
 
-  /** Waits for the answer, whichever process gives it. Abort ends the question, running out of time parks it. */
+  /** Waits for the answer, whichever process gives it, as long as the question does. Abort ends the question, running out of time keeps it. */
   async settle(id: string, signal: AbortSignal | undefined): Promise<Settled> {
     try {
       return await this.#settle(id, signal)
@@ -82,6 +95,9 @@ export class OpenQuestions {
 
   async #settle(id: string, signal: AbortSignal | undefined): Promise<Settled> {
     const { store, clock, timeoutMs, pollMs } = this.#options
+    const requested = this.#requested.get(id)
+    const { unanswered = 'wait', refusal = '' } = requested ?? {}
+    const isWaiting = unanswered === 'wait'
     const deadline = clock.now() + timeoutMs
     for (;;) {
       // The listening starts before the look, so that an answer in between is not missed.
@@ -89,19 +105,21 @@ export class OpenQuestions {
       const approval = await store.get(id)
       if (approval?.status !== 'open') waiter.cancel()
       if (!approval || approval.status === 'used') return { type: 'unknown' }
-      const question = this.#requested.get(id) ?? approval.question
+      const question = requested?.question ?? approval.question
       if (approval.status === 'answered') return { type: 'answered', approval, action: question.action }
       if (approval.status === 'parked') return { type: 'parked', question, isNew: false }
-      const woken = await waiter.done
+      if (!isWaiting) waiter.cancel()
+      const woken = isWaiting ? await waiter.done : 'late'
       if (woken === 'aborted') {
         this.#withdrawn.add(id)
         await store.put({ ...approval, status: 'used' })
         return { type: 'aborted', question }
       }
-      if (woken === 'woken' || clock.now() < deadline) continue
+      if (woken === 'woken' || (isWaiting && clock.now() < deadline)) continue
       // An answer of another process may come first; then the store keeps it, and the next look finds it.
       await store.put({ ...approval, status: 'parked' })
-      if ((await store.get(id))?.status === 'parked') return { type: 'parked', question, isNew: true }
+      if ((await store.get(id))?.status !== 'parked') continue
+      return unanswered === 'deny' ? { type: 'refused', question, refusal } : { type: 'parked', question, isNew: true }
     }
   }
 

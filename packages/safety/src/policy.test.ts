@@ -532,6 +532,53 @@ describe('createPolicy', () => {
       })
     })
 
+    it('parks at once where answers come later, and keeps the question', async () => {
+      const approvals = createMemoryApprovalStore()
+      const { decide, policy, audit, sleeping } = setUp({ approvals })
+      policy.listen('s1', () => undefined, 'deny')
+      policy.listen('s1', () => undefined, 'park')
+      const decision = await decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      expect(await policy.settled(decision.approvalId)).toEqual({ type: 'parked', approvalId: decision.approvalId })
+      expect([(await approvals.pending('s1')).map(({ status }) => status), sleeping()]).toEqual([['parked'], 0])
+      await policy.answer(decision.approvalId, 'once')
+      expect(outcome(await decide(run('rm -rf dist')))).toBe('allow')
+      expect(audit.map((entry) => entry.decision)).toEqual(['ask', 'parked', 'allow'])
+    })
+
+    it('denies at once where nobody answers, keeps the question, and goes by a later answer once', async () => {
+      const approvals = createMemoryApprovalStore()
+      const first = setUp({ approvals })
+      first.policy.listen('s1', () => undefined, 'deny')
+      const decision = await first.decide(run('rm -rf dist'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      expect(await first.policy.settled(decision.approvalId)).toMatchObject({
+        type: 'deny',
+        rule: 'recursive-delete',
+        reason: expect.stringMatching(
+          /^It deletes folders .* Nobody can approve it here; .* counts when this is tried again\.$/,
+        ),
+      })
+      expect(first.audit.map((entry) => entry.decision)).toEqual(['deny'])
+      const second = setUp({ approvals })
+      expect(await second.policy.answer(decision.approvalId, 'once')).toBe(true)
+      expect([
+        outcome(await second.decide(run('rm -rf dist'))),
+        outcome(await second.decide(run('rm -rf dist'))),
+      ]).toEqual(['allow', 'deny recursive-delete'])
+    })
+
+    it('denies agents that others delegated to what parks the others; the answer counts for the next of them', async () => {
+      const { decide, policy } = setUp()
+      const child = (name: string): Subject => ({ ...subject(name), rootSessionId: 's1', agentPath: ['root', name] })
+      policy.listen('s1', () => undefined, 'park')
+      const decision = await decide(run('rm -rf dist'), child('c1'))
+      if (decision.type !== 'ask') throw new Error('expected a question')
+      expect((await policy.settled(decision.approvalId)).type).toBe('deny')
+      await policy.answer(decision.approvalId, 'once')
+      expect(outcome(await decide(run('rm -rf dist'), child('c2')))).toBe('allow')
+    })
+
     it('hears an answer that another process gave while it waits', async () => {
       const approvals = createMemoryApprovalStore()
       const first = setUp({ approvals, approvalPollMs: 1_000 })

@@ -1,17 +1,19 @@
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import type {
-  Action,
-  Approval,
-  ApprovalChoice,
-  ApprovalListener,
-  ApprovalOutcome,
-  ApprovalQuestion,
-  ApprovalStore,
-  AuditSink,
-  Decision,
-  Permit,
-  Policy,
-  Subject,
+import {
+  type Action,
+  type Approval,
+  type ApprovalChoice,
+  type ApprovalListener,
+  type ApprovalOutcome,
+  type ApprovalQuestion,
+  type ApprovalStore,
+  type AuditSink,
+  type Decision,
+  type Permit,
+  type Policy,
+  rootSessionOf,
+  type Subject,
+  type Unanswered,
 } from '@hermes/contracts/policy'
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
@@ -84,6 +86,12 @@ export interface RevocablePolicy extends Policy {
   revokeGrants(sessionId: string): void
 }
 
+interface Listener {
+  readonly sessionId: string
+  readonly tell: ApprovalListener
+  readonly unanswered: Unanswered
+}
+
 type DecideOptions = NonNullable<Parameters<Policy['decide']>[2]>
 
 class RulePolicy implements RevocablePolicy {
@@ -103,7 +111,7 @@ class RulePolicy implements RevocablePolicy {
    * cover actions such text could aim at: those have rules of their own.
    */
   readonly #grants = new Map<string, Map<string, string>>()
-  readonly #listeners = new Set<{ readonly sessionId: string; readonly tell: ApprovalListener }>()
+  readonly #listeners = new Set<Listener>()
   readonly #questions: OpenQuestions
 
   constructor(options: PolicyOptions) {
@@ -135,7 +143,7 @@ class RulePolicy implements RevocablePolicy {
     const { signal, mayAsk = true, ask } = options
     if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
     await this.#refresh()
-    const hasGrants = this.#grants.has(rootOf(subject))
+    const hasGrants = this.#grants.has(rootSessionOf(subject))
     const digest = hasGrants || this.#isBound(action) ? await this.#digest(action, subject) : null
     const key = hasGrants ? await this.#key(action, subject, digest) : null
     const evaluated = evaluate(action, subject, this.#evaluationOptions(action, subject, { digest, key }))
@@ -195,8 +203,8 @@ class RulePolicy implements RevocablePolicy {
     if (action.type === 'spawn' && !action.outside) {
       const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
       if (command !== null && changesLookup(command.collected)) {
-        const changes = this.#lookupChanges.get(rootOf(subject)) ?? new Map<string, number>()
-        this.#lookupChanges.set(rootOf(subject), changes.set(command.text, (changes.get(command.text) ?? 0) + 1))
+        const changes = this.#lookupChanges.get(rootSessionOf(subject)) ?? new Map<string, number>()
+        this.#lookupChanges.set(rootSessionOf(subject), changes.set(command.text, (changes.get(command.text) ?? 0) + 1))
       }
     }
     return createPermit(action)
@@ -205,7 +213,7 @@ class RulePolicy implements RevocablePolicy {
   /** How often other commands of the session may have changed which programs names mean. What a command changes itself was clicked with it. */
   #epoch(action: Action, subject: Subject): number {
     const own = action.type === 'spawn' ? commandText(action) : null
-    const others = [...(this.#lookupChanges.get(rootOf(subject)) ?? [])].filter(([text]) => text !== own)
+    const others = [...(this.#lookupChanges.get(rootSessionOf(subject)) ?? [])].filter(([text]) => text !== own)
     return others.reduce((sum, [, times]) => sum + times, 0)
   }
 
@@ -231,7 +239,7 @@ class RulePolicy implements RevocablePolicy {
       rules: isSame ? all : all.filter(({ folder, selector }) => folder === null || selector.outside === true),
       granted: (rule) =>
         isListed(granted, rule) ||
-        (key !== null && (this.#grants.get(rootOf(subject))?.has(grantName(rule, key)) ?? false)),
+        (key !== null && (this.#grants.get(rootSessionOf(subject))?.has(grantName(rule, key)) ?? false)),
     }
   }
 
@@ -256,13 +264,13 @@ class RulePolicy implements RevocablePolicy {
     const { rule } = question
     const reviewed = await this.#review(question, verdict.rules, signal)
     if (reviewed) return reviewed
-    if (listeners.length === 0) {
-      return this.#deny(action, subject, rule, `${sentence(verdict.reason)} ${this.#wayOut(action, subject)}`)
-    }
+    const refusal = `${sentence(verdict.reason)} ${this.#wayOut(action, subject)}`
+    if (listeners.length === 0) return this.#deny(action, subject, rule, refusal)
     const key = await this.#key(action, subject, digest)
     const grants = verdict.rules.map((name) => grantName(name, key))
-    const id = await this.#questions.put(question, grants, earlier)
-    await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
+    const unanswered = mostPatient(listeners, subject)
+    const id = await this.#questions.put({ question, unanswered, refusal: `${refusal} ${KEPT}` }, grants, earlier)
+    if (unanswered !== 'deny') await this.#audit(action, subject, { decision: 'ask', rule, approvalId: id })
     for (const listener of listeners) this.#tell(listener.tell, id, question)
     return { type: 'ask', approvalId: id, question }
   }
@@ -336,6 +344,11 @@ class RulePolicy implements RevocablePolicy {
         if (settled.isNew) await this.#audit(action, subject, { decision: 'parked', rule, approvalId })
         return { type: 'parked', approvalId }
       }
+      case 'refused': {
+        const { action, subject, rule } = settled.question
+        await this.#audit(action, subject, { decision: 'deny', rule, approvalId })
+        return { type: 'deny', rule, reason: settled.refusal }
+      }
       default:
         return settled satisfies never
     }
@@ -353,7 +366,7 @@ class RulePolicy implements RevocablePolicy {
 
   /** What an answer means for what comes after it. */
   #learn({ choice, rules, question }: Approval): void {
-    if (choice === 'session') this.#grant(rootOf(question.subject), rules, describeAction(question.action))
+    if (choice === 'session') this.#grant(rootSessionOf(question.subject), rules, describeAction(question.action))
     // Where rules are read anew, the file is the one place of what was granted: taken out of it, it is gone.
     const { grant } = question
     if (choice !== 'always' || grant === undefined || this.#options.currentRules) return
@@ -387,8 +400,8 @@ class RulePolicy implements RevocablePolicy {
     }
   }
 
-  listen(sessionId: string, listener: ApprovalListener): () => void {
-    const entry = { sessionId, tell: listener }
+  listen(sessionId: string, listener: ApprovalListener, unanswered: Unanswered = 'wait'): () => void {
+    const entry = { sessionId, tell: listener, unanswered }
     this.#listeners.add(entry)
     return () => {
       this.#listeners.delete(entry)
@@ -412,8 +425,8 @@ class RulePolicy implements RevocablePolicy {
     this.#grants.set(sessionId, grants)
   }
 
-  #listenersOf(subject: Subject): readonly { readonly tell: ApprovalListener }[] {
-    const heard = ['*', subject.sessionId, rootOf(subject)]
+  #listenersOf(subject: Subject): readonly Listener[] {
+    const heard = ['*', subject.sessionId, rootSessionOf(subject)]
     return [...this.#listeners].filter(({ sessionId }) => heard.includes(sessionId))
   }
 
@@ -444,8 +457,14 @@ class RulePolicy implements RevocablePolicy {
 /** Where a person can start the agent in another way. */
 const OF_THE_CLI: ReadonlySet<string> = new Set(['cli', 'oneshot'])
 
-function rootOf({ sessionId, rootSessionId }: Subject): string {
-  return rootSessionId ?? sessionId
+/** Said to the model where nobody answers now. */
+const KEPT =
+  'The question is kept: a yes that the user gives later with `hermes approvals` counts when this is tried again.'
+
+function mostPatient(listeners: readonly Listener[], { agentPath }: Subject): Unanswered {
+  if (listeners.some(({ unanswered }) => unanswered === 'wait')) return 'wait'
+  const mayPark = agentPath.length <= 1 && listeners.some(({ unanswered }) => unanswered === 'park')
+  return mayPark ? 'park' : 'deny'
 }
 
 function sentence(text: string): string {

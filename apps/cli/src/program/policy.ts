@@ -58,7 +58,7 @@ function addApprovals(program: Command, choose: (action: Action) => void): void 
   approvals
     .command('answer <id>')
     .description(
-      'answer one, by its id or the unique start of it; a run that is parked goes on with: hermes -r SESSION',
+      'answer one, by its id or the unique start of it; what was parked or refused meanwhile goes on with: hermes -r SESSION',
     )
     .addArgument(new Argument('<choice>', 'once, session, always or deny; yes and no do too').argParser(readChoice))
     .action((id, choice) => call([id, choice]))

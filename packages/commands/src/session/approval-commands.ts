@@ -1,5 +1,5 @@
 import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
-import { type Approval, type ApprovalChoice, approvalToJson } from '@hermes/contracts/policy'
+import { type Approval, type ApprovalChoice, approvalToJson, rootSessionOf } from '@hermes/contracts/policy'
 import { parameters, say, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
@@ -100,7 +100,7 @@ async function answer(
   if (!choices.includes(choice)) throw usageError(`This question takes only: ${choices.join(', ')}.`)
   if (!(await services.policy.answer(approval.id, choice, by)))
     throw usageError('It was answered in the meantime, or has expired.')
-  const next = approval.status === 'parked' ? ` The run goes on with: hermes -r ${subject.sessionId}` : ''
+  const next = approval.status === 'parked' ? ` The session goes on with: hermes -r ${rootSessionOf(subject)}` : ''
   return `Answered: ${choice}.${next}`
 }
 

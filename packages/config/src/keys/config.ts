@@ -2,6 +2,8 @@ import { choice, flag, oneOf, record, seconds, section, share, text, texts, whol
 import { MODELS } from './models.js'
 import { TERMINAL } from './terminal.js'
 
+const UNATTENDED = ['deny', 'park', 'approve'] as const
+
 /** Every key that Hermes reads from `config.yaml`. */
 export const CONFIG = section({
   ...MODELS,
@@ -132,6 +134,11 @@ export const CONFIG = section({
       'Default `ask`; the file may say `manual` for it.',
     ),
     timeout: seconds(300).describe('Seconds to wait for an answer.'),
+    single_query_mode: oneOf(...UNATTENDED)('deny').describe(
+      'What comes of a question of `hermes chat -q` where no person is at a terminal: `deny` says no at once and the run goes on, `park` ends the run with exit code 4, `approve` allows it. Unless it is allowed the question is kept, to be answered with `hermes approvals`.',
+    ),
+    cron_mode: oneOf(...UNATTENDED)('deny').describe('The same for schedules.'),
+    unattended_mode: oneOf(...UNATTENDED)('park').describe('The same for the gateway.'),
     deny: texts().describe('Globs of commands that never run.'),
     smart_policy: text('').describe(
       'What the model that reviews questions goes by besides its own rules, in plain words.',

@@ -1,4 +1,10 @@
-import { type Approval, type ApprovalStore, approvalToJson, parseApproval } from '@hermes/contracts/policy'
+import {
+  type Approval,
+  type ApprovalStore,
+  approvalToJson,
+  parseApproval,
+  rootSessionOf,
+} from '@hermes/contracts/policy'
 import { sql } from 'kysely'
 import { all, type Database, run } from '../shared/database.js'
 
@@ -17,7 +23,7 @@ export class StoredApprovals implements ApprovalStore {
     const database = this.#database
     const { id, status, askedAtMs, expiresAtMs, question } = approval
     const columns = {
-      session_id: question.subject.sessionId,
+      session_id: rootSessionOf(question.subject),
       status,
       asked_at_ms: askedAtMs,
       expires_at_ms: expiresAtMs,

@@ -60,6 +60,12 @@ export function testApprovalStore(options: {
       expect(ids(await approvals.pending())).toEqual(['a', 'b', 'd'])
       expect(ids(await approvals.pending('s'))).toEqual(['a', 'd'])
     })
+    storeCase('lists what was delegated with the session at the root', async (approvals) => {
+      const { question } = approval('a')
+      const subject = { ...question.subject, sessionId: 'child', rootSessionId: 's' }
+      await approvals.put(approval('a', { question: { ...question, subject } }))
+      expect([ids(await approvals.pending('s')), ids(await approvals.pending('child'))]).toEqual([['a'], []])
+    })
     storeCase('keeps the first answer to a question that is there', async (approvals) => {
       const answered = (choice: 'once' | 'deny', by: string) => approval('a', { status: 'answered', choice, by })
       expect(await approvals.put(answered('once', 'nobody asked'))).toBe(false)
