@@ -115,7 +115,7 @@ const ALLOWED = [
     reason: 'reads the files of a long search in threads; their text is fixed',
   },
   {
-    files: ['packages/memory/src/providers/load-vectors.ts'],
+    files: ['packages/memory/src/providers/local-vectors.ts'],
     uses: ['import(…)'],
     owner: 'memory',
     reason: 'sqlite-vec is optional: bundlers must not look for it',
@@ -138,7 +138,7 @@ const ALLOWED = [
     reason: 'serves a recording on loopback, and records what the given or global fetch brings',
   },
   {
-    files: ['packages/credential-pool/src/oauth/loopback.ts'],
+    files: ['packages/credential-pool/src/oauth/browser-login.ts'],
     uses: ['node:http'],
     owner: 'credential-pool',
     reason: 'waits on loopback for the redirect of a login that the person started',
@@ -156,7 +156,7 @@ const ALLOWED = [
     reason: 'files of the home that their owners name, and locks for them',
   },
   {
-    files: ['packages/config/src/last-good.ts'],
+    files: ['packages/config/src/load-config.ts'],
     uses: ['fs write'],
     owner: 'config',
     reason: 'old copies of config.yaml go, in the home',

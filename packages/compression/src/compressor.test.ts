@@ -15,7 +15,7 @@ import type { ModelClient, ModelEvent } from '@hermes/contracts/model'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createContextCompressor } from './index.js'
-import { SECTIONS } from './summary-prompt.js'
+import { SECTIONS } from './summarize.js'
 
 const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 60)
 const WINDOW = 16_000

@@ -1,4 +1,5 @@
-import { type Clock, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Clock, Logger } from '@hermes/contracts'
+import { silentLogger, systemClock } from '@hermes/contracts'
 import type {
   CompactOutcome,
   CompactPlan,
@@ -6,20 +7,17 @@ import type {
   ContextEngine,
   ContextState,
 } from '@hermes/contracts/context'
-import {
-  type CompactionEntry,
-  estimateTokens,
-  gainedLittle,
-  latestCompaction,
-  noUsage,
-  project,
-} from '@hermes/contracts/conversation'
+import type { CompactionEntry, ToolMessage } from '@hermes/contracts/conversation'
+import { estimateTokens, gainedLittle, latestCompaction, noUsage, project } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
-import { plainNote } from './plain-note.js'
-import { findRegion, isRequest, type Region, sum, type TranscriptEntry } from './region.js'
-import { type Budgets, budgetsOf, type CompressionSettings, summaryLength } from './settings.js'
-import { type Shortened, shortenTail } from './shorten-tail.js'
-import { Summarizer, type Summary } from './summarize.js'
+import { resultText } from './prune-result.js'
+import type { Region, TranscriptEntry } from './region.js'
+import { findRegion, isRequest, sum } from './region.js'
+import type { Budgets, CompressionSettings } from './settings.js'
+import { budgetsOf, summaryLength } from './settings.js'
+import { cutToTokens } from './shrink.js'
+import type { Summary } from './summarize.js'
+import { Summarizer } from './summarize.js'
 import { renderTranscript } from './transcript.js'
 import { asBody, summaryBody, verbatimMessages } from './verbatim.js'
 
@@ -205,4 +203,56 @@ function wasInVain({ entries, tokens }: ContextState, threshold: number): boolea
   if (latest.length < 2) return false
   const grown = tokens - (latest.at(-1)?.tokensAfter ?? 0)
   return latest.every(gainedLittle) && grown < LEAST_GAIN * threshold
+}
+
+const ENDING =
+  'messages were left out here to make room, and no summary of them could be made. ' +
+  'They are kept in the session. Go by the messages that follow and by how files and other things stand now; look before you act.'
+const NOTE = new RegExp(`(?:^|\\n\\n)(\\d+) ${ENDING.replaceAll('.', '\\.')}(?=\\n\\n|$)`, 'g')
+
+/** Stands for messages that went without a summary, behind what earlier summaries say. Notes of before become one with it. */
+function plainNote(earlier: string | null, messages: number): string {
+  let all = messages
+  const text = (earlier ?? '')
+    .replace(NOTE, (_, count: string) => {
+      all += Number(count)
+      return ''
+    })
+    .trim()
+  const note = `${all} ${ENDING}`
+  return text === '' ? note : `${text}\n\n${note}`
+}
+
+const LEAST_TOKENS = 200
+
+/** A result of a tool that is shown shorter. */
+interface Shortened {
+  readonly seq: number
+  readonly text: string
+  /** Tokens it takes less. */
+  readonly saved: number
+}
+
+/**
+ * Which results among the newest messages to show shorter, so that all of them fit `maxTokens`: the longest ones first, each to no
+ * less than a few lines. Nothing when they fit.
+ */
+function shortenTail(tail: readonly TranscriptEntry[], maxTokens: number): readonly Shortened[] {
+  const excess = sum(tail) - maxTokens
+  if (excess <= 0) return []
+  const results = tail
+    .filter((entry): entry is TranscriptEntry & { readonly message: ToolMessage } => entry.message.role === 'tool')
+    .toSorted((left, right) => right.tokens - left.tokens)
+  const shortened: Shortened[] = []
+  let left = excess
+  for (const { seq, message, tokens } of results) {
+    if (left <= 0) break
+    const whole = resultText(message)
+    const text = cutToTokens(whole, Math.max(LEAST_TOKENS, tokens - left))
+    const saved = tokens - estimateTokens(text)
+    if (text === whole || saved <= 0) continue
+    shortened.push({ seq, text, saved })
+    left -= saved
+  }
+  return shortened
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { getConfigValue, homeLayout, loadConfig } from './index.js'
-import { POLICY_KEYS } from './policy-keys.js'
 import { fieldAt, type SCHEMA } from './schema.js'
+import { POLICY_KEYS } from './strictest.js'
 
 let home = ''
 beforeEach(async () => {

@@ -1,15 +1,24 @@
-import { checkField, describeValue, type Issue, isMap, type Path } from './check-field.js'
-import { expandReferences, type Unset } from './expand.js'
-import { type ReadOutcome, tryReadText } from './files.js'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writePrivate } from '@hermes/files'
+import type { Issue, Path } from './check-field.js'
+import { checkField, describeValue, isMap } from './check-field.js'
+import type { Unset } from './expand.js'
+import { expandReferences } from './expand.js'
+import type { ReadOutcome } from './files.js'
+import { readText, tryReadText } from './files.js'
 import type { HermesConfig } from './hermes-config.js'
 import { homeLayout } from './home.js'
-import { goodCopies, keepGoodCopy } from './last-good.js'
 import { misplacedKeys } from './misplaced-keys.js'
-import { type ConfigProblem, problemAt } from './problem.js'
+import type { ConfigProblem } from './problem.js'
+import { problemAt } from './problem.js'
 import { SCHEMA } from './schema.js'
-import { loadSecrets, type Variables } from './secrets.js'
-import { NOTHING_READABLE, type Readable, readableSections, readableValues, strictest } from './strictest.js'
-import { parseYaml, type YamlFile } from './yaml-file.js'
+import type { Variables } from './secrets.js'
+import { loadSecrets } from './secrets.js'
+import type { Readable } from './strictest.js'
+import { NOTHING_READABLE, readableSections, readableValues, strictest } from './strictest.js'
+import type { YamlFile } from './yaml-file.js'
+import { parseYaml } from './yaml-file.js'
 
 /** A configuration, and what is wrong with its file. */
 interface LoadedConfig {
@@ -186,4 +195,38 @@ export function issueProblem(file: string, yaml: YamlFile, issue: Issue): Config
 
 function defaults(): HermesConfig {
   return checkField(SCHEMA, {}, [], { issues: [] }) as unknown as HermesConfig
+}
+
+const PREFIX = 'config.yaml.good.'
+const KEPT = 5
+
+/** The copies of configurations that loaded cleanly, newest first. */
+async function goodCopies(home: string): Promise<string[]> {
+  const folder = copyFolder(home)
+  const names = await readdir(folder).catch(() => [])
+  const copies = names.filter((name) => name.startsWith(PREFIX) && !name.endsWith('.tmp'))
+  return copies.sort((a, b) => numberOf(b) - numberOf(a)).map((name) => join(folder, name))
+}
+
+/** Keeps a copy of a text that loaded cleanly, unless the newest copy says the same. Five copies stay. */
+async function keepGoodCopy(home: string, text: string): Promise<void> {
+  const copies = await goodCopies(home)
+  const newest = copies[0]
+  if (newest !== undefined && (await holds(newest, text))) return
+  const next = newest === undefined ? 1 : numberOf(newest) + 1
+  await writePrivate(join(copyFolder(home), `${PREFIX}${String(next).padStart(6, '0')}`), text)
+  for (const old of copies.slice(KEPT - 1)) await rm(old, { force: true })
+}
+
+async function holds(file: string, text: string): Promise<boolean> {
+  const found = await stat(file).catch(() => null)
+  return found?.size === Buffer.byteLength(text) && (await readText(file)) === text
+}
+
+function copyFolder(home: string): string {
+  return join(homeLayout(home).backups, 'config')
+}
+
+function numberOf(copy: string): number {
+  return Number.parseInt(copy.slice(copy.lastIndexOf(PREFIX) + PREFIX.length), 10) || 0
 }

@@ -1,8 +1,9 @@
 import { nearestName } from '@hermes/contracts'
-import { isMap, type Path } from './check-field.js'
+import type { Path } from './check-field.js'
+import { isMap } from './check-field.js'
 import type { Field } from './field.js'
-import { type ConfigProblem, problemAt } from './problem.js'
-import { REFERENCE_SECTIONS } from './reference-sections.js'
+import type { ConfigProblem } from './problem.js'
+import { problemAt } from './problem.js'
 import { SCHEMA } from './schema.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -66,3 +67,82 @@ function unknownKeys(
     return Object.hasOwn(aliases, key) ? [] : [{ path: [...path, key], known: Object.keys(fields) }]
   })
 }
+
+/** Top-level keys of the Hermes Agent that people bring their `config.yaml` from, and that mean nothing here. */
+const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
+  ...[
+    '_config_version',
+    'attachments',
+    'bot_mode',
+    'bot_peers',
+    'browser',
+    'computer_use',
+    'credential_pool_quota_aware',
+  ],
+  ...[
+    'cron',
+    'curator',
+    'dashboard',
+    'desktop',
+    'discord',
+    'doctor',
+    'goals',
+    'group_sessions_per_user',
+    'honcho',
+    'hooks',
+  ],
+  ...['hooks_auto_accept', 'human_delay', 'kanban', 'local_runtime', 'logging', 'loops', 'lsp', 'matrix', 'mattermost'],
+  ...['max_concurrent_sessions', 'max_live_sessions', 'mcp', 'mcp_discovery_timeout', 'mcp_servers'],
+  ...[
+    'mcp_single_query_discovery_timeout',
+    'model_aliases',
+    'model_catalog',
+    'monitoring',
+    'network',
+    'nous',
+    'onboarding',
+  ],
+  ...['openrouter', 'paste_collapse_char_threshold', 'paste_collapse_threshold', 'paste_collapse_threshold_fallback'],
+  ...[
+    'personalities',
+    'platforms',
+    'plugins',
+    'prefill_messages_file',
+    'privacy',
+    'profiles',
+    'provider_routing',
+    'proxy',
+  ],
+  ...[
+    'quick_commands',
+    'runtime',
+    'secrets',
+    'session',
+    'session_reset',
+    'sessions',
+    'skills',
+    'slack',
+    'smart_model_routing',
+  ],
+  ...[
+    'streaming',
+    'stt',
+    'telegram',
+    'telemetry',
+    'thread_sessions_per_user',
+    'tts',
+    'unauthorized_dm_behavior',
+    'updates',
+  ],
+  ...[
+    'vault',
+    'vertex',
+    'voice',
+    'wake_word',
+    'web',
+    'whatsapp',
+    'worktree_sync',
+    'x_search',
+    'context_file_read_timeout',
+  ],
+])

@@ -1,19 +1,24 @@
 import { posix } from 'node:path'
 import type { Action, Subject } from '@hermes/contracts/policy'
-import { type CommandClass, classifyCollected } from './command/classify-command.js'
+import type { CommandClass } from './command/classify-command.js'
+import { classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
-import { type CommandContext, isCriticalPath } from './command/context.js'
+import type { CommandContext } from './command/context.js'
+import { isCriticalPath } from './command/context.js'
+import { networkNeeds } from './command/needs-network.js'
 import { liftedRules } from './contained.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { surfaceAsks } from './later-surfaces.js'
-import { type AnalyzedAction, decidingRule } from './match-rules.js'
-import { askForNetwork } from './network-ask.js'
+import type { AnalyzedAction } from './match-rules.js'
+import { decidingRule } from './match-rules.js'
 import { askOutsideIsolation, askToWrite, ruleOfOutside } from './outside-isolation.js'
 import { outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
-import { isOutside, type ParsedRule } from './rules.js'
-import { type CheckUrlOptions, checkUrl } from './url/check-url.js'
+import type { ParsedRule } from './rules.js'
+import { isOutside } from './rules.js'
+import type { CheckUrlOptions } from './url/check-url.js'
+import { checkUrl } from './url/check-url.js'
 
 /** The steps of a verdict, in their order. */
 export const STAGES = Object.freeze(['floor', 'deny-globs', 'protected', 'rules', 'built-in', 'leave', 'mode'] as const)
@@ -239,4 +244,34 @@ function ask(stage: Stage, rules: readonly string[], reason: string): Asking {
 
 function deny(stage: Stage, rule: string, reason: string): Extract<Verdict, { type: 'deny' }> {
   return { type: 'deny', rule, reason, stage }
+}
+
+/**
+ * What is asked before an isolated command gets the network that others of its session do without; `null` where nothing is. Package managers
+ * reach their registries, and one answer counts for a program and a host. The one place that says when.
+ */
+function askForNetwork({
+  action,
+  command,
+}: AnalyzedAction): { readonly rules: readonly string[]; readonly reason: string } | null {
+  if (action.type !== 'spawn' || action.network !== 'on' || action.outside || !command) return null
+  const needs = networkNeeds(command.collected)
+  const remote = needs.filter(({ kind }) => kind === 'far')
+  const others = needs.filter(({ kind }) => kind === 'none')
+  const isPlain = command.collected.complete && remote.length === 0 && others.length === 0
+  if (isPlain && needs.length > 0) return null
+  const named = remote.map(({ name, host }) => (host === null ? name : `${name} to ${host}`))
+  const rules = remote.map(({ name, host }) => (host === null ? `network-${name}` : `network-${name}-${host}`))
+  const beside = others.map(({ name }) => name)
+  return {
+    // Programs beside it would have the network too.
+    rules: [
+      ...new Set([
+        ...rules,
+        ...beside.map((name) => `network-beside-${name}`),
+        ...(rules.length === 0 ? ['network'] : []),
+      ]),
+    ],
+    reason: `it needs the network${named.length > 0 ? ` (${[...new Set(named)].join(', ')})` : ''}${beside.length > 0 ? `, which ${[...new Set(beside)].join(' and ')} would have too` : ''}, and text from outside was read, which may have asked for that`,
+  }
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '@hermes/contracts'
-import {
-  type Action,
-  type Approval,
-  type ApprovalChoice,
-  type ApprovalQuestion,
-  type ApprovalStore,
-  rootSessionOf,
-  type Subject,
-  type Unanswered,
+import { isAbort } from '@hermes/contracts'
+import type {
+  Action,
+  Approval,
+  ApprovalChoice,
+  ApprovalQuestion,
+  ApprovalStore,
+  Subject,
+  Unanswered,
 } from '@hermes/contracts/policy'
+import { rootSessionOf } from '@hermes/contracts/policy'
 import { fingerprintOf, isAlive, redactQuestion } from './questions.js'
-import { Waiters } from './waiters.js'
 
 /** Options of {@link OpenQuestions}. */
 interface OpenQuestionsOptions {
@@ -144,5 +144,48 @@ export class OpenQuestions {
   /** An answer counts once. */
   async use(approval: Approval): Promise<void> {
     await this.#options.store.put({ ...approval, status: 'used' })
+  }
+}
+
+/** Somebody who waits. */
+interface Waiter {
+  readonly done: Promise<'woken' | 'late' | 'aborted'>
+  cancel(): void
+}
+
+/** Those who wait for something to happen under an id. */
+class Waiters {
+  readonly #clock: Clock
+  readonly #waiting = new Map<string, Set<() => void>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Waits until `wake`, for `timeoutMs` at most, or until abort. */
+  wait(id: string, timeoutMs: number, signal: AbortSignal | undefined): Waiter {
+    const stop = new AbortController()
+    const waiting = this.#waiting.get(id) ?? new Set()
+    this.#waiting.set(id, waiting)
+    let wake = (): void => undefined
+    const woken = new Promise<'woken'>((resolve) => {
+      wake = () => resolve('woken')
+    })
+    waiting.add(wake)
+    const any = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal
+    const late = this.#clock.sleep(Math.max(0, timeoutMs), any).then(
+      () => 'late' as const,
+      (error: unknown) => (isAbort(error) ? ('aborted' as const) : ('late' as const)),
+    )
+    const cancel = () => {
+      waiting.delete(wake)
+      if (waiting.size === 0) this.#waiting.delete(id)
+      stop.abort()
+    }
+    return { done: Promise.race([woken, late]).finally(cancel), cancel }
+  }
+
+  wake(id: string): void {
+    for (const wake of this.#waiting.get(id) ?? []) wake()
   }
 }

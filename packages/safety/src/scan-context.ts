@@ -1,7 +1,104 @@
 import { decodeRuns, findTurnedAround } from './scan/encoded.js'
-import { findConcealed, findInvisible, stripInvisible } from './scan/invisible.js'
-import { closeUp, foldDigits, foldLookAlikes, looseForm, mayHaveLookAlikes, squeeze } from './scan/look-alikes.js'
 import { steeringIn } from './scan/patterns.js'
+
+/** Letters of other scripts that look like Latin ones. Compatibility forms (full width, mathematical, circled) are left to NFKC. */
+const LOOK_ALIKES = new Map(
+  Object.entries({
+    a: 'аαɑᴀ',
+    b: 'ʙЬ',
+    c: 'сϲᴄ',
+    d: 'ԁᴅ',
+    e: 'еєεҽᴇ',
+    f: 'ꜰƒ',
+    g: 'ɡɢ',
+    h: 'һʜ',
+    i: 'іιıɪ',
+    j: 'јᴊ',
+    k: 'кκᴋ',
+    l: 'ӏⅼʟ',
+    m: 'мᴍ',
+    n: 'ոɴη',
+    o: 'оοօᴏσ',
+    p: 'рρᴘ',
+    q: 'ԛǫ',
+    r: 'гʀ',
+    s: 'ѕꜱ',
+    t: 'тτᴛ',
+    u: 'υսᴜ',
+    v: 'νѵᴠ',
+    w: 'ԝωᴡ',
+    x: 'хχ',
+    y: 'уүʏγ',
+    z: 'ᴢ',
+    A: 'АΑ',
+    B: 'ВΒ',
+    C: 'СϹ',
+    E: 'ЕΕ',
+    H: 'НΗ',
+    I: 'ІΙ',
+    J: 'Ј',
+    K: 'КΚ',
+    M: 'МΜ',
+    N: 'Ν',
+    O: 'ОΟ',
+    P: 'РΡ',
+    S: 'Ѕ',
+    T: 'ТΤ',
+    X: 'ХΧ',
+    Y: 'УΥ',
+    Z: 'Ζ',
+  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+)
+
+/** The text a reader takes it for, where letters of other scripts stand in for Latin ones. */
+function foldLookAlikes(text: string): string {
+  return text.normalize('NFKC').replace(/[^\x00-\x7f]/gu, (letter) => LOOK_ALIKES.get(letter) ?? letter)
+}
+
+/** Whether letters of other scripts could stand in for Latin ones: both in one word, or letters made for show. */
+function mayHaveLookAlikes(text: string): boolean {
+  return DRESSED.test(text)
+}
+
+const DRESSED =
+  /[a-z][\u0250-\u02af\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u1d00-\u1d7f\ua720-\ua7ff]|[\u0250-\u02af\u0370-\u03ff\u0400-\u052f\u0531-\u058f\u1d00-\u1d7f\ua720-\ua7ff][a-z]|[\u0131\u0251-\u02af\u1d00-\u1d7f]{3}|[\u2460-\u24ff\uff21-\uff5a]{3}|[\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f189}]{3}|[\u0400-\u04ff]{3}/iu
+
+const DIGITS: readonly (readonly [digit: string, letter: string])[] = Object.freeze(
+  Object.entries({ 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't', '@': 'a', $: 's' }),
+)
+
+/** A text with letters for the digits that stand in for them. */
+function foldDigits(text: string): string {
+  return DIGITS.reduce((folded, [digit, letter]) => folded.replaceAll(digit, letter), text)
+}
+
+/** A text without anything between its letters: words drawn apart or cut up read as one row then. */
+function squeeze(text: string): string {
+  return text.replace(/[\s._*·-]+/g, '')
+}
+
+/** A pattern for `word` that also takes what {@link foldDigits} and {@link squeeze} would make into it. */
+function looseForm(word: string): string {
+  const letters = [...word].map((letter) => {
+    const digits = DIGITS.filter(([, stood]) => stood === letter).map(([digit]) => digit)
+    return digits.length === 0 ? letter : `[${letter}${digits.join('')}]`
+  })
+  return letters.join('[\\s._*·-]*')
+}
+
+const SPACED = /(?<!\w)(?:\w[ ._*-]){4,}\w(?!\w)(?:\s{2,}(?:\w[ ._*-])+\w(?!\w))*/g
+const CUT_UP = /(?<![\w.])\w{1,5}(?:[._*·-]\w{1,5}){2,}(?![\w.])|(?<![\w.])\w{1,5}[._*·-]\w{1,5}(?![\w.])/g
+
+/** Words whose letters were drawn apart, or that were cut up, closed again. */
+function closeUp(text: string): string {
+  const closed = text.replace(SPACED, (row) =>
+    row
+      .split(/\s{2,}/)
+      .map((word) => word.replace(/[ ._*-]/g, ''))
+      .join(' '),
+  )
+  return closed.replace(CUT_UP, (word) => word.replace(/[._*·-]/g, ''))
+}
 
 /** Something in a text that tries to steer the agent behind the user's back. */
 export interface ContextFinding {
@@ -81,4 +178,39 @@ class Findings {
 export function blockedContext(name: string, findings: readonly ContextFinding[]): string {
   const list = findings.map(({ rule, line }) => `${rule} in line ${line}`).join(', ')
   return `[BLOCKED: ${name} was left out because it may carry a prompt injection (${list}). Tell the user if it matters.]`
+}
+
+/** Characters that are never seen and have no business in a text: they carry words past a reader, or turn the order of what is shown. */
+const HIDING =
+  /\u034f|[\u17b4\u17b5]|[\u180b-\u180e]|[\u115f\u1160\u202a-\u202e\u2061-\u2064\u2066-\u206f\u3164\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u
+// Joiners and marks of direction belong to several scripts, zero-width spaces to line breaks, a byte order mark opens a file; none
+// of them stands between Latin letters.
+const TEARING =
+  /(?<=[\x21-\x7e])[\u061c\u200b-\u200f\u2060\ufeff](?=[\x21-\x7e])|(?<=[\x20-\x7e])(?:\u200c|\u200d|\ufeff)(?=[\x20-\x7e])/
+// A row of them spells bits or bytes; by itself a variation selector follows an emoji.
+const ROW = /[\u200b-\u200d\u2060\ufeff]{3}|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{3}/u
+// The three flags of parts of the United Kingdom are spelt with tag characters.
+const REGION_FLAG =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu
+const UNSEEN =
+  /\u034f|[\u17b4\u17b5]|[\u180b-\u180e]|[\ufe00-\ufe0f]|[\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/gu
+
+/** Where text stands that is not seen; -1 when there is none. */
+function findInvisible(text: string): number {
+  const plain = text.includes('\u{1f3f4}') ? text.replace(REGION_FLAG, (flag) => ' '.repeat(flag.length)) : text
+  const places = [HIDING, TEARING, ROW].map((pattern) => plain.search(pattern)).filter((place) => place >= 0)
+  return places.length === 0 ? -1 : Math.min(...places)
+}
+
+/** Where backspaces or terminal codes take text out of sight; -1 when they do not. */
+function findConcealed(text: string): number {
+  const backspaces = text.indexOf('\b\b\b')
+  return backspaces >= 0 ? backspaces : text.includes('\u001b[') ? text.search(CONCEAL) : -1
+}
+
+const CONCEAL = /\u001b\[(?:[0-9;]*;)?8m/
+
+/** `text` without what is not seen. */
+function stripInvisible(text: string): string {
+  return text.replace(UNSEEN, '')
 }

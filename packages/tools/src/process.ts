@@ -1,17 +1,12 @@
 import type { BackgroundProcess, ProcessInfo } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
-import {
-  defineTool,
-  type ToolContext,
-  type ToolPlanContext,
-  type ToolResult,
-  type ToolState,
-} from '@hermes/contracts/tool'
+import type { ToolContext, ToolPlanContext, ToolResult, ToolState } from '@hermes/contracts/tool'
+import { defineTool } from '@hermes/contracts/tool'
 import { cleanOutput } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure, plural } from './result-text.js'
-import { defaultToolSettings, type ToolSettings } from './settings.js'
-import { findProcess } from './terminal/find-process.js'
+import type { ToolSettings } from './settings.js'
+import { defaultToolSettings } from './settings.js'
 import { markSeen } from './terminal/process-notices.js'
 
 const PREVIEW_CHARS = 2000
@@ -192,4 +187,16 @@ async function input(process: BackgroundProcess, args: Args, context: ToolContex
     text: `Sent ${plural(text.length, 'character')} to ${id}. See the answer with action="poll".`,
     data: { session_id: id, characters: text.length },
   }
+}
+
+/** The process whose id is `id` or alone begins with it; otherwise what is wrong. */
+function findProcess(processes: readonly BackgroundProcess[], id: string | undefined): BackgroundProcess | string {
+  const ids = processes.map((process) => process.info().id)
+  const known = ids.length === 0 ? 'There are no background processes.' : `Known: ${ids.join(', ')}.`
+  if (id === undefined || id === '') return `session_id is missing. ${known}`
+  const exact = processes.find((process) => process.info().id === id)
+  const found = exact ? [exact] : processes.filter((process) => process.info().id.startsWith(id))
+  if (found.length > 1)
+    return `session_id "${id}" is the beginning of several: ${found.map((p) => p.info().id).join(', ')}.`
+  return found[0] ?? `There is no background process "${id}". ${known}`
 }

@@ -1,17 +1,20 @@
 import type { FileStat } from '@hermes/contracts/environment'
-import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
+import { defineTool } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { OversizedDocument } from './documents/document-kind.js'
 import { openDocument } from './documents/open-document.js'
 import { outsideNote, permitRead, readAction } from './files/file-access.js'
-import { fileLedger, type ShownLines } from './files/file-ledger.js'
-import { isShowable, showImage } from './files/image.js'
+import type { ShownLines } from './files/file-ledger.js'
+import { fileLedger } from './files/file-ledger.js'
 import { lineIndexOf } from './files/line-index.js'
-import { type LinePage, readLinePage, textPage } from './files/line-page.js'
+import type { LinePage } from './files/line-page.js'
+import { readLinePage, textPage } from './files/line-page.js'
 import { UNCHANGED } from './files/refusals.js'
 import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
-import { defaultToolSettings, type ToolSettings } from './settings.js'
+import type { ToolSettings } from './settings.js'
+import { defaultToolSettings } from './settings.js'
 
 /** Standard input and terminals answer only when somebody types; endless devices never end. */
 const DEVICE = /^\/dev\/(?!shm\/)|^\/proc\/[^/]+\/(?:task\/[^/]+\/)?fd\/[0-2]$/
@@ -197,4 +200,41 @@ function hints(at: {
   else if (at.offset > 1) notes.push(`Lines ${at.offset}-${at.last} of ${at.total}; this is the end.`)
   if (at.page.clampedLines > 0) notes.push(`${plural(at.page.clampedLines, 'long line')} cut.`)
   return notes
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = Object.freeze({
+  'PNG image': 'image/png',
+  'JPEG image': 'image/jpeg',
+  'GIF image': 'image/gif',
+  'WebP image': 'image/webp',
+})
+
+const MAX_BYTES = 10 * 1024 * 1024
+
+/** Whether models can be shown this kind of file. */
+const isShowable = (kind: string): boolean => Object.hasOwn(MEDIA_TYPES, kind)
+
+/** The image itself, for a model that sees. */
+async function showImage(
+  { environment }: ToolContext,
+  {
+    path,
+    real,
+    kind,
+    sizeBytes,
+  }: { readonly path: string; readonly real: string; readonly kind: string; readonly sizeBytes: number },
+): Promise<ToolResult> {
+  if (sizeBytes > MAX_BYTES)
+    return failure(
+      `${path} is a ${kind} of ${plural(sizeBytes, 'byte')}; at most ${MAX_BYTES} are shown. Make a smaller copy with a command in terminal, and read that.`,
+    )
+  const bytes = await environment.read(real, { offset: 0, length: MAX_BYTES, noLinks: true })
+  if (!bytes) return failure(`${path} disappeared while it was read.`)
+  const mediaType = MEDIA_TYPES[kind]!
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+  return {
+    text: `${path} is a ${kind}, ${plural(sizeBytes, 'byte')}; here it is:`,
+    data: { path, media_type: mediaType, file_size: sizeBytes },
+    parts: [{ type: 'image', mediaType, data, name: path.slice(path.lastIndexOf('/') + 1) }],
+  }
 }

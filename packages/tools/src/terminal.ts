@@ -1,20 +1,21 @@
+import type { Clock } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
 import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
-import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
+import type { ToolContext, ToolPlanContext, ToolResult } from '@hermes/contracts/tool'
+import { defineTool } from '@hermes/contracts/tool'
 import { looksAlone, onlyLooks } from '@hermes/safety'
+import { cleanOutput } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
-import { defaultToolSettings, type ToolSettings } from './settings.js'
-import { detachment } from './terminal/detachment.js'
-import { createLineProgress } from './terminal/line-progress.js'
+import type { ToolSettings } from './settings.js'
+import { defaultToolSettings } from './settings.js'
 import { isolationNote, networkOf, runsOutside } from './terminal/outside.js'
 import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
 import { NO_PTY, report } from './terminal/report.js'
 import { endlessPart } from './terminal/servers.js'
-import { forgetWhenRefused, type SudoPassword, sudoOutcome, sudoPassword } from './terminal/sudo.js'
-import { withheldNotes } from './terminal/withheld.js'
-import { yielded, yieldTo } from './terminal/yield-to.js'
+import type { SudoPassword } from './terminal/sudo.js'
+import { forgetWhenRefused, sudoOutcome, sudoPassword } from './terminal/sudo.js'
 
 const parameters = {
   type: 'object',
@@ -224,4 +225,86 @@ async function runOnPty(
 function notesOf(result: ExecResult, args: Args, context: ToolContext): readonly string[] {
   const note = isolationNote(result, context.environment, { command: args.command, ...networkOf(args, context) })
   return note === null ? [] : [note]
+}
+
+const QUOTED = /'[^']*'|"(?:\\.|[^"\\])*"/g
+const TRAILING = /(?:^|[^&|<>\\])&\s*$/
+const PROGRAM = /(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(nohup|setsid|disown)\b/
+
+/** What in a command would let a process outlive its call (a trailing `&`, `nohup`, `setsid`, `disown`); `null` when nothing does. */
+function detachment(command: string): string | null {
+  const bare = command.replace(QUOTED, '""')
+  const program = PROGRAM.exec(bare)?.[1]
+  if (program) return program
+  return TRAILING.test(bare) ? 'the trailing "&"' : null
+}
+
+const INTERVAL_MS = 100
+const MAX_LINE_CHARS = 200
+const MAX_KEPT_CHARS = 4000
+
+/** Takes output as it comes and shows its last line that is not blank, at most ten times a second. */
+function createLineProgress(show: (line: string) => void, clock: Clock): (text: string) => void {
+  let tail = ''
+  let shownAtMs = Number.NEGATIVE_INFINITY
+  return (text) => {
+    tail = (tail + text).slice(-MAX_KEPT_CHARS)
+    const nowMs = clock.now()
+    if (nowMs - shownAtMs < INTERVAL_MS) return
+    const line = cleanOutput(tail).trimEnd().split('\n').at(-1)!.trim()
+    if (line === '') return
+    shownAtMs = nowMs
+    show(line.slice(0, MAX_LINE_CHARS))
+  }
+}
+
+const MOST_CHARS = 100_000
+
+/** Says, once for each, which variables a command names that it does not get because they look like credentials. */
+function withheldNotes(
+  command: string,
+  { environment, state }: Pick<ToolContext, 'environment' | 'state'>,
+): readonly string[] {
+  const { withheld = [] } = environment.capabilities
+  if (withheld.length === 0) return []
+  const notified = state.scratch('withheld-variables', () => new Set<string>())
+  const words = new Set(command.slice(0, MOST_CHARS).match(/\w+/g))
+  const named = withheld.filter((name) => words.has(name) && !notified.has(name))
+  for (const name of named) notified.add(name)
+  return named.map(
+    (name) =>
+      `[${name} looks like a credential, so commands do not get it. The user can pass it on: terminal.env_passthrough: [${name}] in config.yaml.]`,
+  )
+}
+
+/** Most commands end in this time, and then their result is there with what the user said. */
+const GRACE_MS = 2_000
+
+/** A command stops being waited for soon after `steered` has fired; never when `ended` fires first. */
+function yieldTo(
+  steered: AbortSignal | undefined,
+  clock: Clock,
+  ended: AbortSignal,
+): { readonly yieldSignal?: AbortSignal } {
+  if (steered === undefined) return {}
+  const controller = new AbortController()
+  const later = () =>
+    void clock.sleep(GRACE_MS, ended).then(
+      () => controller.abort(),
+      () => undefined,
+    )
+  if (steered.aborted) later()
+  else steered.addEventListener('abort', later, { once: true, signal: ended })
+  return { yieldSignal: controller.signal }
+}
+
+/** A command that is not waited for any more, because the user said something. */
+function yielded({ process, output }: ExecResult, { state, notify }: ToolContext): ToolResult {
+  const { id, pid } = process!.info()
+  if (notify) notifyOnExit(process!, state, notify)
+  const notice = notify ? 'You will be told when it ends.' : 'Use process to wait for it.'
+  const shown = cleanOutput(output).trimEnd()
+  const note = `[the user wrote, so the command goes on in the background: session_id ${id}, pid ${pid}. ${notice}]`
+  const text = shown === '' ? note : `${shown}\n${note}`
+  return { text, data: { output: shown, exit_code: null, session_id: id, pid, yielded: true } }
 }

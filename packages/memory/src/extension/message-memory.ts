@@ -1,7 +1,7 @@
-import type { Entry, UserPart } from '@hermes/contracts/conversation'
+import type { Entry, TextPart, UserPart } from '@hermes/contracts/conversation'
 import type { HookEvent, InputParts } from '@hermes/contracts/extension'
+import { fenceRecalled, withoutRecallFence } from '@hermes/safety'
 import type { AgentMemory } from './agent-memory.js'
-import { recalledBlock } from './recalled-block.js'
 
 /** Asks the memory about the person's words: what is recalled goes before them, a reminder after them. Rejects with an abort only. */
 export async function messageMemory(
@@ -63,4 +63,26 @@ function messagesSinceSaving(entries: readonly Entry[]): number {
     if (message.role === 'user' && message.content.some((part) => (part.origin ?? 'user') === 'user')) count++
   }
   return count
+}
+
+const MAX_CHARS = 4_000
+const MAX_ENTRY_CHARS = 800
+
+/** What was recalled, fenced, for the user's newest message; `null` when there is nothing. @see 001 section 9.3 */
+function recalledBlock(texts: readonly string[]): TextPart | null {
+  const lines: string[] = []
+  let left = MAX_CHARS
+  for (const text of texts) {
+    const line = `- ${oneLine(text)}`
+    if (line.length < 3 || line.length > left) continue
+    left -= line.length
+    lines.push(line)
+  }
+  if (lines.length === 0) return null
+  return { type: 'text', text: fenceRecalled(lines), origin: 'memory' }
+}
+
+function oneLine(text: string): string {
+  const line = withoutRecallFence(text.replace(/\s+/g, ' ')).trim()
+  return line.length <= MAX_ENTRY_CHARS ? line : `${line.slice(0, MAX_ENTRY_CHARS).toWellFormed()}…`
 }

@@ -4,7 +4,6 @@ import { errorLine, HermesError } from '@hermes/contracts'
 import type { CallOptions, KeptTurn, MemoryProvider, Recalled } from '@hermes/contracts/memory'
 import Database from 'better-sqlite3'
 import type { Embedder } from './embeddings.js'
-import { loadVectors } from './load-vectors.js'
 
 /** What a store of vectors is made of. */
 interface LocalVectorsOptions {
@@ -128,5 +127,20 @@ class LocalVectors implements MemoryProvider {
   async #embed(text: string, signal: AbortSignal): Promise<Buffer> {
     const [vector] = await this.#options.embedder.embed([text.slice(0, MAX_TEXT_CHARS)], { signal })
     return Buffer.from(vector!.buffer, vector!.byteOffset, vector!.byteLength)
+  }
+}
+
+/** The extension of SQLite that compares vectors; few need it, so it does not come with this package. */
+type VectorExtension = Pick<typeof import('sqlite-vec'), 'load'>
+
+/** @throws HermesError `memory.provider_unavailable` when the package `sqlite-vec` is not installed beside this program. */
+async function loadVectors(): Promise<VectorExtension> {
+  const wanted: string = 'sqlite-vec'
+  try {
+    return (await import(wanted)) as VectorExtension
+  } catch (cause) {
+    const message =
+      'The local store of memories needs the package sqlite-vec. Install it beside Hermes: npm i -g sqlite-vec'
+    throw new HermesError(message, { code: 'memory.provider_unavailable', cause })
   }
 }

@@ -1,30 +1,17 @@
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  type Clock,
-  errorLine,
-  HermesError,
-  isJsonObject,
-  type Logger,
-  silentLogger,
-  systemClock,
-} from '@hermes/contracts'
+import type { Clock, JsonObject, Logger } from '@hermes/contracts'
+import { errorLine, HermesError, isJsonObject, silentLogger, systemClock } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 import { findProvider } from '@hermes/transports'
 import { isLoopback } from '../resolve-endpoint.js'
 import type { ModelPrices } from '../usage.js'
-import { readCache, writeCache } from './cache-file.js'
-import {
-  DEFAULT_CONTEXT_LENGTH,
-  DEFAULT_LOCAL_CONTEXT_LENGTH,
-  type FactSource,
-  type ModelFacts,
-  type PartialFacts,
-  positive,
-  type RequestedModel,
-  type Sourced,
-} from './facts.js'
+import type { FactSource, ModelFacts, PartialFacts, RequestedModel, Sourced } from './facts.js'
+import { DEFAULT_CONTEXT_LENGTH, DEFAULT_LOCAL_CONTEXT_LENGTH, positive } from './facts.js'
 import { familyWindow, isHosted, isPlausibleWindow } from './families.js'
 import { hourly, withHour } from './hour-prices.js'
-import { MODELS_DEV_URL, type ModelsDev, modelsDevFacts, parseModelsDev } from './models-dev.js'
+import type { ModelsDev } from './models-dev.js'
+import { MODELS_DEV_URL, modelsDevFacts, parseModelsDev } from './models-dev.js'
 import { fallbackFacts, overriddenFacts } from './overrides.js'
 import type { ProbedEndpoint } from './probe.js'
 
@@ -338,4 +325,20 @@ function dayOf(atMs: number): string {
 
 function noCatalogue(reason: string): HermesError {
   return new HermesError(reason, { code: 'models.no_catalogue' })
+}
+
+/** A JSON object in the home's cache; empty when it is missing or damaged: a cache can always be made again. */
+async function readCache(file: string): Promise<JsonObject> {
+  try {
+    if (!(await stat(file)).isFile()) return {}
+    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
+    return isJsonObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Replaces a file of the cache whole; a reader sees the old one or the new one. A home that cannot be written to is left alone. */
+async function writeCache(file: string, value: object): Promise<void> {
+  await writePrivate(file, JSON.stringify(value)).catch(() => undefined)
 }

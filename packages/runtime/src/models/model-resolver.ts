@@ -2,17 +2,21 @@ import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
-import { createModelClient, type ModelEndpoint, type ResilientModelClient } from '@hermes/models'
+import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
+import { createModelClient } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 import { configuredModels } from '../home/settings.js'
 import type { AgentRequest, MixtureRequest } from '../runtime.js'
 import type { Credentials, StoredCredentials } from './credentials.js'
-import { chooseFallbacks, type Fallbacks } from './fallbacks.js'
+import type { Fallbacks } from './fallbacks.js'
+import { chooseFallbacks } from './fallbacks.js'
 import type { HomeModels } from './home-models.js'
-import { chooseMixture, MIXTURE, type MixtureChoice } from './mixtures.js'
-import { chooseModel, type ModelChoice, type ModelChoiceOptions } from './model-choice.js'
-import { toModelEndpoint } from './model-endpoint.js'
-import { openSpending, type Spending } from './spending.js'
+import type { MixtureChoice } from './mixtures.js'
+import { chooseMixture, MIXTURE } from './mixtures.js'
+import type { ModelChoice, ModelChoiceOptions } from './model-choice.js'
+import { chooseModel } from './model-choice.js'
+import type { Spending } from './spending.js'
+import { openSpending } from './spending.js'
 import { openTraffic } from './traffic.js'
 
 type Requested = Pick<AgentRequest, 'provider' | 'model' | 'baseUrl' | 'session'>
@@ -246,4 +250,15 @@ const REPLAYED: ModelChoice = {
   model: 'recorded',
   baseUrl: 'http://127.0.0.1/v1',
   apiKey: null,
+}
+
+/** A choice in the terms of a model client. */
+function toModelEndpoint(
+  { provider, catalogueId, ...choice }: ModelChoice,
+  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength'>> & {
+    readonly credentials: CredentialSource | null
+  },
+): ModelEndpoint {
+  const { credentials, ...rest } = way
+  return { ...choice, ...rest, ...(credentials ? { credentials } : {}), provider: catalogueId, name: provider }
 }

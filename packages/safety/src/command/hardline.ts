@@ -1,11 +1,19 @@
 import { isCriticalPath, resolveShellPath } from './context.js'
-import { isMadeFile } from './devices.js'
 import { inlineCode } from './inline-code.js'
-import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import type { Invocation } from './invocation.js'
+import { hasOption, readOptions, texts } from './invocation.js'
 import { viewsProcess } from './process-views.js'
 import type { CommandRule } from './rule.js'
 import { ANSWERS_ITSELF } from './rules-hermes.js'
 import { writeTargets } from './write-targets.js'
+
+const HARMLESS =
+  /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty\w*|ptmx|pts\/.*|fd\/.*|shm\/.*|u?random|tcp\/.*|udp\/.*)$/
+
+/** Whether a path below `/dev` is not a disk, memory or port: terminals, `null`, shared memory. */
+function isMadeFile(path: string): boolean {
+  return HARMLESS.test(path)
+}
 
 const BUSES = ['dbus-send', 'gdbus', 'busctl']
 const SHUTDOWN = [

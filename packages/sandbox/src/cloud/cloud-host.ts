@@ -1,13 +1,20 @@
-import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import { type Lease, takeLease } from '../processes/leases.js'
+import { randomBytes } from 'node:crypto'
+import type { Clock, Logger } from '@hermes/contracts'
+import { errorLine, HermesError } from '@hermes/contracts'
+import type { Lease } from '../processes/leases.js'
+import { takeLease } from '../processes/leases.js'
 import type { ProcessHandle } from '../processes/process-handle.js'
-import { backgroundScript, type RemoteCommand } from '../remote/exec-script.js'
+import type { RemoteProcessId } from '../processes/process-record.js'
+import type { RemoteCommand } from '../remote/exec-script.js'
+import { backgroundScript } from '../remote/exec-script.js'
 import type { ProgramOutput, RemoteHost, RemoteStream, StreamListener } from '../remote/remote-host.js'
-import type { RemoteStart } from '../shell/remote-start.js'
+import { runScript } from '../remote/run-script.js'
+import type { RemoteProcess, RemoteStart } from '../shell/remote-start.js'
 import { missingDirectory } from '../shell/session.js'
-import type { FollowedRemoteProcess } from './followed-remote-process.js'
+import type { RemoteProcessTarget } from './followed-remote-process.js'
+import { FollowedRemoteProcess } from './followed-remote-process.js'
+import { awaitRemoteProcess, dropRemoteProcess, startRemoteProcess } from './remote-process-scripts.js'
 import { remoteProcessStream } from './remote-process-stream.js'
-import { followAgain, startBackgroundRemoteProcess } from './start-remote-process.js'
 
 /** A sandbox of a cloud, running. */
 export interface CloudSandbox {
@@ -256,4 +263,35 @@ function silent(name: string): HermesError {
     code: 'environment.unreachable',
     retryable: true,
   })
+}
+
+/** Starts `script`, whose standard error says which process it is: `mark NUMBER TIME`. */
+async function startBackgroundRemoteProcess(
+  target: Omit<RemoteProcessTarget, 'folder'>,
+  {
+    script,
+    mark,
+    failure,
+  }: { readonly script: string; readonly mark: string; readonly failure: (report: string) => HermesError },
+): Promise<RemoteProcess & { readonly handle: FollowedRemoteProcess }> {
+  const folder = `/tmp/hermes-job-${randomBytes(8).toString('hex')}`
+  const { ok, stdout, stderr } = await runScript(
+    target.way,
+    `${startRemoteProcess(folder, script, 'pieces')}${awaitRemoteProcess(folder)}`,
+  )
+  const report = stdout.toString('utf8')
+  const text = new RegExp(`^${mark} (\\d+) (\\S+)$`, 'm').exec(report)
+  if (!ok || !text) {
+    // What is told is why it did not start.
+    await runScript(target.way, dropRemoteProcess(folder)).catch(() => undefined)
+    throw failure(ok ? report : stderr)
+  }
+  const id: RemoteProcessId = { pid: Number(text[1]), startTime: text[2]! }
+  return { handle: new FollowedRemoteProcess({ ...target, folder }, id.pid), id, token: `${id.pid} ${folder}` }
+}
+
+/** Follows a job that an earlier program started; `token` is what {@link startBackgroundRemoteProcess} gave. */
+function followAgain(target: Omit<RemoteProcessTarget, 'folder'>, token: string): FollowedRemoteProcess {
+  const [pid, folder = ''] = token.split(' ')
+  return new FollowedRemoteProcess({ ...target, folder }, Number(pid))
 }

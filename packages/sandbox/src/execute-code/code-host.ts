@@ -1,17 +1,20 @@
-import { type Clock, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { Clock, Logger } from '@hermes/contracts'
+import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Permit } from '@hermes/contracts/policy'
 import { Bounds } from '../isolation/bounds.js'
 import { Isolation } from '../isolation/isolation.js'
 import type { IsolationOptions } from '../isolation/isolation-options.js'
 import { createIsolationSupport } from '../isolation/isolation-support.js'
+import { looksSecret } from '../local/filter-environment.js'
 import { OrphanGuard } from '../local/orphan-guard.js'
-import { type CodeRequest, codeAction } from './code-request.js'
+import type { CodeRequest } from './code-request.js'
+import { codeAction } from './code-request.js'
 import type { CodeResult } from './code-result.js'
 import { Interpreters } from './interpreters.js'
 import { KeptInterpreters } from './kept-interpreters.js'
 import { removeAbandoned } from './program-folder.js'
-import { type ProgramSettings, runProgram } from './run-program.js'
-import { scriptEnvironment } from './script-environment.js'
+import type { ProgramSettings } from './run-program.js'
+import { runProgram } from './run-program.js'
 
 /** What {@link createCodeHost} needs. */
 export interface CodeHostOptions {
@@ -110,5 +113,20 @@ class LocalCodeHost implements CodeHost {
     await this.#kept.close()
     await this.#isolation?.close(false)
     this.#settings.guard.close()
+  }
+}
+
+const KEPT =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|VIRTUAL_ENV|CONDA_(?:PREFIX|DEFAULT_ENV)|PYENV_(?:ROOT|VERSION)|PYTHONPATH|NODE_PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|XDG_\w+)$/
+
+/** What a program gets of the variables of commands: what it needs to find its way, and nothing that looks like a secret. */
+function scriptEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+  const isKept = (name: string) => KEPT.test(name) && !looksSecret(name)
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name))),
+    PYTHONUTF8: '1',
+    PYTHONIOENCODING: 'utf-8:backslashreplace',
+    PYTHONDONTWRITEBYTECODE: '1',
+    NO_COLOR: '1',
   }
 }

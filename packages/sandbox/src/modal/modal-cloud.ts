@@ -1,5 +1,7 @@
-import { join } from 'node:path'
-import { errorLine, type HermesError, type Logger } from '@hermes/contracts'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { HermesError, Logger } from '@hermes/contracts'
+import { errorLine } from '@hermes/contracts'
 import type { App, Image, ModalClient, Sandbox } from 'modal'
 import type { CloudWords } from '../cloud/cloud-failure.js'
 import type { Cloud, CloudSandbox } from '../cloud/cloud-host.js'
@@ -9,7 +11,6 @@ import type { ProgramOutput } from '../remote/remote-host.js'
 import { START_LINE, scriptLine } from '../remote/shell-text.js'
 import { modalFailure } from './modal-failure.js'
 import type { ModalOptions } from './modal-options.js'
-import { SnapshotFile } from './snapshot-file.js'
 
 type Sdk = Pick<typeof import('modal'), 'ModalClient' | 'NotFoundError' | 'AlreadyExistsError'>
 
@@ -189,4 +190,35 @@ async function converse(sandbox: Sandbox, script: string, input: Uint8Array): Pr
     sent,
   ])
   return { exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr).toString('utf8') }
+}
+
+/** Which snapshot each sandbox is made from the next time, in a file of JSON. What cannot be read counts as nothing. */
+class SnapshotFile {
+  readonly #path: string
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  get(name: string): string | null {
+    const id = this.#read()[name]
+    return typeof id === 'string' ? id : null
+  }
+
+  set(name: string, id: string | null): void {
+    const { [name]: _, ...others } = this.#read()
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    const text = JSON.stringify(id === null ? others : { ...others, [name]: id }, null, 2)
+    writeFileSync(`${this.#path}.tmp`, `${text}\n`, { mode: 0o600 })
+    renameSync(`${this.#path}.tmp`, this.#path)
+  }
+
+  #read(): Readonly<Record<string, unknown>> {
+    try {
+      const found: unknown = JSON.parse(readFileSync(this.#path, 'utf8'))
+      return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {}
+    } catch {
+      return {}
+    }
+  }
 }

@@ -1,9 +1,10 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { Clock } from '@hermes/contracts'
 import type { BackgroundProcess, ProcessInfo, ProcessObserver } from '@hermes/contracts/environment'
-import { LogFollower } from './log-follower.js'
 import type { ProcessHandle } from './process-handle.js'
 import { readLog } from './process-log.js'
-import { type ProcessFiles, type ProcessRecord, type RemoteProcessId, readExit } from './process-record.js'
+import type { ProcessFiles, ProcessRecord, RemoteProcessId } from './process-record.js'
+import { readExit } from './process-record.js'
 import { groupExists, killTree, processStartTime } from './process-tree.js'
 
 const POLL_MS = 100
@@ -148,5 +149,53 @@ export class TrackedProcess implements BackgroundProcess {
   #change(change: Partial<ProcessRecord>): void {
     this.#record = { ...this.#record, ...change }
     this.#options.save(this.#record)
+  }
+}
+
+const CHUNK_BYTES = 64 * 1024
+/** What is more than this behind is passed over: the log itself still has it. */
+const MAX_BEHIND_BYTES = 4 * 1024 * 1024
+
+/** Reads what is added to a log. */
+class LogFollower {
+  readonly #path: string
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  #position: number
+
+  /** Begins at the end of what is there. */
+  constructor(path: string) {
+    this.#path = path
+    this.#position = this.#open((_, size) => size) ?? 0
+  }
+
+  /** Gives what was added since the last time, in pieces. */
+  read(listener: (text: string) => void): void {
+    this.#open((descriptor, size) => {
+      // The log was cut to its end, which was read already.
+      if (size < this.#position) this.#position = size
+      this.#position = Math.max(this.#position, size - MAX_BEHIND_BYTES)
+      const buffer = Buffer.alloc(CHUNK_BYTES)
+      while (this.#position < size) {
+        const read = readSync(descriptor, buffer, 0, Math.min(buffer.length, size - this.#position), this.#position)
+        if (read === 0) return
+        this.#position += read
+        const text = this.#decoder.decode(buffer.subarray(0, read), { stream: true })
+        if (text !== '') listener(text)
+      }
+    })
+  }
+
+  #open<T>(use: (descriptor: number, size: number) => T): T | null {
+    let descriptor: number
+    try {
+      descriptor = openSync(this.#path, 'r')
+    } catch {
+      return null
+    }
+    try {
+      return use(descriptor, fstatSync(descriptor).size)
+    } finally {
+      closeSync(descriptor)
+    }
   }
 }

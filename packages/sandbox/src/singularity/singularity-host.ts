@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { HermesError, Logger } from '@hermes/contracts'
+import type { Logger } from '@hermes/contracts'
+import { HermesError } from '@hermes/contracts'
 import type { Mount } from '../docker/container-options.js'
-import { askEngine, type EngineOptions } from '../docker/engine.js'
+import type { EngineOptions } from '../docker/engine.js'
+import { askEngine } from '../docker/engine.js'
 import type { HostClient } from '../remote/host-client.js'
 import { ProgramHost } from '../remote/program-host.js'
-import { singularityFailure } from './singularity-errors.js'
 
 /** An image may have to be fetched and converted. */
 const START_LIMIT_MS = 600_000
@@ -110,4 +111,35 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as { code?: unknown }).code === 'EPERM'
   }
+}
+
+const CAUSES: readonly { readonly words: RegExp; readonly code: string; readonly line: string }[] = [
+  {
+    words: /no instance found/i,
+    code: 'container_gone',
+    line: 'The container was ended by somebody else. Start a new session to get another.',
+  },
+  {
+    words:
+      /could not open image|image does not exist|unable to pull|while making image from oci|unauthorized|manifest unknown|no such host|connection refused/i,
+    code: 'image_missing',
+    line: 'The container image is not there and cannot be fetched. Check its name and the network.',
+  },
+  {
+    words: /user namespace|capability set|setuid|not permitted/i,
+    code: 'engine_permission',
+    line: 'This machine does not let you start containers: user namespaces are off, or the engine is not set up for them.',
+  },
+]
+
+/** A failure of apptainer or singularity as one line. */
+function singularityFailure(exitCode: number | null, stderr: string): HermesError {
+  const last = /(?:FATAL|ERROR):\s+(.+)/.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? ''
+  const details = { exitCode, ...(last === '' ? {} : { said: last }) }
+  const cause = CAUSES.find(({ words }) => words.test(stderr))
+  if (cause) return new HermesError(cause.line, { code: `environment.${cause.code}`, details })
+  return new HermesError(`The container engine failed${last === '' ? '' : `: ${last.replace(/\.$/, '')}`}.`, {
+    code: 'environment.engine_failed',
+    details,
+  })
 }

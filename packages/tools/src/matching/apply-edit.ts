@@ -1,32 +1,7 @@
-import { blockAnchor } from './block-anchor.js'
-import { contextAware } from './context-aware.js'
-import { escapeNormalised, indentationEscaped } from './escape-normalised.js'
-import { exact, findExact } from './exact.js'
-import { indentationFlexible } from './indentation-flexible.js'
-import { type LfText, toLf, withLineEnds } from './line-ends.js'
-import { lineTrimmed } from './line-trimmed.js'
+import type { LfText } from './line-ends.js'
+import { toLf, withLineEnds } from './line-ends.js'
+import { escapeNormalised, findExact, LITERAL, SIMILAR } from './strategies.js'
 import type { Range, Strategy } from './strategy.js'
-import { trimmedBoundary } from './trimmed-boundary.js'
-import { unicodeNormalised } from './unicode-normalised.js'
-import { whitespaceNormalised } from './whitespace-normalised.js'
-
-/** The text is there, but for characters that carry no meaning or were written in another way. */
-const LITERAL: readonly Strategy[] = [
-  exact,
-  lineTrimmed,
-  indentationFlexible,
-  whitespaceNormalised,
-  escapeNormalised,
-  indentationEscaped,
-  trimmedBoundary,
-  unicodeNormalised,
-]
-
-/** Something like the text is there, which is a hint rather than a find. Not asked when the new text is there already. */
-const SIMILAR: readonly Strategy[] = [blockAnchor, contextAware]
-
-/** Strictest first: the first one that finds anything decides. */
-export const STRATEGIES: readonly Strategy[] = Object.freeze([...LITERAL, ...SIMILAR])
 
 /** An edit by content. */
 interface EditRequest {

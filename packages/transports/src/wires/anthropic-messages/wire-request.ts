@@ -2,10 +2,10 @@ import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { toSchemaDialect } from '../tool-schemas.js'
-import { type CacheTtl, markCache } from './cache-marks.js'
-import { familyOf, type ModelFamily } from './model-families.js'
+import type { ModelFamily } from './model-families.js'
+import { familyOf } from './model-families.js'
 import { toWireConversation } from './wire-conversation.js'
-import type { Thinking, WireMessage, WireRequest } from './wire-types.js'
+import type { CacheControl, Thinking, WireBlock, WireMessage, WireRequest } from './wire-types.js'
 
 /** Asked for when a request names no limit and the model allows as much. */
 const DEFAULT_OUTPUT_TOKENS = 64_000
@@ -94,4 +94,37 @@ function effortOf(effort: NonNullable<ModelRequest['reasoningEffort']>): 'low' |
 /** This wire knows temperatures up to 1. */
 function samplingOf({ temperature }: ModelRequest): Pick<WireRequest, 'temperature'> {
   return temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }
+}
+
+/** How long the provider keeps a prefix: five minutes, or an hour at a higher price for writing. */
+type CacheTtl = '5m' | '1h'
+
+const MARKED_MESSAGES = 3
+
+/**
+ * The request with marks for the provider's cache: one after the system text, which tool definitions precede (without system text
+ * after the definitions), and one at the end of each of the last three messages. Four is what the provider allows.
+ */
+function markCache(request: WireRequest, ttl: CacheTtl): WireRequest {
+  const cache_control: CacheControl = ttl === '1h' ? { type: 'ephemeral', ttl } : { type: 'ephemeral' }
+  const { system, tools, messages } = request
+  const firstMarked = messages.length - MARKED_MESSAGES
+  return {
+    ...request,
+    ...(system ? { system: markAt(system, system.length - 1, cache_control) } : {}),
+    ...(tools && !system ? { tools: markAt(tools, tools.length - 1, cache_control) } : {}),
+    messages: messages.map((message, index) => (index < firstMarked ? message : markMessage(message, cache_control))),
+  }
+}
+
+function markMessage(message: WireMessage, mark: CacheControl): WireMessage {
+  return { ...message, content: markAt(message.content, message.content.findLastIndex(isMarkable), mark) }
+}
+
+function isMarkable({ type }: WireBlock): boolean {
+  return type !== 'thinking' && type !== 'redacted_thinking'
+}
+
+function markAt<Item extends object>(items: readonly Item[], at: number, cache_control: CacheControl): Item[] {
+  return items.map((item, index) => (index === at ? { ...item, cache_control } : item))
 }

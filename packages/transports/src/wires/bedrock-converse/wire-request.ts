@@ -2,11 +2,12 @@ import type { JsonObject } from '@hermes/contracts'
 import type { EndpointStamp, Message } from '@hermes/contracts/conversation'
 import { toolCalls } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
-import { type ModelFamily as ClaudeFamily, familyOf as claudeOf } from '../anthropic-messages/model-families.js'
-import { markCache } from './cache-points.js'
-import { type ConverseFamily, familyOf } from './model-families.js'
+import type { ModelFamily as ClaudeFamily } from '../anthropic-messages/model-families.js'
+import { familyOf as claudeOf } from '../anthropic-messages/model-families.js'
+import type { ConverseFamily } from './model-families.js'
+import { familyOf } from './model-families.js'
 import { toWireConversation } from './wire-conversation.js'
-import type { WireJson, WireMessage, WireRequest, WireTool } from './wire-types.js'
+import type { WireBlock, WireJson, WireMessage, WireRequest, WireTool } from './wire-types.js'
 
 /** What a request is made with, apart from what is asked. */
 interface RequestOptions {
@@ -149,4 +150,31 @@ function toolChoice({ toolChoice: choice, tools }: ModelRequest, reasoning: Reas
   if (tools.length === 0 || choice === undefined || choice === 'none') return {}
   const forced = choice === 'required' && !(reasoning && 'thinking' in reasoning)
   return { toolChoice: forced ? { any: {} } : { auto: {} } }
+}
+
+const MARKED_MESSAGES = 3
+
+/**
+ * The request with marks for the provider's cache: one after the system text, which tool definitions precede, and one at the end of each
+ * of the last three messages. Four is what the provider allows. Unchanged for a model that takes none; an hour becomes five minutes for
+ * one that keeps nothing longer.
+ */
+function markCache(request: WireRequest, family: ConverseFamily, requested: '5m' | '1h'): WireRequest {
+  if (!family.cacheTtl) return request
+  const isLong = requested === '1h' && family.cacheTtl === '1h'
+  const point = { cachePoint: { type: 'default' as const, ...(isLong ? { ttl: '1h' as const } : {}) } }
+  const { system, messages = [] } = request
+  const firstMarked = messages.length - MARKED_MESSAGES
+  return {
+    ...request,
+    ...(system ? { system: [...system, point] } : {}),
+    messages: messages.map((message, index) => (index < firstMarked ? message : markMessage(message, point))),
+  }
+}
+
+/** A mark stands right after what it marks, and thoughts take none. */
+function markMessage(message: NonNullable<WireRequest['messages']>[number], point: WireBlock) {
+  const content = message.content ?? []
+  const at = content.findLastIndex((block) => !('reasoningContent' in block))
+  return at < 0 ? message : ({ ...message, content: content.toSpliced(at + 1, 0, point) } satisfies WireMessage)
 }
