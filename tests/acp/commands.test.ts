@@ -1,4 +1,5 @@
 // Slash commands in an editor: offered at once, shown as text, carried out in the session.
+import type { CapturedRequest } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Editor, startEditor } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
@@ -35,6 +36,7 @@ it('offers commands, carries them out without a model, and runs what they send',
   expect(await prompt(id, '/modle')).toBe('end_turn')
   await newest().toContain('Did you mean /model?')
   expect(await prompt(id, '/exit')).toBe('end_turn')
+  await newest().toBe('/exit cannot be carried out here.')
   expect(scene.server.requests).toHaveLength(0)
   expect(await prompt(id, 'Hi.')).toBe('end_turn')
   expect(await prompt(id, '/title Garden')).toBe('end_turn')
@@ -100,4 +102,22 @@ it('takes commands during a prompt where they may come, and refuses the others',
   await agent.request('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: '/plan Mend' }, file] })
   await newest().toBe('/plan takes text only; name files by their path.')
   expect(scene.server.requests).toHaveLength(1)
+})
+
+it('ends /compress with session/cancel, and the session stays as it was', async () => {
+  const { agent, newSession, prompt } = editor
+  const isRecord = ({ body }: CapturedRequest) => String(body.messages[0]?.content).startsWith('You write the record')
+  scene.server.setHandler((request) =>
+    isRecord(request) ? new Promise(() => undefined) : { text: 'word '.repeat(3_000) },
+  )
+  const id = await newSession(scene.cwd)
+  for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await prompt(id, text)
+  const before = scene.server.requests.length
+  const compressing = prompt(id, '/compress')
+  await scene.server.waitForRequests(before + 1)
+  await agent.notify('session/cancel', { sessionId: id })
+  expect(await compressing).toBe('cancelled')
+  scene.server.setHandler(() => ({ text: 'Five.' }))
+  expect(await prompt(id, 'Five?')).toBe('end_turn')
+  expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toContain('One.')
 })

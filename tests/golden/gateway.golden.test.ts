@@ -193,6 +193,36 @@ served(
   { model: { context_length: 24_000 } },
 )
 
+served('commands-are-answered-without-a-model', async ({ script }, { ask }) => {
+  script({ text: 'A folder.' }, { text: 'Cod.' }, { text: 'Eel.' })
+  const begun = [user('/help'), assistant('…'), user('Name a fish.')]
+  await ask({ messages: begun.slice(0, 1) })
+  await ask({ messages: [user('/modle')] })
+  await ask({ messages: [user('/usr/bin is what?')] })
+  await ask({ messages: begun })
+  const titled = [...begun, assistant('Cod.'), user('/title Fish')]
+  await ask({ messages: titled, stream: true, stream_options: { include_usage: true } })
+  const another = [...titled, assistant('This session is called Fish.'), user('Another.')]
+  await ask({ messages: another })
+  await ask({ messages: [...another, assistant('Eel.'), user('/model gpt-9')] })
+  await ask({ messages: [...another, assistant('Eel.'), user('/agents')], stream: true })
+})
+
+served('a-session-is-compacted-by-a-command', async ({ put, answer }, { ask }) => {
+  await put('big.txt', 'some words in a line\n'.repeat(400))
+  let calls = 0
+  answer(({ body }) => {
+    if (String(body.messages[0]?.content).startsWith('You write the record')) return { text: RECORD }
+    if (++calls % 6 === 0) return { text: 'Read.', usage: { inputTokens: calls * 3_000 } }
+    return call('terminal', { command: `head -c 7000 big.txt; echo ${calls}` })
+  })
+  const { id } = await ask({ messages: [user('Read big.txt.')] })
+  await ask({ messages: [user('Read it again.')] }, { 'X-Hermes-Session-Id': id })
+  await ask({ messages: [user('/compress the words --dry-run')] }, { 'X-Hermes-Session-Id': id })
+  await ask({ messages: [user('/compress')], stream: true }, { 'X-Hermes-Session-Id': id })
+  await ask({ messages: [user('And now?')] }, { 'X-Hermes-Session-Id': id })
+})
+
 served('requests-of-one-session-wait-for-each-other', async ({ answer, server }, { ask }) => {
   answer(() => ({ text: 'Ready.' }))
   const { id } = await ask({ messages: [user('Begin.')] })

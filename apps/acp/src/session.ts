@@ -5,8 +5,7 @@ import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import { addUsage, type Entry, type FinishReason, noUsage } from '@hermes/contracts/conversation'
 import type { Command, CommandCaller, CommandContext } from '@hermes/contracts/extension'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
-import type { EventReader, SessionAgent, SessionHandle, Turn } from '@hermes/host'
-import { createCommandSession } from '@hermes/runtime'
+import { type EventReader, openCommandContext, type SessionHandle, type Turn } from '@hermes/host'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
@@ -121,7 +120,7 @@ export class AcpSession {
    */
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
     const [first, ...others] = blocks
-    const typed = first?.type === 'text' ? readLine(first.text, this.#offered()) : null
+    const typed = first?.type === 'text' ? readLine(first.text, this.#offered(), this.#allCommands()) : null
     if (typed?.type === 'command' && others.length > 0)
       return this.#say(`/${typed.command.name} takes text only; name files by their path.`)
     if (typed?.type === 'command' && (!this.isBusy || typed.command.duringRun === 'allowed'))
@@ -144,8 +143,11 @@ export class AcpSession {
 
   /** The commands that an editor may call. */
   #offered(): readonly Command[] {
-    const all = this.#options.home.runtime.extensions.list('command').map(({ item }) => item)
-    return offeredTo(CALLER, this, all)
+    return offeredTo(CALLER, this, this.#allCommands())
+  }
+
+  #allCommands(): readonly Command[] {
+    return this.#options.home.runtime.extensions.list('command').map(({ item }) => item)
   }
 
   /** Tells the editor which commands there are. */
@@ -203,20 +205,14 @@ export class AcpSession {
     await this.#sendPlan(entries.filter(({ seq }) => seq > last))
   }
 
-  async #commandContext(signal: AbortSignal): Promise<CommandContext> {
-    const { handle, home } = this.#options
-    let agent = await handle.agent()
-    const session = createCommandSession<SessionAgent>({
-      runtime: home.runtime,
-      ready: () => ({ ...agent, changeModel: (change) => handle.changeModel(change) }),
-      replaced: (next) => {
-        agent = next
-      },
+  #commandContext(signal: AbortSignal): Promise<CommandContext> {
+    const { handle, home, place } = this.#options
+    return openCommandContext({
+      ...{ runtime: home.runtime, handle, caller: CALLER, cwd: place.cwd, signal },
       isBusy: () => this.#prompt !== null,
-      own: { stop: () => this.cancel(), steer: (text) => handle.steer(text) },
+      stop: () => this.cancel(),
+      notice: (text) => void this.#sendLine(text),
     })
-    const notice = (text: string) => void this.#sendLine(text)
-    return { caller: CALLER, session, cwd: session.cwd, commands: this.#offered(), notice, signal }
   }
 
   /** Shows a run that began by itself. What the editor prompts meanwhile comes after it. */

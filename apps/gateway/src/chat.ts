@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { isAbort } from '@hermes/contracts'
-import type { Turn } from '@hermes/host'
+import type { SessionHandle, Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
+import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './commands.js'
 import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
-import { PieceSource } from './piece-source.js'
-import { ReplyReader } from './reply.js'
+import { PieceSource, type ReplySource } from './piece-source.js'
+import { type Piece, ReplyReader } from './reply.js'
 import { streamReply } from './stream-reply.js'
 
 const STOP_GRACE_MS = 8_000
@@ -14,6 +15,7 @@ const STOP_GRACE_MS = 8_000
 /** Options of {@link Chat}. */
 export interface ChatOptions {
   readonly conversations: Conversations
+  readonly commands: ChatCommands
   /** Model ids that may be asked for; the first one is the answer's when none is named. */
   readonly models: readonly string[]
   /** Requests under way at once, waiting ones included. */
@@ -29,7 +31,7 @@ interface ChatCall {
   readonly signal: AbortSignal
 }
 
-/** Answers chat requests: each becomes one run of the agent of its session. */
+/** Answers chat requests: each becomes one run of the agent of its session, or is a command. */
 export class Chat {
   readonly #options: ChatOptions
   readonly #active = new Set<{ readonly controller: AbortController; readonly done: Promise<void> }>()
@@ -42,22 +44,50 @@ export class Chat {
   /** @throws ApiError for everything that cannot be answered */
   async answer({ body, sessionId, signal }: ChatCall): Promise<Response> {
     const { parseChatRequest } = await import('./chat-request.js')
-    const request = parseChatRequest(body)
+    const { conversations, commands } = this.#options
+    const request = commands.withoutExchanges(parseChatRequest(body))
     const model = this.#modelOf(request)
-    const slot = this.#begin(signal)
+    const typed = commands.read(request.message)
+    const slot = this.#begin(signal, typed !== null && isUrgent(typed))
     try {
-      const { conversations } = this.#options
+      if (typed)
+        return await this.#carryOut(typed, {
+          request,
+          model,
+          handle: await conversations.around(sessionId, request),
+          slot,
+        })
       const conversation = await (sessionId === undefined
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
-      const turn = start(conversation, slot)
       const { session, unheard } = conversation
-      return await reply({ request, model, sessionId: session.id, turn, unheard, stop: slot.stop })
+      const source = new PieceSource(start(conversation, slot), new ReplyReader(unheard), slot.stop)
+      return await reply({ request, model, sessionId: session.id, source })
     } catch (error) {
       slot.endUnlessRunning()
       if (!isAbort(error)) throw error
       throw new ApiError('The request was interrupted.', { status: 503, code: 'run_interrupted' })
     }
+  }
+
+  #carryOut(
+    typed: TypedCommand,
+    {
+      request,
+      model,
+      handle,
+      slot,
+    }: Pick<ReplyOptions, 'request' | 'model'> & { handle: SessionHandle | null; slot: Slot },
+  ): Promise<Response> {
+    const { message } = request
+    const { signal } = slot
+    const { commands } = this.#options
+    const source = new CommandReply(
+      (notice) => commands.carryOut(typed, { handle, message, signal, notice }),
+      slot.stop,
+    )
+    slot.follow(source.done.finally(() => handle?.close()))
+    return reply({ request, model, sessionId: handle?.id ?? null, source })
   }
 
   #modelOf({ model }: ChatRequest): string {
@@ -68,8 +98,9 @@ export class Chat {
     throw new ApiError(message, { status: 404, code: 'model_not_found', param: 'model' })
   }
 
-  #begin(signal: AbortSignal): Slot {
-    if (this.#isStopping || this.#active.size >= this.#options.maxRuns) {
+  /** What is urgent ends soon, or ends others. */
+  #begin(signal: AbortSignal, isUrgent: boolean): Slot {
+    if (this.#isStopping || (!isUrgent && this.#active.size >= this.#options.maxRuns)) {
       const message = this.#isStopping
         ? 'The server is stopping.'
         : `The server is busy with ${this.#active.size} requests; try again later.`
@@ -132,31 +163,32 @@ function start({ session, input, place }: Conversation, slot: Slot): Turn {
 interface ReplyOptions {
   readonly request: ChatRequest
   readonly model: string
-  readonly sessionId: string
-  readonly turn: Turn
-  readonly unheard: string
-  readonly stop: () => void
+  /** `null` where no session has begun. */
+  readonly sessionId: string | null
+  readonly source: ReplySource
 }
 
-async function reply({ request, model, sessionId, turn, unheard, stop }: ReplyOptions): Promise<Response> {
-  const headers = { 'x-hermes-session-id': sessionId }
+async function reply({ request, model, sessionId, source }: ReplyOptions): Promise<Response> {
+  const headers: Record<string, string> = sessionId === null ? {} : { 'x-hermes-session-id': sessionId }
   const envelope: Envelope = {
     id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
     created: Math.floor(Date.now() / 1000),
     model,
   }
-  const reader = new ReplyReader(unheard)
+  const endingOf = ({ result }: Piece & { readonly type: 'end' }) =>
+    toEnding({ sessionId, result, reader: source.reader })
   if (request.stream) {
     const body = await streamReply({
-      source: new PieceSource(turn, reader, stop),
+      source,
       writer: new ChunkWriter(envelope, { includeUsage: request.includeUsage }),
-      toEnding: ({ result }) => toEnding({ sessionId, result, reader }),
+      toEnding: endingOf,
     })
     return new Response(body, {
       headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     })
   }
-  for await (const event of turn) reader.read(event)
-  const ending = toEnding({ sessionId, result: await turn.result, reader })
-  return Response.json(completionBody(envelope, ending), { headers })
+  let piece = await source.next()
+  while (piece && piece.type !== 'end') piece = await source.next()
+  if (!piece) throw new ApiError('The reply ended without an answer.', { status: 503, code: 'run_interrupted' })
+  return Response.json(completionBody(envelope, endingOf(piece)), { headers })
 }

@@ -1,6 +1,7 @@
 // Answers in the shapes of the OpenAI API. What is ours stands under `hermes`, which other clients skip.
 import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
+import type { CommandOutput } from '@hermes/contracts/extension'
 import { ApiError, failedRun } from './api-error.js'
 import type { ReplyReader, ToolProgress } from './reply.js'
 
@@ -20,20 +21,36 @@ export interface Ending {
   /** With that of delegated tasks. */
   readonly usage: Usage
   readonly hermes: {
-    readonly session_id: string
+    /** `null` where no session has begun. */
+    readonly session_id: string | null
     readonly status: RunResult['status']
     /** Calls the policy did not allow, those of delegated tasks and programs included: nobody can be asked over HTTP. */
     readonly denied: readonly Denial[]
     /** What the person was to be told beside the answer; left out when nothing was. */
     readonly notices?: readonly NoticeText[]
+    /** The command that the message was; left out when a model was asked. */
+    readonly command?: CommandReport
   }
+}
+
+/** A command that was carried out, as data. */
+export interface CommandReport {
+  /** `null` where no command has the name that was typed. */
+  readonly name: string | null
+  readonly line: string
+  readonly outputs: readonly CommandOutput[]
+}
+
+/** What is known beside the result once a reply is over. */
+export interface ReplySummary extends Pick<ReplyReader, 'denials' | 'notices' | 'isCutOff' | 'unheard'> {
+  readonly command?: CommandReport | undefined
 }
 
 /** What is known once a run is over. */
 interface EndingOptions {
-  readonly sessionId: string
+  readonly sessionId: string | null
   readonly result: RunResult
-  readonly reader: Pick<ReplyReader, 'denials' | 'notices' | 'isCutOff' | 'unheard'>
+  readonly reader: ReplySummary
 }
 
 /**
@@ -42,7 +59,7 @@ interface EndingOptions {
  */
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
-  const { denials, notices, isCutOff, unheard } = reader
+  const { denials, notices, isCutOff, unheard, command } = reader
   const isAnswer = status === 'completed' || status === 'stopped'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
   if (!isAnswer && !isSilent) throw noAnswer(result)
@@ -52,7 +69,13 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
     finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
     usage: addUsage(result.usage, result.delegated ?? noUsage),
-    hermes: { session_id: sessionId, status, denied: denials, ...(notices.length > 0 ? { notices } : {}) },
+    hermes: {
+      session_id: sessionId,
+      status,
+      denied: denials,
+      ...(notices.length > 0 ? { notices } : {}),
+      ...(command ? { command } : {}),
+    },
   }
 }
 
@@ -101,6 +124,10 @@ export class ChunkWriter {
 
   notice(notice: NoticeText): string {
     return `event: hermes.notice\n${this.#chunk({ delta: {}, hermes: { notice } })}`
+  }
+
+  command(command: CommandReport): string {
+    return `event: hermes.command\n${this.#chunk({ delta: {}, hermes: { command } })}`
   }
 
   end({ finishReason, usage, hermes }: Ending): string {

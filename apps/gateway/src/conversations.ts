@@ -36,15 +36,30 @@ export class Conversations {
   }
 
   /**
+   * The session that a request belongs to, without going on there; `null` where none has begun.
+   * @throws ApiError 404 when there is none of the id that the client names.
+   */
+  async around(sessionId: string | undefined, request: ChatRequest): Promise<SessionHandle | null> {
+    if (sessionId !== undefined) {
+      await this.#mustExist(sessionId)
+      return this.#open(sessionId, request)
+    }
+    if (request.history.length === 0) return null
+    const history = withoutRepeats(request.history).map(({ text }) => text)
+    for await (const candidate of this.#candidates(derivedId(request))) {
+      const log = textsIn(messagesOf(await this.#entries(candidate)))
+      const isOurs = log.length > 0 && findContinuation({ log, history, message: { role: 'user', text: '' } }) !== null
+      if (isOurs) return this.#open(candidate, request)
+    }
+    return null
+  }
+
+  /**
    * Goes on with the session a client names.
    * @throws ApiError 404 when there is none, 409 when the client's history contradicts it, 429 when too many wait for it
    */
   async named(sessionId: string, request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
-    const storage = await this.#options.storage()
-    if (!(await storage.sessions.get(sessionId))) {
-      const message = `There is no session "${sessionId}". Leave X-Hermes-Session-Id out to begin one.`
-      throw new ApiError(message, { status: 404, code: 'session_not_found' })
-    }
+    await this.#mustExist(sessionId)
     const found = await this.#enter(sessionId, { request, signal, partial: true })
     if (found) return found
     const message = `The messages differ from what was said in session ${sessionId}. Send the new message alone, or leave X-Hermes-Session-Id out.`
@@ -54,6 +69,18 @@ export class Conversations {
       param: 'messages',
       headers: { 'x-should-retry': 'false' },
     })
+  }
+
+  async #mustExist(sessionId: string): Promise<void> {
+    const storage = await this.#options.storage()
+    if (await storage.sessions.get(sessionId)) return
+    const message = `There is no session "${sessionId}". Leave X-Hermes-Session-Id out to begin one.`
+    throw new ApiError(message, { status: 404, code: 'session_not_found' })
+  }
+
+  #open(sessionId: string, request: ChatRequest): SessionHandle {
+    const { host, request: options } = this.#options
+    return host.open({ ...options, sessionId, instructions: request.system, permissions: 'deny' })
   }
 
   /**
@@ -91,12 +118,11 @@ export class Conversations {
       partial,
     }: { readonly request: ChatRequest; readonly signal: AbortSignal; readonly partial: boolean },
   ): Promise<Conversation | null> {
-    const { host, request: options } = this.#options
-    const session = host.open({ ...options, sessionId, instructions: request.system, permissions: 'deny' })
+    const session = this.#open(sessionId, request)
     let place: QueuePlace | undefined
     try {
       place = await session.queue({ signal })
-      const entries = await this.#entries(session)
+      const entries = await this.#entries(sessionId)
       const messages = messagesOf(entries)
       const input = inputOf(messages, request, partial)
       if (input) {
@@ -117,10 +143,11 @@ export class Conversations {
   }
 
   /** The log of a session, also what other processes wrote. */
-  async #entries({ id, ready }: SessionHandle): Promise<readonly Entry[]> {
-    const { log } = await this.#options.storage()
-    const known = ready?.agent.entries() ?? []
-    return [...known, ...(await log.entries(id, { afterSeq: known.at(-1)?.seq ?? 0 }))]
+  async #entries(sessionId: string): Promise<readonly Entry[]> {
+    const { host, storage } = this.#options
+    const { log } = await storage()
+    const known = host.agentOf(sessionId)?.agent.entries() ?? []
+    return [...known, ...(await log.entries(sessionId, { afterSeq: known.at(-1)?.seq ?? 0 }))]
   }
 }
 

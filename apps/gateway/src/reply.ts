@@ -10,6 +10,7 @@ import {
 } from '@hermes/agent-core'
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
+import type { CommandReport } from './completion.js'
 
 /** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
 export interface ToolProgress {
@@ -25,11 +26,12 @@ export interface ToolProgress {
   readonly reason?: string
 }
 
-/** What happens in a run, as far as a client is told. */
+/** What happens in a run or a command, as far as a client is told. */
 export type Piece =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool'; readonly progress: ToolProgress }
   | { readonly type: 'notice'; readonly notice: NoticeText }
+  | { readonly type: 'command'; readonly command: CommandReport }
   | { readonly type: 'end'; readonly result: RunResult }
 
 /** Of other tools it would be their output, which comes at the end. */

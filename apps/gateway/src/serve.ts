@@ -14,6 +14,7 @@ import { createApp } from './app.js'
 import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
 import { ChildrenRoutes } from './children-routes.js'
+import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
 import { resolveSettings, type Settings } from './settings.js'
@@ -86,7 +87,8 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents: MAX_AGENTS, logger })
   const request = { ...flags.agent, references, cwd, keepsFolder: true }
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
-  const chat = new Chat({ conversations, models, maxRuns })
+  const commands = new ChatCommands({ runtime, host, cwd })
+  const chat = new Chat({ conversations, commands, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)
   const parts = { chat, children: new ChildrenRoutes(host), extensions: new ExtensionRoutes(runtime) }
   const app = createApp({ ...parts, access, models, startedAt, version, logger })

@@ -1,6 +1,6 @@
 import { type ApiError, toApiError } from './api-error.js'
 import type { ChunkWriter, Ending } from './completion.js'
-import type { PieceSource } from './piece-source.js'
+import type { ReplySource } from './piece-source.js'
 import type { Piece } from './reply.js'
 
 const KEEP_ALIVE_MS = 15_000
@@ -8,7 +8,7 @@ const KEEP_ALIVE = ': keepalive\n\n'
 
 /** What a streamed reply is made of. */
 interface StreamReplyOptions {
-  readonly source: PieceSource
+  readonly source: ReplySource
   readonly writer: ChunkWriter
   /** @throws ApiError when the run gave no answer */
   readonly toEnding: (piece: Piece & { readonly type: 'end' }) => Ending
@@ -46,7 +46,7 @@ interface Beginning {
 }
 
 class ReplyBody {
-  readonly #source: PieceSource
+  readonly #source: ReplySource
   readonly #lines: ReplyLines
   readonly #encoder = new TextEncoder()
   #head: string | null
@@ -124,6 +124,8 @@ class ReplyLines {
         return this.#begin() + writer.tool(piece.progress)
       case 'notice':
         return this.#begin() + writer.notice(piece.notice)
+      case 'command':
+        return this.#begin() + writer.command(piece.command)
       case 'end':
         return this.#end(piece)
       case undefined:

@@ -1,7 +1,7 @@
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Command, CommandContext, CommandOutput } from '@hermes/contracts/extension'
 import { checkArguments, readArguments } from './arguments.js'
-import { offeredTo } from './typed-line.js'
+import { whyNotOffered } from './typed-line.js'
 
 /**
  * Carries out a command with what was typed after its name. Without what it needs the result is a form that asks for it. Whether the caller
@@ -32,8 +32,8 @@ export async function callCommand(
 }
 
 function mustBeOffered(command: Command, { caller, session }: CommandContext): void {
-  if (offeredTo(caller, session, [command]).length > 0) return
-  throw new HermesError(`/${command.name} cannot be called from here.`, { code: 'command.not_offered' })
+  const reason = whyNotOffered(command, caller, session)
+  if (reason !== null) throw new HermesError(`/${command.name} ${reason}`, { code: 'command.not_offered' })
 }
 
 async function outputsOf(

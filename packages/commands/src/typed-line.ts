@@ -15,21 +15,34 @@ export function offeredTo(
   session: Pick<CommandSession, 'id'> | null,
   commands: readonly Command[],
 ): readonly Command[] {
-  const offered = commands.filter(
-    ({ scope = 'owner', needsSession = true, changes = [] }) =>
-      (caller.isOwner || scope === 'anyone') &&
-      (session !== null || !needsSession) &&
-      changes.every((change) => caller.changes.includes(change)),
-  )
+  const offered = commands.filter((command) => whyNotOffered(command, caller, session) === null)
   return offered.sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-/** Reads a line. A path is text, and so is a sentence that happens to begin with a slash. The beginning of only one name stands for it. */
-export function readLine(line: string, commands: readonly Command[]): TypedLine {
+/** Why a caller may not call a command, to follow its name; `null` where they may. */
+export function whyNotOffered(
+  { scope = 'owner', needsSession = true, changes = [] }: Command,
+  caller: CommandCaller,
+  session: Pick<CommandSession, 'id'> | null,
+): string | null {
+  if (!caller.isOwner && scope !== 'anyone')
+    return 'is for the owner of this Hermes, in the terminal or in an editor; ask them to call it there.'
+  if (changes.some((change) => !caller.changes.includes(change))) return 'cannot be carried out here.'
+  return session === null && needsSession ? 'needs a conversation; say something first.' : null
+}
+
+/**
+ * Reads a line. A path is text, and so is a sentence that happens to begin with a slash. The beginning of only one name stands for it.
+ * A name of `all` that is not among `commands` counts where it is whole: to call it says why it is not offered.
+ */
+export function readLine(line: string, commands: readonly Command[], all: readonly Command[] = commands): TypedLine {
   const [, typed, rest] = /^\/([a-z][a-z0-9-]*)(?:\s+(.*))?$/is.exec(line.trim()) ?? []
-  if (typed === undefined || commands.length === 0) return { type: 'text' }
+  if (typed === undefined || all.length === 0) return { type: 'text' }
   const wanted = typed.toLowerCase()
-  const command = findCommand(commands, wanted) ?? onlyOne(commands.filter(({ name }) => name.startsWith(wanted)))
+  const command =
+    findCommand(commands, wanted) ??
+    findCommand(all, wanted) ??
+    onlyOne(commands.filter(({ name }) => name.startsWith(wanted)))
   if (command) return { type: 'command', command, args: rest?.trim() ?? '' }
   const nearest = nearestName(wanted, commandNames(commands))
   if (rest !== undefined && nearest === null) return { type: 'text' }

@@ -1,3 +1,4 @@
+export { openCommandContext } from './command-context.js'
 export type { EventReader } from './event-bus.js'
 export { type OpenRequest, type PermissionMode, type Turn, unattendedMode } from './live-session.js'
 export type { HostEventBody, SessionEvent } from './session-event.js'

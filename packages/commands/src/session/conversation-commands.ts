@@ -152,7 +152,7 @@ async function compress(context: CommandContext, topic: string, isDryRun: boolea
     return say(planned ? describePlan(planned, session.entries()) : 'There is nothing yet that could be left out.')
   }
   context.notice('Compacting the conversation …')
-  const outcome = await session.compact(options)
+  const outcome = await session.compact({ ...options, signal: context.signal })
   if (outcome.type === 'unchanged') return say(outcome.reason)
   const { tokensBefore = 0, tokensAfter = 0 } = outcome.entry
   const how = outcome.isSummarized ? '' : ` No summary could be made: ${outcome.problem ?? 'no model answered'}.`

@@ -150,7 +150,8 @@ export interface CommandSession {
   models(): Promise<readonly string[]>
   /** Lets another model go on. With `force` it need not be among {@link CommandSession.models}. */
   changeModel(change: { readonly model: string; readonly force: boolean }): Promise<void>
-  compact(options: CompactChoice): Promise<CompactOutcome>
+  /** Abort of `signal` ends it and leaves the session as it was. */
+  compact(options: CompactChoice & { readonly signal: AbortSignal }): Promise<CompactOutcome>
   planCompaction(options: CompactChoice): Promise<CompactPlan | null>
   /** Takes back turns of the person, or all from an entry on; `null` when there was nothing. */
   undo(
