@@ -81,7 +81,7 @@ it('keeps commands out of the conversation, whose prefix stays as it was', async
   const usage = await ask([...all, assistant('Eel.'), user('/usage')], { stream: true })
   expect(usage.id).toBe(first.id)
   expect(usage.text).toMatch(
-    /event: hermes.command\ndata: .*"command":\{"name":"usage"[^]*"finish_reason":"stop"[^]*\[DONE\]/,
+    /event: hermes.command\ndata: .*"command":\{"name":"usage".*"finish_reason":"stop".*\[DONE\]/s,
   )
   expect(await ask([user('A third.')], { id: first.id! })).toMatchObject({ id: first.id, text: 'Ray.' })
   expect(scene.server.requests).toHaveLength(3)
