@@ -44,9 +44,8 @@ const agent = createAgent({
   model: { provider: 'custom', model: 'gpt-4.1', baseUrl, apiKey },
   tools: [sell],
   extensions: [...standardExtensions(), smallSales],
-  store,
   // The same id the next time resumes the session, also in another process.
-  sessionId: 'shop-1',
+  session: { store, id: 'shop-1' },
 })
 const run = agent.run('Sell three apples; if that does not work, two.')
 for await (const event of run) if (event.type === 'tool-end') console.log(event.isError ? 'refused' : 'sold')

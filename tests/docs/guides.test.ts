@@ -144,7 +144,7 @@ it('the guide to extensions: its handlers watch, add and end a run', async () =>
     model: model(),
     tools: [tool],
     extensions: [...standardExtensions(), timeKeeper({ maxMinutes: 30 })],
-    store: createMemoryStore({ clock }),
+    session: { store: createMemoryStore({ clock }) },
     clock,
   })
   server.enqueue(call('count_words', { path: 'a' }), { text: 'Never asked.' })

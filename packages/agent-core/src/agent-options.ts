@@ -28,120 +28,139 @@ const DEFAULT_SYSTEM =
   'You are a capable assistant. Use your tools to do what is asked, check the outcome, and answer plainly and briefly.'
 
 /** What an agent is made of. Only `model` is needed. */
-export interface AgentOptions extends Sampling {
+export interface AgentOptions {
   /** A client, or what one is made of: provider, model and key. */
   readonly model: ModelClient | ModelClientOptions
-  /** Tools, or a registry that others fill too. Default none. */
-  readonly tools?: readonly Tool[] | ToolRegistry
-  /** Which toolsets of the registry the session sees. Default all. */
-  readonly toolsets?: ToolsetSelection
+  /** How the model is called, and how often. Default: as the provider samples, 90 times. */
+  readonly steps?: StepOptions
+  /** Tools, a registry that others fill too, or one of which the session sees some toolsets. Default none. */
+  readonly tools?: readonly Tool[] | ToolRegistry | SelectedTools
   /** System text, read once per session; of `buildSystemPrompt` its layers are stored too. Default: two plain sentences. */
   readonly system?: SystemSource
-  /** Default: a store in memory. */
-  readonly store?: SessionStore
-  /** Continues this session; made when it does not exist. Default: a new one, made by the first run. */
-  readonly sessionId?: string
-  /** What the store notes about a new session. Default source `embedded`. */
-  readonly session?: Omit<NewSession, 'id' | 'source'> & { readonly source?: string }
+  /** Which session it works on. Default: a new one in memory, made by the first run. */
+  readonly session?: SessionOptions
   /** Where tools run commands and open files. Default none: such tools answer with an error. */
   readonly environment?: Environment
   /** Keeps long sessions within the model's window. Default none: such a session ends with the provider's error. */
   readonly contextEngine?: ContextEngine
-  /** Default: everything the program's own tools do is allowed. */
-  readonly policy?: Policy
-  /** On whose behalf the policy is asked. Default: the model, on surface `embedded`. */
-  readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
-  /** What it delegated: paused while the session plans, and what all that has ended came to. Default: nothing is delegated. */
-  readonly children?: Pausable & { usage(): Usage }
+  /** What it may do, and for whom. Default: everything the program's own tools do is allowed. */
+  readonly safety?: SafetyOptions
   /** What looks in or steps in: a list that is set up for this agent, or what was set up for several. Default: {@link standardExtensions}. */
   readonly extensions?: readonly Extension[] | { readonly hooks: Hooks }
   /** Answers questions of tools such as `clarify`. Default: nobody does. */
   readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
+  readonly clock?: Clock
+  readonly logger?: Logger
+}
+
+/** How the model is called in each step of a run. */
+interface StepOptions extends Sampling {
+  /** Model calls per run before the one grace call. Default 90, at least 1. */
+  readonly max?: number
+}
+
+/** Tools of which a session sees some. */
+interface SelectedTools {
+  readonly registry: ToolRegistry
+  readonly toolsets: ToolsetSelection
+}
+
+/** Where a session is kept, what the store notes about a new one, and what belongs to it. */
+interface SessionOptions extends Partial<NewSession> {
+  /** Default: a store in memory. */
+  readonly store?: SessionStore
+  /** Continues this session; made when it does not exist. Default: a new one, made by the first run. */
+  readonly id?: string
+  /** Default `embedded`. */
+  readonly source?: string
   /**
    * Whether tools may tell something after their call, for example that a background process ended: on the next tool result, or with
    * the next message. Default `true`; `false` where there is no next one.
    */
   readonly notices?: boolean
-  /** Model calls per run before the one grace call. Default 90, at least 1. */
-  readonly maxSteps?: number
+  /** What was delegated: paused while the session plans, and what all that has ended came to. Default: nothing is delegated. */
+  readonly children?: DelegatedTasks
+}
+
+/** Tasks that an agent has delegated. */
+export interface DelegatedTasks extends Pausable {
+  /** What those that have ended came to. */
+  usage(): Usage
+}
+
+/** What an agent may do. */
+interface SafetyOptions {
+  readonly policy?: Policy
+  /** On whose behalf the policy is asked. Default: the model, on platform `embedded`. */
+  readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
   readonly redact?: (text: string) => string
-  readonly clock?: Clock
-  readonly logger?: Logger
 }
 
 /**
  * What an agent works with, the defaults filled in.
  * @throws HermesError `agent.bad_options` naming the option.
  */
-export function assembleAgent(options: AgentOptions): Omit<AgentParts, 'notify'> {
-  const clock = options.clock ?? systemClock
-  const logger = options.logger ?? silentLogger
-  const { source = 'embedded', ...session } = options.session ?? {}
-  const { extensions = standardExtensions() } = options
+export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentParts['notify']>): AgentParts {
+  const { extensions = standardExtensions(), clock = systemClock, logger = silentLogger } = options
+  const { store, id = createSessionId(clock.now()), notices = true, children, ...session } = options.session ?? {}
+  const { policy, subject, redact = (text: string) => text } = options.safety ?? {}
+  const { max = DEFAULT_MAX_STEPS, ...sampling } = options.steps ?? {}
   const own = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : null
   const { hooks } = own ?? (extensions as { readonly hooks: Hooks })
-  const tools = isRegistry(options.tools) ? options.tools : createToolRegistry({ tools: options.tools ?? [] })
-  const used = own ? tools.use(own.tools) : null
-  const id = options.sessionId ?? createSessionId(clock.now())
+  const { registry, toolsets } = selected(options.tools ?? [])
+  const used = own ? registry.use(own.tools) : null
   return {
     model: isModelClient(options.model) ? options.model : createModelClient(options.model),
-    registry: tools,
-    toolsets: options.toolsets ?? {},
+    registry,
+    toolsets,
     system: options.system ?? DEFAULT_SYSTEM,
     environment: options.environment ?? null,
     engine: options.contextEngine ?? null,
-    policy: options.policy ?? createAllowAllPolicy(),
-    subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...options.subject, sessionId: id },
+    policy: policy ?? createAllowAllPolicy(),
+    subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...subject, sessionId: id },
     hooks,
     closeExtensions: async () => {
       used?.dispose()
       await own?.close()
     },
     ask: options.ask ?? null,
-    maxSteps: maxStepsOf(options),
-    sampling: definedOnly({
-      maxOutputTokens: options.maxOutputTokens,
-      temperature: options.temperature,
-      reasoningEffort: options.reasoningEffort,
-    }),
+    maxSteps: checkedMax(max),
+    sampling,
     clock,
     logger,
     session: new SessionLog({
-      store: options.store ?? createMemoryStore({ clock }),
-      session: { ...session, id, source },
+      store: store ?? createMemoryStore({ clock }),
+      session: { source: 'embedded', ...session, id },
       owner: `${process.pid}@${hostname()}`,
       clock,
       logger,
-      redact: options.redact ?? ((text) => text),
+      redact,
       dataIn: (entry, toolName) => hooks.dataIn(entry, toolName),
     }),
+    children: children ?? null,
     activity: new ActivityTracker(() => clock.now()),
     steering: new SteerQueue(),
     gate: new PauseGate(),
+    notify: notices ? notify : null,
   }
 }
 
-function definedOnly<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
-}
-
 /** What an array is, is no registry; the type alone does not say so. */
-function isList(extensions: NonNullable<AgentOptions['extensions']>): extensions is readonly Extension[] {
-  return Array.isArray(extensions)
+function isList<T>(value: readonly T[] | object): value is readonly T[] {
+  return Array.isArray(value)
 }
 
 function isModelClient(model: AgentOptions['model']): model is ModelClient {
   return typeof (model as Partial<ModelClient>).stream === 'function'
 }
 
-function isRegistry(tools: AgentOptions['tools']): tools is ToolRegistry {
-  return tools !== undefined && !Array.isArray(tools)
+function selected(tools: NonNullable<AgentOptions['tools']>): SelectedTools {
+  if (isList(tools)) return { registry: createToolRegistry({ tools }), toolsets: {} }
+  return 'registry' in tools ? tools : { registry: tools, toolsets: {} }
 }
 
-function maxStepsOf({ maxSteps = DEFAULT_MAX_STEPS }: AgentOptions): number {
-  if (Number.isInteger(maxSteps) && maxSteps >= 1) return maxSteps
-  throw new HermesError(`maxSteps must be a whole number of at least 1, got ${maxSteps}.`, {
-    code: 'agent.bad_options',
-  })
+function checkedMax(max: number): number {
+  if (Number.isInteger(max) && max >= 1) return max
+  throw new HermesError(`steps.max must be a whole number of at least 1, got ${max}.`, { code: 'agent.bad_options' })
 }

@@ -7,6 +7,7 @@ import {
   userText,
 } from '@hermes/contracts/conversation'
 import { defineTool, type Tool } from '@hermes/contracts/tool'
+import { createToolRegistry } from '@hermes/registry'
 import { createPolicy } from '@hermes/safety'
 import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
@@ -185,7 +186,7 @@ describe('createAgent', () => {
 
   it('makes one grace call without tools when the budget is used up and sums up itself if the model does not', async () => {
     const again: ScriptedStep = { calls: [['x', 'look', {}]] }
-    const { agent, model } = setUp([again, again, { text: 'Half done.' }], { maxSteps: 2 })
+    const { agent, model } = setUp([again, again, { text: 'Half done.' }], { steps: { max: 2 } })
     expect(await agent.run('go').result).toMatchObject({
       status: 'stopped',
       text: 'Half done.',
@@ -194,7 +195,7 @@ describe('createAgent', () => {
     expect(model.requests[2]!.toolChoice).toBe('none')
     expect(model.requests[2]!.tools).toEqual(model.requests[0]!.tools)
     const stubborn = setUp([{ text: 'On it.', calls: [['x', 'look', {}]] }, { calls: [['y', 'touch', {}]] }], {
-      maxSteps: 1,
+      steps: { max: 1 },
     })
     const result = await stubborn.agent.run('go').result
     expect(result.text).toMatch(/limit of 1 steps is reached\. 1 tool calls were made.*\nLast words: On it\./)
@@ -265,7 +266,7 @@ describe('createAgent', () => {
       },
     })
     const store = createMemoryStore()
-    const first = setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [notified], store })
+    const first = setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [notified], session: { store } })
     const events = await collect(first.agent.run('go'))
     const fenced = (what: string) => ({
       type: 'text',
@@ -280,7 +281,7 @@ describe('createAgent', () => {
     notify!({ text: `[server wrote: ${order}]`, isExternal: true })
     notify!({ text: '[server wrote: ready]', isExternal: true })
     await first.agent.steer('hello')
-    const second = setUp([{ text: 'ok' }], { store, sessionId: first.agent.sessionId })
+    const second = setUp([{ text: 'ok' }], { session: { store, id: first.agent.sessionId } })
     await second.agent.run('next').result
     expect(second.model.requests[0]!.messages.at(-1)!.content).toEqual([
       fenced('server wrote'),
@@ -321,11 +322,11 @@ describe('createAgent', () => {
       },
     })
     const store = createMemoryStore()
-    const first = setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [notified], store })
+    const first = setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [notified], session: { store } })
     await first.agent.run('go').result
     notify!('[build ended]')
     await first.agent.steer('hello')
-    const second = setUp([{ text: 'ok' }], { store, sessionId: first.agent.sessionId })
+    const second = setUp([{ text: 'ok' }], { session: { store, id: first.agent.sessionId } })
     await second.agent.run('next').result
     expect(lastText(second.model.requests[0]!.messages)).toBe('[build ended]|hello|next')
   })
@@ -338,8 +339,10 @@ describe('createAgent', () => {
         return 'done'
       },
     })
-    await setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], { tools: [notified], notices: false }).agent.run('go')
-      .result
+    await setUp([{ calls: [['a', 'told', {}]] }, { text: 'ok' }], {
+      tools: [notified],
+      session: { notices: false },
+    }).agent.run('go').result
     expect(notify).toBeUndefined()
   })
 
@@ -434,8 +437,7 @@ describe('createAgent', () => {
     const seeded = createAgent({
       model: scriptedModel([{ text: 'hi' }]),
       tools: [record('touch')],
-      store,
-      sessionId: 's',
+      session: { store, id: 's' },
     })
     await seeded.run('hello').result
     const lease = await store.leases.acquire('s', { owner: 'crashed' })
@@ -453,7 +455,7 @@ describe('createAgent', () => {
     let ran = 0
     const touch = record('touch', { execute: () => `ran ${++ran}` })
     const model = scriptedModel([{ text: 'done' }])
-    const agent = createAgent({ model, tools: [touch], store, sessionId: 's' })
+    const agent = createAgent({ model, tools: [touch], session: { store, id: 's' } })
     expect(await agent.steer('said meanwhile')).toBe('queued')
     expect((await agent.run({ resume: true }).result).status).toBe('completed')
     const results = model.requests[0]!.messages.slice(-3).map((message) => messageText(message))
@@ -464,7 +466,8 @@ describe('createAgent', () => {
   it('freezes the prompt: a resumed session keeps its system text and tools whatever is registered now', async () => {
     const store = createMemoryStore()
     const first = scriptedModel([{ text: 'one' }])
-    await createAgent({ model: first, tools: [record('look')], system: 'Old.', store, sessionId: 's' }).run('a').result
+    await createAgent({ model: first, tools: [record('look')], system: 'Old.', session: { store, id: 's' } }).run('a')
+      .result
     const second = scriptedModel([
       {
         calls: [
@@ -474,7 +477,7 @@ describe('createAgent', () => {
       },
       { text: 'two' },
     ])
-    await createAgent({ model: second, tools: [record('fresh')], system: 'New.', store, sessionId: 's' }).run('b')
+    await createAgent({ model: second, tools: [record('fresh')], system: 'New.', session: { store, id: 's' } }).run('b')
       .result
     expect(JSON.stringify(second.requests[0]!.tools)).toBe(JSON.stringify(first.requests[0]!.tools))
     expect(second.requests[0]!.messages[0]).toEqual(first.requests[0]!.messages[0])
@@ -495,10 +498,13 @@ describe('createAgent', () => {
     })
     const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
     const requestedBy: unknown[] = []
-    const alone = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], policy })
+    const alone = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], safety: { policy } })
     await alone.agent.run('go').result
     expect(alone.model.requests[1]!.messages.at(-1)).toMatchObject({ isError: true })
-    const attended = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], { tools: [guarded], policy })
+    const attended = setUp([{ calls: [['a', 'guarded', {}]] }, { text: 'ok' }], {
+      tools: [guarded],
+      safety: { policy },
+    })
     policy.listen(attended.agent.sessionId, (id, { subject }) => {
       requestedBy.push(subject.toolName)
       queueMicrotask(() => policy.answer(id, 'once'))
@@ -523,7 +529,7 @@ describe('createAgent', () => {
     })
     const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
     const turns = [{ calls: [['a', 'guarded', {}]] }, { calls: [['a', 'look', {}]] }, { text: 'ok' }] as const
-    const { agent, model } = setUp(turns as never, { tools: [guarded, record('look')], policy })
+    const { agent, model } = setUp(turns as never, { tools: [guarded, record('look')], safety: { policy } })
     const answers = ['once', 'deny'] as const
     let requested = 0
     policy.listen(agent.sessionId, (id) => queueMicrotask(() => policy.answer(id, answers[requested++]!)))
@@ -607,7 +613,7 @@ describe('createAgent', () => {
       { lease },
     )
     await lease.release()
-    const { agent, model } = setUp([{ text: 'Well.' }], { store, sessionId: 's' })
+    const { agent, model } = setUp([{ text: 'Well.' }], { session: { store, id: 's' } })
     await agent.run('And?').result
     const answer = model.requests[0]!.messages.find(({ role }) => role === 'tool')
     expect(messageText(answer!)).toMatch(text)
@@ -635,7 +641,8 @@ describe('createAgent', () => {
 
   it('gives the whole answer after a resume, in however many pieces it was cut', async () => {
     const store = createMemoryStore()
-    await createAgent({ model: scriptedModel([{ text: 'hi' }]), tools: [], store, sessionId: 's' }).run('a').result
+    await createAgent({ model: scriptedModel([{ text: 'hi' }]), tools: [], session: { store, id: 's' } }).run('a')
+      .result
     const lease = await store.leases.acquire('s', { owner: 'killed' })
     const half = (text: string) => ({ type: 'message', message: interruptedMessage(text, '[cut off]') }) as const
     const reminder = { type: 'message', message: userText('Go on.', 'reminder') } as const
@@ -643,7 +650,7 @@ describe('createAgent', () => {
       lease,
     })
     await lease.release()
-    const agent = createAgent({ model: scriptedModel([{ text: 'three.' }]), tools: [], store, sessionId: 's' })
+    const agent = createAgent({ model: scriptedModel([{ text: 'three.' }]), tools: [], session: { store, id: 's' } })
     expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'One two three.' })
     // Killed once more, with the answer stored and not shown.
     expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'One two three.' })
@@ -657,9 +664,10 @@ describe('createAgent', () => {
   it('refuses tools that the toolsets chosen now leave out, and keeps their definitions', async () => {
     const store = createMemoryStore()
     const tools = [record('look'), record('touch', { toolset: 'other' })]
-    await createAgent({ model: scriptedModel([{ text: 'one' }]), tools, store, sessionId: 's' }).run('a').result
+    await createAgent({ model: scriptedModel([{ text: 'one' }]), tools, session: { store, id: 's' } }).run('a').result
     const model = scriptedModel([{ calls: [['x', 'touch', {}]] }, { text: 'two' }])
-    await createAgent({ model, tools, store, sessionId: 's', toolsets: { enabled: ['test'] } }).run('b').result
+    const seen = { registry: createToolRegistry({ tools }), toolsets: { enabled: ['test'] } }
+    await createAgent({ model, tools: seen, session: { store, id: 's' } }).run('b').result
     expect(model.requests[0]!.tools).toHaveLength(2)
     expect(model.requests[1]!.messages.at(-1)).toMatchObject({ role: 'tool', isError: true })
   })
@@ -673,7 +681,7 @@ describe('createAgent', () => {
     })
     const { agent, model } = setUp([{ calls: [['a', 'leak', {}]] }, { text: 'ok' }], {
       tools: [leak],
-      redact: (text) => text.replaceAll('hunter2-hunter2', '[REDACTED]'),
+      safety: { redact: (text) => text.replaceAll('hunter2-hunter2', '[REDACTED]') },
     })
     const events = await collect(agent.run('go'))
     expect(JSON.stringify([agent.entries(), model.requests, events])).not.toContain('hunter2')

@@ -83,12 +83,11 @@ export interface Agent {
  * @throws HermesError `agent.bad_options` naming the option.
  */
 export function createAgent(options: AgentOptions): Agent {
-  return new CoreAgent(assembleAgent(options), options.notices ?? true, options.children ?? null)
+  return new CoreAgent(options)
 }
 
 class CoreAgent implements Agent {
   #parts: AgentParts
-  readonly #children: NonNullable<AgentOptions['children']> | null
   #active: AbortController | null = null
   /** The agent that took this one's place. */
   #successor: CoreAgent | null = null
@@ -96,13 +95,8 @@ class CoreAgent implements Agent {
   /** Notes that are being written down while no run is active. Whoever gave one is told when that fails. */
   #storing: Promise<void> = Promise.resolve()
 
-  constructor(
-    parts: Omit<AgentParts, 'notify'>,
-    notices: boolean,
-    children: NonNullable<AgentOptions['children']> | null,
-  ) {
-    this.#children = children
-    this.#parts = { ...parts, notify: notices ? (notice) => this.#notify(notice) : null }
+  constructor(options: AgentOptions) {
+    this.#parts = assembleAgent(options, (notice) => this.#notify(notice))
   }
 
   get sessionId(): string {
@@ -139,7 +133,8 @@ class CoreAgent implements Agent {
 
   async #drive(context: RunContext, controller: AbortController, input: RunInput): Promise<RunResult> {
     const waiting = context.steering.size
-    const before = this.#children?.usage() ?? noUsage
+    const { children } = context
+    const before = children?.usage() ?? noUsage
     context.emit({ type: 'run-start' })
     context.activity.start()
     let result: RunResult
@@ -157,7 +152,7 @@ class CoreAgent implements Agent {
     await context.session.release()
     context.activity.set('idle', 'idle')
     this.#active = null
-    const delegated = usageSince(before, this.#children?.usage() ?? noUsage)
+    const delegated = usageSince(before, children?.usage() ?? noUsage)
     if (delegated.inputTokens + delegated.outputTokens > 0) result = { ...result, delegated }
     context.emit({ type: 'run-end', result })
     this.#observeEnd(context, input, result)
@@ -264,7 +259,8 @@ class CoreAgent implements Agent {
   }
 
   #pauseChildren(): void {
-    this.#children?.setPause('plan', isPlanning(this.#parts.session.entries))
+    const { children, session } = this.#parts
+    children?.setPause('plan', isPlanning(session.entries))
   }
 
   takeOver(former: Agent): void {

@@ -33,7 +33,7 @@ it('keeps nothing of answers shorter than a second, and longer ones at most once
       yield finish(text)
     }
   const model = scriptedModel([streamFor(900), streamFor(3_000)])
-  const agent = createAgent({ model, tools: [], store })
+  const agent = createAgent({ model, tools: [], session: { store } })
   await agent.run('short').result
   await vi.advanceTimersByTimeAsync(5_000)
   expect(kept).toEqual([])
@@ -54,6 +54,6 @@ it('forgets what was kept of an answer that is asked for again', async () => {
       yield finish('whole')
     },
   ])
-  await createAgent({ model, tools: [], store }).run('go').result
+  await createAgent({ model, tools: [], session: { store } }).run('go').result
   expect(kept).toEqual(['half', null])
 })

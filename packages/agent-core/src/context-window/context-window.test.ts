@@ -51,7 +51,11 @@ function engine(
 function setUp(turns: readonly ScriptedStep[], contextEngine: ContextEngine, maxSteps = 90) {
   const model = scriptedModel(turns)
   const store = createMemoryStore()
-  return { model, store, agent: createAgent({ model, tools: [look], contextEngine, store, maxSteps }) }
+  return {
+    model,
+    store,
+    agent: createAgent({ model, tools: [look], contextEngine, session: { store }, steps: { max: maxSteps } }),
+  }
 }
 async function collect(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const events: AgentEvent[] = []
@@ -270,7 +274,12 @@ it('never asks for more than two summaries that gain little between two messages
           yield finish('ok', next === undefined ? [] : [[`c${left.length}`, 'look', {}]])
         },
       }
-      const agent = createAgent({ model, tools: [look], contextEngine: context, store: createMemoryStore() })
+      const agent = createAgent({
+        model,
+        tools: [look],
+        contextEngine: context,
+        session: { store: createMemoryStore() },
+      })
       for (const steps of runs) {
         left = [...steps]
         await agent.run('go').result
@@ -347,7 +356,7 @@ describe('compacting on request', () => {
         return { type: 'unchanged', reason: 'was held' }
       },
     }
-    const options = { tools: [look], contextEngine: slow, store, sessionId: '20260101_000000_abcdef' }
+    const options = { tools: [look], contextEngine: slow, session: { store, id: '20260101_000000_abcdef' } }
     const one = createAgent({ ...options, model: scriptedModel([{ text: 'One.' }]) })
     const other = createAgent({ ...options, model: scriptedModel([]) })
     await one.run('first').result

@@ -69,7 +69,7 @@ function setUp(
     ],
   })
   const { notices = true } = options
-  const agent = createAgent({ model, tools, store, clock, children: tree, notices })
+  const agent = createAgent({ model, tools, session: { store, children: tree, notices }, clock })
   const text = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1))
   return { agent, store, model, child, changed, warnings, tree, open, text }
 }

@@ -34,7 +34,7 @@ function setUp(scripts: readonly (readonly ScriptedStep[])[], maxChildren = 3) {
     createChild: async (_, { agentPath }) => {
       const model = models[made.length]!
       made.push(agentPath.join('/'))
-      const agent = createAgent({ model, clock, sessionId: `child-${made.length}` })
+      const agent = createAgent({ model, clock, session: { id: `child-${made.length}` } })
       return { agent, close: async () => undefined }
     },
   }

@@ -50,7 +50,7 @@ function setUp({ scripts = [], limits = {}, depth = 0, createChild }: SetUp) {
       (async (task): Promise<Child> => {
         const model = models[requested.length]!
         requested.push(task)
-        const agent = createAgent({ model, tools: [look, dig], clock, sessionId: `child-${requested.length}` })
+        const agent = createAgent({ model, tools: [look, dig], clock, session: { id: `child-${requested.length}` } })
         return { agent, close: async () => void closed++ }
       }),
   }

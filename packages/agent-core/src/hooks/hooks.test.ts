@@ -337,7 +337,7 @@ it('refusals of the policy do not end an unattended run before the model has see
   })
   const turns = [reply('abcd', 0), reply('abcdefgh', 10), { text: 'I cannot.' }]
   const extensions = standardExtensions({ loopGuard: { hardStops: true } })
-  const { agent, model } = setUp(extensions, { tools: [act], policy, turns })
+  const { agent, model } = setUp(extensions, { tools: [act], safety: { policy }, turns })
   expect(await agent.run('go').result).toMatchObject({ status: 'completed', text: 'I cannot.' })
   const refused = model.requests[1]!.messages.filter(({ role }) => role === 'tool').map(messageText)
   expect(refused).toHaveLength(4)
@@ -370,7 +370,7 @@ describe('gates', () => {
     const command: Action = { type: 'spawn', command: 'rm -rf ~', cwd: '/w', backend: 'local' }
     const act = { ...look, actions: () => [command] }
     const policy = createPolicy({ mode: 'ask', home: '/h/.hermes', userHome: '/h' })
-    const { agent, result } = setUp([hook('before-tool-call', () => undefined)], { tools: [act], policy })
+    const { agent, result } = setUp([hook('before-tool-call', () => undefined)], { tools: [act], safety: { policy } })
     await agent.run('go').result
     expect(messageText(result())).toMatch(/^Not permitted/)
   })
@@ -390,7 +390,7 @@ describe('gates', () => {
       await event.permit(action)
       return undefined
     })
-    const { agent, result } = setUp([asking], { policy, clock })
+    const { agent, result } = setUp([asking], { safety: { policy }, clock })
     policy.listen(agent.sessionId, (id) => setTimeout(() => void policy.answer(id, 'once'), 100))
     await agent.run('go').result
     expect(nowMs).toBeGreaterThan(30_000)
@@ -466,7 +466,7 @@ describe('gates', () => {
       await event.permit(action)
       return undefined
     })
-    const { agent } = setUp([asking], { policy })
+    const { agent } = setUp([asking], { safety: { policy } })
     policy.listen(agent.sessionId, () => undefined)
     expect(await agent.run('go').result).toMatchObject({ status: 'parked', pending: [expect.any(String)] })
   })
@@ -478,7 +478,7 @@ describe('gates', () => {
       await event.permit(action)
       return undefined
     })
-    const { agent, model } = setUp([asking], { policy, turns: [{ text: 'Done.' }] })
+    const { agent, model } = setUp([asking], { safety: { policy }, turns: [{ text: 'Done.' }] })
     policy.listen(agent.sessionId, () => undefined)
     const parked = await agent.run('go').result
     expect(parked).toMatchObject({ status: 'parked', pending: [expect.any(String)] })
@@ -493,7 +493,7 @@ describe('gates', () => {
       args: { n: 1, key: 'sk-1234' },
       reason: 'sk-1234',
     }))
-    const { agent } = setUp([gate], { redact: (text) => text.replaceAll('sk-1234', '[REDACTED]') })
+    const { agent } = setUp([gate], { safety: { redact: (text) => text.replaceAll('sk-1234', '[REDACTED]') } })
     await agent.run('go').result
     const log = JSON.stringify(agent.entries())
     expect([log.includes('hook.rewrite'), log.includes('sk-1234')]).toEqual([true, false])
@@ -560,7 +560,7 @@ it('a permit that nobody may be asked for is refused, not asked for', async () =
   const asking = hook('run-start', async (event) => {
     await event.permit(action, { mayAsk: false }).catch((error: HermesError) => codes.push(error.code))
   })
-  const { agent } = setUp([asking], { policy, turns: [{ text: 'Done.' }] })
+  const { agent } = setUp([asking], { safety: { policy }, turns: [{ text: 'Done.' }] })
   const questions: string[] = []
   policy.listen(agent.sessionId, (id) => void questions.push(id))
   await agent.run('go').result

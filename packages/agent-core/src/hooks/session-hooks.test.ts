@@ -50,7 +50,7 @@ it('a session begins with the first run of its agent, goes on with another model
   const extensions = createExtensionRegistry([keeping], { logger: silentLogger })
   const store = createMemoryStore({})
   const agentOn = (text: string) =>
-    createAgent({ model: scriptedModel([{ text }, { text }]), store, sessionId: 's', extensions })
+    createAgent({ model: scriptedModel([{ text }, { text }]), session: { store, id: 's' }, extensions })
   const first = agentOn('One.')
   await first.run('go').result
   await first.run('go on').result
@@ -82,7 +82,7 @@ describe('a gate that wants a person asked', () => {
     const model = scriptedModel(ONE_CALL)
     const policy = createPolicy({ mode: 'off', home: '/h/.hermes', userHome: '/h', approvalTimeoutMs })
     const tools = [{ ...look, actions: () => actions }]
-    const agent = createAgent({ model, tools, policy, extensions })
+    const agent = createAgent({ model, tools, safety: { policy }, extensions })
     const questions: ApprovalQuestion[] = []
     const answering = (choice: 'once' | 'deny' | null) =>
       policy.listen(agent.sessionId, (id, question) => {
@@ -160,7 +160,7 @@ it('children are told of as they start and end, to the parts of the agent that d
   const { hooks } = createExtensionRegistry([keeping], { logger: silentLogger })
   const limits = { maxChildren: 3, maxDepth: 1, maxAnswerChars: 1_000 }
   const createChild = async () => {
-    const agent = createAgent({ model: scriptedModel([{ text: 'Found.' }]), sessionId: 'child', extensions: [] })
+    const agent = createAgent({ model: scriptedModel([{ text: 'Found.' }]), session: { id: 'child' }, extensions: [] })
     return { agent, close: () => agent.close() }
   }
   const tool = createDelegateTaskTool({ delegation: { limits, depth: 0, createChild, hooks }, clock: systemClock })

@@ -16,14 +16,14 @@ export async function beginSession(context: RunContext): Promise<void> {
 }
 
 /** Tells them that the last agent of a session is closed. */
-export async function endSession(parts: Omit<AgentParts, 'notify'>): Promise<void> {
+export async function endSession(parts: AgentParts): Promise<void> {
   const life = lifeOf(parts)
   if (!life.hasBegun) return
   life.hasBegun = false
   await observe(parts.hooks.at('session-end'), 'session-end', eventOf(parts, new AbortController().signal))
 }
 
-function eventOf({ session, subject, clock, logger }: Omit<AgentParts, 'notify'>, signal: AbortSignal) {
+function eventOf({ session, subject, clock, logger }: AgentParts, signal: AbortSignal) {
   const { agentPath, platform } = subject
   return { session, agentPath, platform, signal, clock, logger }
 }

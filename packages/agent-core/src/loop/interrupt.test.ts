@@ -30,7 +30,7 @@ function stoppedAt(moment: 'permit' | 'call-start' | 'progress', concurrency: To
   agent = createAgent({
     model,
     tools: [touch],
-    store: storeThat(moment === 'call-start' ? stop : () => undefined),
+    session: { store: storeThat(moment === 'call-start' ? stop : () => undefined) },
     extensions,
   })
   return { agent, began, model }

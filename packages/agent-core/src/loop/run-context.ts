@@ -7,6 +7,7 @@ import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
 import type { Answer, Notice, Question } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
+import type { DelegatedTasks } from '../agent-options.js'
 import type { ActivityTracker } from '../events/activity.js'
 import type { AgentEventBody } from '../events/event.js'
 import type { Hooks } from '../extension-registry/hook-table.js'
@@ -38,6 +39,7 @@ export interface AgentParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly session: SessionLog
+  readonly children: DelegatedTasks | null
   readonly activity: ActivityTracker
   readonly steering: SteerQueue
   readonly gate: PauseGate

@@ -50,7 +50,7 @@ it('asks the policy in the name of the tool that is called', async () => {
     userHome: '/home/ada',
     rules: [{ pattern: 'post_note', effect: 'deny' }],
   })
-  const { model, agent } = open([send], { policy })
+  const { model, agent } = open([send], { safety: { policy } })
   await agent.run('Post a note to Ada.').result
   expect(JSON.stringify(model.requests[2]!.messages.at(-1))).toContain(
     'The permission rule \\"post_note: deny\\" forbids it.',

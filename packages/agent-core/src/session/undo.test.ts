@@ -29,7 +29,7 @@ const act = defineTool({
 function setUp(turns: readonly ScriptedStep[], extensions: readonly Extension[] = []) {
   const model = scriptedModel(turns)
   const store = createMemoryStore()
-  const make = () => createAgent({ model, tools: [look, act], store, sessionId: 's', extensions })
+  const make = () => createAgent({ model, tools: [look, act], session: { store, id: 's' }, extensions })
   return { model, store, make, agent: make() }
 }
 
@@ -57,7 +57,7 @@ describe('undo', () => {
     const count = defineTool({ ...look, execute: (_, { state }) => String(seen.push(state.compactions())) })
     const turn = (id: string): ScriptedStep[] => [{ calls: [[id, 'look', {}]] }, { text: 'Done.' }]
     const model = scriptedModel([...turn('a'), ...turn('b')])
-    const agent = createAgent({ model, tools: [count], store: createMemoryStore(), sessionId: 's' })
+    const agent = createAgent({ model, tools: [count], session: { store: createMemoryStore(), id: 's' } })
     await agent.run('one').result
     await agent.undo()
     await agent.run('two').result

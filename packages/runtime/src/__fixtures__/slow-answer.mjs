@@ -21,7 +21,7 @@ const model = {
     yield { type: 'finish', message: { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' }, usage: noUsage }
   },
 }
-const run = createAgent({ model, store, tools: [], sessionId }).run('Tell me.')
+const run = createAgent({ model, tools: [], session: { store, id: sessionId } }).run('Tell me.')
 let shown = ''
 for await (const event of run) {
   if (event.type !== 'message-delta') continue

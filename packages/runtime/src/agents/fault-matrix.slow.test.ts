@@ -218,7 +218,12 @@ function agentOf(model: ModelClientOptions, { storage, steps }: { readonly stora
     },
   })
   const made = { ...model, clock, random: () => 0 }
-  return createAgent({ model: made, tools: [take], temperature: 0.5, store: storage, sessionId: 'task' })
+  return createAgent({
+    model: made,
+    tools: [take],
+    steps: { temperature: 0.5 },
+    session: { store: storage, id: 'task' },
+  })
 }
 
 const stepsUpTo = (count: number) => Array.from({ length: count }, (_, step) => `step ${step}\n`).join('')

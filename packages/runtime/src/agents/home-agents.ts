@@ -282,24 +282,25 @@ export class HomeAgents {
     const contextEngine = this.#contextEngine(context, resolved, model)
     const agent = createAgent({
       model,
-      tools: resources.registry,
-      toolsets: resources.toolsets,
-      store: storage,
-      sessionId,
-      session: { cwd, ...who, ...originOf(lineage, platform) },
+      steps: { max: maxSteps },
+      tools: resources,
+      session: {
+        store: storage,
+        id: sessionId,
+        cwd,
+        ...who,
+        ...originOf(lineage, platform),
+        ...(lineage.depth === 0 ? { children: context.tree } : {}),
+        ...(notices === undefined ? {} : { notices }),
+      },
       environment,
       extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
-      policy,
-      subject: { platform, user, ...subjectOf(lineage) },
+      safety: { policy, subject: { platform, user, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
       system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
-      maxSteps,
       ...(contextEngine ? { contextEngine } : {}),
-      ...(lineage.depth === 0 ? { children: context.tree } : {}),
-      redact: redact([choice.apiKey]),
       logger,
       clock,
       ...(ask ? { ask } : {}),
-      ...(notices === undefined ? {} : { notices }),
     })
     if (request.session) await storage.sessions.update(request.session.id, who)
     return agent

@@ -73,7 +73,7 @@ async function expectKept(seconds: number, place: string, open: () => Promise<St
       }
     },
   }
-  await createAgent({ model, store, tools: [], sessionId: 's' }).run({ resume: true }).result
+  await createAgent({ model, session: { store, id: 's' }, tools: [] }).run({ resume: true }).result
   expect(seen.at(-2)).toContain(words.join(' '))
   expect(seen.at(-1)).toContain('Go on exactly where it stopped')
 }

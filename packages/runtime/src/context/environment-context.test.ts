@@ -65,7 +65,7 @@ function stepper(steps: readonly Step[]): ModelClient & { readonly messages: rea
 const probe = { backend: 'local', os: 'Linux', user: 'me', home: '/home/me', shell: '/bin/sh' }
 const store = () => createMemoryStore({ clock: systemClock })
 
-async function work(steps: readonly Step[], options: Pick<AgentOptions, 'store' | 'sessionId' | 'system'> = {}) {
+async function work(steps: readonly Step[], options: Pick<AgentOptions, 'session' | 'system'> = {}) {
   const model = stepper([...steps, {}])
   const environment = createLocalEnvironment({
     cwd,
@@ -77,13 +77,15 @@ async function work(steps: readonly Step[], options: Pick<AgentOptions, 'store' 
     model,
     tools: [createReadFileTool(), createWriteFileTool(), createPatchTool(), createTerminalTool()],
     environment,
-    policy: createPolicy({
-      mode: 'ask',
-      home: join(temporary.path, 'home'),
-      userHome: temporary.path,
-      workspace: [cwd],
-      rules: [{ pattern: 'file.read(secret/**)', effect: 'deny' }],
-    }),
+    safety: {
+      policy: createPolicy({
+        mode: 'ask',
+        home: join(temporary.path, 'home'),
+        userHome: temporary.path,
+        workspace: [cwd],
+        rules: [{ pattern: 'file.read(secret/**)', effect: 'deny' }],
+      }),
+    },
     clock: { ...systemClock, now: () => Date.now() + skewMs },
     ...options,
   })
@@ -189,7 +191,7 @@ describe('instructions of a folder', () => {
 
   it('come when a command goes there, and not again in a new process', async () => {
     const shared = store()
-    const options = { store: shared, sessionId: '20260101_000000_aaaaaa' }
+    const options = { session: { store: shared, id: '20260101_000000_aaaaaa' } }
     const first = await work([{ call: ['terminal', { command: 'cd packages/api' }] }], options)
     expect(first).toHaveLength(2)
     expect(await work([read('packages/api/a.ts')], options)).toEqual(first)
@@ -222,10 +224,11 @@ describe('instructions of a folder', () => {
 describe('a session that goes on in another folder', () => {
   it('says so once, with the next message', async () => {
     const system = () => buildSystemPrompt({ environment: { ...probe, cwd } })
-    const shared = { store: store(), sessionId: '20260101_000000_bbbbbb', system }
+    const session = { store: store(), id: '20260101_000000_bbbbbb' }
+    const shared = { session, system }
     const places = async () => {
       await work([], shared)
-      const texts = (await shared.store.log.entries(shared.sessionId)).flatMap((entry) =>
+      const texts = (await session.store.log.entries(session.id)).flatMap((entry) =>
         entry.type === 'message'
           ? entry.message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
           : [],

@@ -30,7 +30,7 @@ function setUp(turns: readonly ScriptedStep[], memory: AgentMemory) {
   return {
     model,
     subjects,
-    agent: createAgent({ model, extensions: [memoryRecall(memory)], policy, tools: [memoryTool] }),
+    agent: createAgent({ model, extensions: [memoryRecall(memory)], safety: { policy }, tools: [memoryTool] }),
   }
 }
 const answers = (count: number): ScriptedStep[] => Array.from({ length: count }, () => ({ text: 'Fine.' }))
@@ -113,7 +113,7 @@ it('is asked without the secrets that the person wrote', async () => {
   const agent = createAgent({
     model: scriptedModel(answers(1)),
     extensions: [memoryRecall({ recall })],
-    redact,
+    safety: { redact },
     tools: [],
   })
   await agent.run('My key is sk-1234.').result

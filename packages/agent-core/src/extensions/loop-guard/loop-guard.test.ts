@@ -207,8 +207,8 @@ describe('a run that goes in circles', () => {
     ['arguments that are cut off', 'broken', cut, 7, undefined],
   ])('ends soon where nobody watches: %s', async (_, name, args, most, policy) => {
     const model = scriptedModel(Array.from({ length: 91 }, (__, n) => ({ calls: [[`c${n}`, name, args(n)]] as const })))
-    const options = { model, tools: [broken, fine], maxSteps: 90, extensions: hardStops }
-    const agent = createAgent({ ...options, ...(policy ? { policy } : {}) })
+    const options = { model, tools: [broken, fine], steps: { max: 90 }, extensions: hardStops }
+    const agent = createAgent({ ...options, ...(policy ? { safety: { policy } } : {}) })
     const { status, error } = await agent.run('go').result
     expect({ status, code: error?.code }).toEqual({ status: 'stopped', code: 'agent.loop' })
     expect(model.requests.length).toBeLessThanOrEqual(most)

@@ -33,7 +33,7 @@ const PLAN = { text: 'This is how:\n\n1. Change a.\n2) Check it.\n\n- not a step
 function setUp(turns: readonly ScriptedStep[], store = createMemoryStore(), sessionId?: string) {
   done.length = 0
   const model = scriptedModel(turns)
-  const agent = createAgent({ model, tools, store, ...(sessionId === undefined ? {} : { sessionId }) })
+  const agent = createAgent({ model, tools, session: { store, ...(sessionId === undefined ? {} : { id: sessionId }) } })
   const text = (index: number) => JSON.stringify(model.requests[index]!.messages.at(-1)!.content)
   return { agent, model, store, text }
 }
