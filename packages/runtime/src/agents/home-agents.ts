@@ -11,7 +11,7 @@ import {
   hooksWithout,
   type SystemPrompt,
 } from '@hermes/agent-core'
-import type { AgentCheckpoints, HomeCheckpoints } from '@hermes/checkpoints/extension'
+import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
@@ -77,39 +77,27 @@ interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | '
   readonly logger: Logger
 }
 
-/** What is settled about an agent before anything is opened for it. */
-interface AgentContext {
-  readonly request: AgentRequest
+/** An agent with what it works with. A change of its model puts another agent and another model into the same record. */
+interface AgentRecord {
+  request: AgentRequest
   readonly lineage: Lineage
   readonly cwd: string
   readonly sessionId: string
   readonly tree: ChildTree
-}
-
-/** Who uses the gear now: an agent whose model was changed gave it to the next. */
-interface GearOwner {
-  made: MadeAgent | null
-}
-
-/** What an agent works with; to be closed. */
-interface AgentResources {
-  readonly owner: GearOwner
   readonly environment: Environment
-  readonly checkpoints: AgentCheckpoints
   readonly registry: ToolRegistry
   readonly toolsets: ToolsetSelection
   readonly close: () => Promise<void>
+  /** Who answers, as it was found; children get it too. */
+  resolved: ResolvedModel
+  /** The same with the calls counted for this agent. */
+  model: ResilientModelClient
+  agent: Agent
 }
 
-/** Who answers an agent: as it was found, which children get too, and with the calls counted for this agent. */
-interface AgentModel {
-  readonly resolved: ResolvedModel
-  readonly model: ResilientModelClient
-}
-
-interface MadeAgent extends AgentContext, AgentResources, AgentModel {
-  readonly agent: Agent
-}
+/** What is settled about an agent before anything is opened for it. */
+type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'tree'>
+type AgentModel = Pick<AgentRecord, 'resolved' | 'model'>
 
 function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
   return choice.provider === provider && choice.model === model
@@ -182,42 +170,38 @@ export class HomeAgents {
   /** `resolved`: whose model a child uses too; `null` for one of its own. */
   async #make(request: AgentRequest, lineage: Lineage, resolved: ResolvedModel | null): Promise<ReadyAgent> {
     const context = this.#context(request, lineage)
-    const resources = await this.#equip(context)
-    let ready: ReadyAgent
+    let record: AgentRecord | null = null
+    const resources = await this.#equip(context, () => record)
     try {
-      ready = await this.#take(context, resources, await this.#resolveModel(context, resources, resolved))
+      const known = { ...context, ...resources, ...(await this.#resolveModel(context, resources, resolved)) }
+      record = { ...known, agent: await this.#openAgent(known) }
     } catch (error) {
       if (!lineage.tree) this.#forgetTree(context)
       await resources.close()
       throw error
     }
+    this.#choices.set(context.sessionId, record.resolved.choice)
     this.#options.closers.add(resources.close)
-    return ready
+    return this.#ready(record)
   }
 
-  /** An agent of that model takes the place and the gear, its shell and what runs in it included. */
-  async #take(context: AgentContext, resources: AgentResources, known: AgentModel): Promise<ReadyAgent> {
-    const agent = await this.#openAgent(context, resources, known)
-    const former = resources.owner.made?.agent
-    if (former) agent.takeOver(former)
-    const made = { ...resources, ...context, ...known, agent }
-    resources.owner.made = made
-    this.#choices.set(context.sessionId, known.resolved.choice)
-    await former?.close()
-    return this.#ready(made)
-  }
-
+  /** The new agent takes over what the session works with, its shell and what runs in it included. */
   async #changeModel(
-    made: MadeAgent,
+    record: AgentRecord,
     { force = false, ...requested }: Parameters<ReadyAgent['changeModel']>[0],
   ): Promise<ReadyAgent> {
-    const session = await (await this.#options.storage()).sessions.get(made.sessionId)
-    const { session: _former, ...former } = made.request
-    const request = { ...former, ...(session ? { session } : {}), ...requested }
-    const context = { ...made, request }
-    const known = await this.#resolveModel(context, made, null)
+    const session = await (await this.#options.storage()).sessions.get(record.sessionId)
+    const { session: _former, ...rest } = record.request
+    const request = { ...rest, ...(session ? { session } : {}), ...requested }
+    const known = await this.#resolveModel({ ...record, request }, record, null)
     if (!force) refuseUnlisted(known.resolved.choice, await this.#modelsOf(known))
-    return this.#take(context, made, known)
+    const agent = await this.#openAgent({ ...record, request, ...known })
+    const former = record.agent
+    agent.takeOver(former)
+    Object.assign(record, { request, ...known, agent })
+    this.#choices.set(record.sessionId, known.resolved.choice)
+    await former.close()
+    return this.#ready(record)
   }
 
   async #modelsOf({ resolved: { choice, credentials, fetch }, model }: AgentModel): Promise<readonly string[]> {
@@ -238,9 +222,11 @@ export class HomeAgents {
     return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
   }
 
-  async #equip({ request, lineage, cwd, tree, sessionId }: AgentContext): Promise<AgentResources> {
-    const owner: GearOwner = { made: null }
-    const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(owner.made!, task, at)
+  async #equip(
+    { request, lineage, cwd, tree, sessionId }: AgentContext,
+    made: () => AgentRecord | null,
+  ): Promise<Pick<AgentRecord, 'environment' | 'registry' | 'toolsets' | 'close'>> {
+    const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(made()!, task, at)
     const { config, tools } = this.#options
     const checkpoints = this.#options.checkpoints.forAgent(cwd, sessionId)
     const code = this.#options.codeIn(cwd)
@@ -255,15 +241,15 @@ export class HomeAgents {
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#options.environmentIn(cwd, lineage.rootSessionId ?? sessionId)
     const close = async () => {
-      await owner.made?.agent.close()
+      await made()?.agent.close()
       await Promise.all([environment.close(), checkpoints.close(), code.close()])
     }
-    return { owner, environment, checkpoints, registry, toolsets, close }
+    return { environment, registry, toolsets, close }
   }
 
   async #resolveModel(
     { request, lineage, sessionId }: AgentContext,
-    { environment }: AgentResources,
+    { environment }: Pick<AgentRecord, 'environment'>,
     input: ResolvedModel | null,
   ): Promise<AgentModel> {
     const resolved = input ?? (await this.#options.modelResolver.resolveModel(request, environment))
@@ -271,26 +257,25 @@ export class HomeAgents {
     return { resolved, model: this.#options.turnScopes.scoped(resolved.model, { sessionId, rootSessionId }) }
   }
 
-  async #openAgent(context: AgentContext, resources: AgentResources, { resolved, model }: AgentModel): Promise<Agent> {
+  async #openAgent(known: Omit<AgentRecord, 'agent'>): Promise<Agent> {
     const { config, policy, platform, user, redact, extensions, clock, logger } = this.#options
-    const { request, lineage, cwd, sessionId } = context
+    const { request, lineage, cwd, sessionId, tree, environment, resolved, model } = known
     const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
-    const { environment } = resources
     const { choice } = resolved
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
-    const contextEngine = this.#contextEngine(context, resolved, model)
+    const contextEngine = this.#contextEngine(known)
     const agent = createAgent({
       model,
       steps: { max: maxSteps },
-      tools: resources,
+      tools: known,
       session: {
         store: storage,
         id: sessionId,
         cwd,
         ...who,
         ...originOf(lineage, platform),
-        ...(lineage.depth === 0 ? { children: context.tree } : {}),
+        ...(lineage.depth === 0 ? { children: tree } : {}),
         ...(notices === undefined ? {} : { notices }),
       },
       environment,
@@ -306,11 +291,13 @@ export class HomeAgents {
     return agent
   }
 
-  #contextEngine(
-    { lineage, sessionId }: AgentContext,
-    { choice, fallbacks }: ResolvedModel,
-    model: ResilientModelClient,
-  ): ContextEngine | null {
+  #contextEngine({
+    lineage,
+    sessionId,
+    resolved,
+    model,
+  }: Pick<AgentRecord, 'lineage' | 'sessionId' | 'resolved' | 'model'>): ContextEngine | null {
+    const { choice, fallbacks } = resolved
     const { config, home, userHome, auxiliaryTasks, models, turnScopes, extensions, clock, logger } = this.#options
     const { engine } = config.context
     const named = auxiliaryTasks.named('compression', choice)
@@ -340,8 +327,8 @@ export class HomeAgents {
     })
   }
 
-  #ready(made: MadeAgent): ReadyAgent {
-    const { lineage, cwd, tree, environment, agent, resolved, model } = made
+  #ready(record: AgentRecord): ReadyAgent {
+    const { lineage, cwd, tree, environment, agent, resolved, model } = record
     const { auxiliaryTasks } = this.#options
     const { choice } = resolved
     return {
@@ -349,24 +336,26 @@ export class HomeAgents {
       model: model.model,
       provider: model.provider,
       cwd,
-      models: () => this.#modelsOf(made),
-      changeModel: (requested) => this.#changeModel(made, requested),
+      models: () => this.#modelsOf({ resolved, model }),
+      changeModel: (requested) => this.#changeModel(record, requested),
       limits: () => model.limits(),
       auxiliaryTask: (task) => auxiliaryTasks.client(task, choice),
       children: tree,
       hasProcesses: () =>
         tree.unfinished(lineage.agentPath).length > 0 ||
         environment.processes().some((process) => process.info().endedAtMs === null),
-      close: (reason) => this.#close(made, reason),
+      // One that another agent took over from has nothing left to close.
+      close: async (reason) => {
+        if (record.agent === agent) await this.#close(record, reason)
+      },
     }
   }
 
-  async #close(made: MadeAgent, reason = 'closed'): Promise<void> {
-    const { request, lineage, sessionId, tree, agent, resolved, close } = made
-    if (made.owner.made !== made) return
+  async #close(record: AgentRecord, reason = 'closed'): Promise<void> {
+    const { request, lineage, sessionId, tree, agent, resolved, close } = record
     const isRoot = lineage.depth === 0
     if (isRoot) {
-      this.#forgetTree(made)
+      this.#forgetTree(record)
       await this.#closeTree(tree)
     }
     this.#options.closers.delete(close)
@@ -392,7 +381,11 @@ export class HomeAgents {
     await tree.close(CLOSE_CHILDREN_WITHIN_MS)
   }
 
-  async #makeChild(parent: MadeAgent, task: ChildTask, { agentPath, cwd }: ChildContext): Promise<ReadyAgent & Child> {
+  async #makeChild(
+    parent: AgentRecord,
+    task: ChildTask,
+    { agentPath, cwd }: ChildContext,
+  ): Promise<ReadyAgent & Child> {
     const { registry, toolsets, environment, tree, sessionId } = parent
     const lineage = childLineage(parent.lineage, {
       task,
