@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import { type Clock, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
-import type { Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
@@ -19,7 +18,7 @@ import type { AgentParts, Sampling } from './loop/run-context.js'
 import type { SystemSource } from './prompt/layers.js'
 import { SessionLog } from './session/session.js'
 import { createSessionId } from './session/session-id.js'
-import { type Pausable, PauseGate } from './steering/pause.js'
+import { type DelegatedTasks, PauseGate } from './steering/pause.js'
 import { SteerQueue } from './steering/steer-queue.js'
 import { createMemoryStore } from './stores/memory-store.js'
 
@@ -80,12 +79,6 @@ interface SessionOptions extends Partial<NewSession> {
   readonly notices?: boolean
   /** What was delegated: paused while the session plans, and what all that has ended came to. Default: nothing is delegated. */
   readonly children?: DelegatedTasks
-}
-
-/** Tasks that an agent has delegated. */
-export interface DelegatedTasks extends Pausable {
-  /** What those that have ended came to. */
-  usage(): Usage
 }
 
 /** What an agent may do. */

@@ -11,7 +11,7 @@ import {
   type ToolOutcome,
 } from '@hermes/registry'
 import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
-import { fenceOutsideText, fenceWaiting, warnOfOrders } from '../outside-text/outside-text.js'
+import { fenceResult, fenceWaiting } from '../outside-text/outside-text.js'
 import { takeApprovalNote } from '../permits/approval-notes.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
 import { permitsOf } from '../permits/request-permit.js'
@@ -298,8 +298,7 @@ async function changed(
     endedAtMs,
   })
   const own = result.outcome.content
-  const { parts, rules } = await fenceOutsideText([...own, ...result.appended], toolName)
-  if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
+  const parts = await fenceResult(context, [...own, ...result.appended], toolName)
   const outcome = { ...result.outcome, content: parts.slice(0, own.length) }
   return { outcome, appended: parts.slice(own.length) as readonly TextPart[] }
 }

@@ -15,39 +15,44 @@ const FENCED_INPUT = 'What came with the message'
  * Puts text from outside that reads like orders between two lines that say what it is. The name of the fence is made up for it, so that
  * the text cannot end it by itself. Everything else stays as it is. @see 001 section 12.9
  */
-export function fenceOutsideText(
+export async function fenceResult(
+  context: RunContext,
   content: readonly ToolResultPart[],
   toolName: string,
-): Promise<FencedParts<ToolResultPart>> {
-  return fenceParts(content, `What ${toolName} gave`)
+): Promise<readonly ToolResultPart[]> {
+  const { parts, rules } = await fenceParts(context, content, `What ${toolName} gave`)
+  if (rules.length > 0) warnOfOrders(context, `What ${toolName} read`, rules)
+  return parts
 }
 
 /** The same for what programs and tasks in the background had to tell meanwhile; the person learns of orders in it. */
 export async function fenceWaiting(context: RunContext, waiting: readonly TextPart[]): Promise<readonly TextPart[]> {
-  const { parts, rules } = await fenceParts(waiting, FROM_THE_BACKGROUND)
+  const { parts, rules } = await fenceParts(context, waiting, FROM_THE_BACKGROUND)
   if (rules.length > 0) warnOfOrders(context, FROM_THE_BACKGROUND, rules)
   return parts
 }
 
 /** The same for what a person handed over with their words and did not write: piped input, a file that an editor sends along. */
 export async function fenceInput(context: RunContext, content: readonly UserPart[]): Promise<readonly UserPart[]> {
-  const { parts, rules } = await fenceParts(content, FENCED_INPUT)
+  const { parts, rules } = await fenceParts(context, content, FENCED_INPUT)
   if (rules.length > 0) warnOfOrders(context, FENCED_INPUT, rules)
   return parts
 }
 
 /** Tells the person that text from outside holds orders; `what` begins the sentence. */
-export function warnOfOrders({ emit }: RunContext, what: string, rules: readonly string[]): void {
+function warnOfOrders({ emit }: RunContext, what: string, rules: readonly string[]): void {
   const text = `${what} tries to give the agent orders (${rules.join(', ')}). It was marked as data; check what the agent does next.`
   emit({ type: 'notice', level: 'warning', text })
 }
 
 async function fenceParts<Part extends ToolResultPart | UserPart>(
+  { session }: RunContext,
   input: readonly Part[],
   what: string,
 ): Promise<FencedParts<Part>> {
   if (!input.some(isOutside)) return { parts: input, rules: [] }
-  const { scanContext } = await import('@hermes/safety/scan')
+  // Loaded once: to ask for a module again takes longer than to look through a result.
+  const { scanContext } = await session.state.scratch('agent.scan', () => import('@hermes/safety/scan'))
   const rules = new Set<string>()
   const parts = input.map((part) => {
     if (part.type !== 'text' || !isOutside(part)) return part

@@ -1,8 +1,15 @@
+import type { Usage } from '@hermes/contracts/conversation'
 import type { ActivityTracker } from '../events/activity.js'
 /** Delegated work that can be paused for a reason. */
 export interface Pausable {
   /** Pauses all there is and will be until the same reason is taken away. Setting a reason twice changes nothing. */
   setPause(reason: string, isPaused: boolean): void
+}
+
+/** Tasks that an agent has delegated. */
+export interface DelegatedTasks extends Pausable {
+  /** What those that have ended came to. */
+  usage(): Usage
 }
 
 /** Holds a run before its next model call or tool call. Several may hold it at once; it goes on when all have let go. */

@@ -37,7 +37,8 @@ async function look(
     isTimeToLook,
   }: { readonly around: EnvironmentContext; readonly entered: readonly string[]; readonly isTimeToLook: boolean },
 ): Promise<readonly TextPart[]> {
-  const { folderHints, changedFiles } = await import('./workspace-watch.js')
+  const loading = context.session.state.scratch('environment-context.watch', () => import('./workspace-watch.js'))
+  const { folderHints, changedFiles } = await loading
   const hints = entered.length === 0 ? [] : await folderHints(context, { folders: entered, root: around.root })
   const changes = isTimeToLook ? await changedFiles(context, around) : []
   return [
