@@ -25,7 +25,7 @@ const open = {
     const why = kit.missingPrograms('sshd', 'ssh', 'ssh-keygen')
     if (why !== null) return { why }
     const server = await kit.startSshServer()
-    const { openSshEnvironment } = await import('../../packages/sandbox/src/ssh/index.ts')
+    const { openSshEnvironment } = await import('../../packages/sandbox/src/ssh/open-ssh.ts')
     const { port, identityFile, knownHostsFile } = server
     const target = { host: '127.0.0.1', port, identityFile, knownHostsFile, configFile: '/dev/null' }
     return {
@@ -37,7 +37,7 @@ const open = {
     const why = kit.dockerMissing()
     if (why !== null) return { why }
     const engine = await kit.startDockerEngine()
-    const { openDockerEnvironment } = await import('../../packages/sandbox/src/docker/index.ts')
+    const { openDockerEnvironment } = await import('../../packages/sandbox/src/docker/open-docker.ts')
     const options = { image: engine.image, clientEnv: engine.env, outputDir, network: false, persistent: false }
     return { environment: await openDockerEnvironment({ ...options, memoryMb: 256 }), stop: () => engine.stop() }
   },
@@ -46,7 +46,7 @@ const open = {
     const why = kit.apptainerMissing(wanted)
     if (why !== null) return { why }
     const image = await kit.makeApptainerImage(wanted)
-    const { openSingularityEnvironment } = await import('../../packages/sandbox/src/singularity/index.ts')
+    const { openSingularityEnvironment } = await import('../../packages/sandbox/src/singularity/open-singularity.ts')
     const environment = await openSingularityEnvironment({
       program: image.program,
       image: image.image,
@@ -59,19 +59,19 @@ const open = {
   modal: async () => {
     const server = await clouds.startModalServer()
     process.env.MODAL_SERVER_URL = server.url
-    const { openModalEnvironment } = await import('../../packages/sandbox/src/modal/index.ts')
+    const { openModalEnvironment } = await import('../../packages/sandbox/src/modal/open-modal.ts')
     const { tokenId, tokenSecret } = server
     return cloud(server, await openModalEnvironment({ tokenId, tokenSecret, cwd, outputDir }))
   },
   daytona: async () => {
     const server = await clouds.startDaytonaServer()
-    const { openDaytonaEnvironment } = await import('../../packages/sandbox/src/daytona/index.ts')
+    const { openDaytonaEnvironment } = await import('../../packages/sandbox/src/daytona/open-daytona.ts')
     const { apiKey, apiUrl } = server
     return cloud(server, await openDaytonaEnvironment({ apiKey, apiUrl, target: 'us', cwd, outputDir }))
   },
   vercel_sandbox: async () => {
     const server = await clouds.startVercelServer()
-    const { openVercelEnvironment } = await import('../../packages/sandbox/src/vercel/index.ts')
+    const { openVercelEnvironment } = await import('../../packages/sandbox/src/vercel/open-vercel.ts')
     const { token, teamId, projectId, fetch } = server
     return cloud(server, await openVercelEnvironment({ token, teamId, projectId, fetch, cwd, outputDir }))
   },

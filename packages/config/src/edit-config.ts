@@ -1,10 +1,13 @@
 import { HermesError, nearestName } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
-import { checkField, describeValue, type Issue, isMap } from './check-field.js'
-import { editYaml, type YamlEdit } from './edit-yaml.js'
+import type { Issue } from './check-field.js'
+import { checkField, describeValue, isMap } from './check-field.js'
+import type { YamlEdit } from './edit-yaml.js'
+import { editYaml } from './edit-yaml.js'
 import { hasReference } from './expand.js'
 import type { Field } from './field.js'
 import { readToEdit } from './files.js'
+import type { HermesConfig } from './hermes-config.js'
 import { homeLayout } from './home.js'
 import { checkValues, faultOf, issueProblem } from './load-config.js'
 import { fieldAt, keyPath, SCHEMA } from './schema.js'
@@ -213,4 +216,12 @@ function invalidValue(key: string, expected: string, found: unknown): HermesErro
   return new HermesError(`${key} must be ${expected}, found ${describeValue(found)}. Nothing was written.`, {
     code: 'config.invalid_value',
   })
+}
+
+/** The value at a dotted key (`agent.max_turns`, `fallback_providers.0`); `undefined` when there is none. */
+export function getConfigValue(config: HermesConfig, key: string): unknown {
+  return keyPath(key).reduce<unknown>((value, name) => {
+    if (!isMap(value) && !Array.isArray(value)) return undefined
+    return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+  }, config)
 }

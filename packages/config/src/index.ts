@@ -1,6 +1,5 @@
 export { checkConfig } from './check-config.js'
-export { getConfigValue } from './config-value.js'
-export { changeConfigList, setConfigValue, unsetConfigValue } from './edit-config.js'
+export { changeConfigList, getConfigValue, setConfigValue, unsetConfigValue } from './edit-config.js'
 export { parseEnv } from './env-file.js'
 export { readText } from './files.js'
 export type { ApiServerSettings, HermesConfig, ProviderSettings, TerminalSettings } from './hermes-config.js'

@@ -1,4 +1,4 @@
-export type { Extension, ExtensionApi, ToolOptions } from './extension/api.js'
+export type { Extension, ExtensionApi, Route, ToolOptions } from './extension/api.js'
 export type {
   Command,
   CommandCaller,
@@ -15,7 +15,7 @@ export type {
   CompactChoice,
   SessionChange,
 } from './extension/command.js'
-export type { ConfigSection, ConfigValue } from './extension/config-section.js'
+export type { ConfigSection, ConfigValue, Registration } from './extension/config-section.js'
 export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-check.js'
 export type { BackendRequest, Factories, MemoryRequest } from './extension/factories.js'
 export type {
@@ -46,6 +46,4 @@ export type {
 } from './extension/hooks.js'
 export type { JobHandler, JobRun } from './extension/job-handler.js'
 export type { PromptSection, PromptSectionContext } from './extension/prompt-section.js'
-export type { Registration } from './extension/registration.js'
-export type { Route } from './extension/route.js'
 export type { Subcommand, SubcommandContext, SubcommandHandler } from './extension/subcommand.js'

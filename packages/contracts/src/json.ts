@@ -8,3 +8,21 @@ export type JsonObject = { readonly [key: string]: JsonValue }
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+const MAX_DEPTH = 200
+/** Lists and keys that open on one line: each is a level. */
+const OPENINGS = /(?:[-?:][ \t]+){200}/
+
+/**
+ * Whether brackets, lists or keys of a text in YAML are nested more than 200 deep. A parser's time grows with the square of the depth and more,
+ * up to minutes for a few kilobytes. Counts those in strings too.
+ */
+export function isNestedTooDeep(text: string): boolean {
+  if (OPENINGS.test(text)) return true
+  let depth = 0
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth = bracket === '[' || bracket === '{' ? depth + 1 : Math.max(0, depth - 1)
+    if (depth > MAX_DEPTH) return true
+  }
+  return false
+}

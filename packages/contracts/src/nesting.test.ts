@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isNestedTooDeep } from './nesting.js'
+import { isNestedTooDeep } from './json.js'
 
 it.each(['[', '{', '{"a": ', '? ', '- ', 'a: [\n'])(
   'a text that opens %j a thousand times is nested too deep',

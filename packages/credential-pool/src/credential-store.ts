@@ -6,6 +6,7 @@ import {
   type BorrowedKey,
   CLEARED,
   changeEntry,
+  findEntry,
   isBorrowed,
   type PoolEntry,
   poolEntries,
@@ -14,7 +15,6 @@ import {
   storedProviders,
   withEntries,
 } from './entry.js'
-import { findEntry } from './find-entry.js'
 import { type CredentialInfo, toInfo } from './info.js'
 import { type OAuthSettings, type TokenSet, tokenFields } from './tokens.js'
 

@@ -1,7 +1,7 @@
 import { defineTool, type Tool, type ToolContext, type ToolSource } from '@hermes/contracts/tool'
 import { describe, expect, it, vi } from 'vitest'
 import { createToolRegistry, type ToolRegistry } from './index.js'
-import { testToolSource } from './testing/index.js'
+import { testToolSource } from './testing/tool-source-cases.js'
 
 const context = { signal: new AbortController().signal } as ToolContext
 const object = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] } as const

@@ -2,7 +2,7 @@ import { type Clock, HermesError, type JsonObject, systemClock } from '@hermes/c
 import type { Transport, WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
-import { shownAddress } from './shown-address.js'
+import { shownAddress } from './transport-error.js'
 import { anthropicMessages } from './wires/anthropic-messages/anthropic-messages.js'
 import { bedrockConverse } from './wires/bedrock-converse/bedrock-converse.js'
 import { chatCompletions } from './wires/chat-completions/chat-completions.js'

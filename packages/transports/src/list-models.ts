@@ -2,7 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import { findProvider, type ProviderQuirks } from './catalogue.js'
 import { detectApi } from './detect-api.js'
-import { shownAddress } from './shown-address.js'
+import { shownAddress } from './transport-error.js'
 import { credentialHeaders } from './wires/anthropic-messages/credential-headers.js'
 
 /** For requests that do not go through the SDK, which brings its own. */

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { shownAddress } from './shown-address.js'
-import { toTransportError } from './transport-error.js'
+import { shownAddress, toTransportError } from './transport-error.js'
 
 it.each([
   ['https://api.example.com/v1', 'https://api.example.com/v1'],

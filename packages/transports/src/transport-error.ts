@@ -1,9 +1,10 @@
 import { HermesError } from '@hermes/contracts'
 import type { ErrorClass } from '@hermes/contracts/model'
 import { findProvider } from './catalogue.js'
-import { type ClassifyContext, classifyError, namedWindow } from './classify-error.js'
-import { type ErrorFacts, errorFacts, isNoTls, isUntrusted } from './error-facts.js'
-import { shownAddress } from './shown-address.js'
+import type { ClassifyContext } from './classify-error.js'
+import { classifyError, namedWindow } from './classify-error.js'
+import type { ErrorFacts } from './error-facts.js'
+import { errorFacts, isNoTls, isUntrusted } from './error-facts.js'
 
 /** Where a failed call went. */
 export interface CallTarget {
@@ -195,4 +196,12 @@ function vendorWords(message: string, credential: string | null | undefined): st
   text = text.replace(KEY_SHAPES, '[key]').replace(IN_ADDRESS, '$1[key]')
   if (/^<(?:!doctype|html)/i.test(text)) return 'it answered with a web page.'
   return text.length > MAX_VENDOR_CHARS ? `${text.slice(0, MAX_VENDOR_CHARS)}…` : text
+}
+
+/** An address fit for a message: without user, password, query and fragment, which may hold a key. */
+export function shownAddress(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (!url || !/^https?:$/.test(url.protocol)) return address.replace(/(^|\/\/)[^\s/@]*@/, '$1').replace(/[?#].*$/s, '')
+  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  return isPlain ? address : `${url.origin}${url.pathname}`
 }

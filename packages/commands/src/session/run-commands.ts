@@ -1,5 +1,5 @@
+import { formatDuration } from '@hermes/contracts'
 import type { Command, CommandContext, CommandOutput, CommandTask } from '@hermes/contracts/extension'
-import { describeTask } from './describe-task.js'
 import { parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
@@ -140,4 +140,13 @@ function notRunning(id: string): string {
 
 function nameOf(id: string): string {
   return id === '' ? 'All tasks are' : `Task ${id} is`
+}
+
+/** One delegated task in a line. */
+export function describeTask(task: CommandTask, nowMs: number): string {
+  const { id, goal, state, activity, toolCalls, startedAtMs, endedAtMs, isBackground } = task
+  const took = formatDuration((endedAtMs ?? nowMs) - startedAtMs)
+  const doing = activity === '' || activity === state ? '' : ` · ${activity}`
+  const where = isBackground ? ', background' : ''
+  return `${id}. ${state}${where} · ${took} · ${toolCalls} calls${doing} · ${goal.trim().split('\n')[0]}`
 }

@@ -1,5 +1,4 @@
 export { expectedOf } from '../check-field.js'
 export { CONFIG } from './config.js'
 export { toJsonSchema } from './json-schema.js'
-export { kindOf } from './kinds.js'
-export { toField } from './table.js'
+export { kindOf, toField } from './kinds.js'

@@ -2,14 +2,12 @@ import type { Entry } from '../conversation.js'
 import type { JsonValue } from '../json.js'
 import type { StandardSchema, Tool, ToolSource } from '../tool.js'
 import type { Command } from './command.js'
-import type { ConfigSection, ConfigValue } from './config-section.js'
+import type { ConfigSection, ConfigValue, Registration } from './config-section.js'
 import type { DoctorCheck } from './doctor-check.js'
 import type { Factories } from './factories.js'
 import type { HookHandlers, HookName, HookOptions } from './hooks.js'
 import type { JobHandler } from './job-handler.js'
 import type { PromptSection } from './prompt-section.js'
-import type { Registration } from './registration.js'
-import type { Route } from './route.js'
 import type { Subcommand } from './subcommand.js'
 
 /** A part of Hermes: built in, or from somebody else. */
@@ -88,4 +86,18 @@ export interface ExtensionApi {
     /** Makes what config.yaml names `name` where it chooses one of that kind. What is built in keeps its names. */
     add<Kind extends keyof Factories>(kind: Kind, name: string, create: Factories[Kind]): Registration
   }
+}
+
+/** A route of the gateway. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/extensions/NAME`, with a slash first; `:id` stands for one part of a path. */
+  readonly path: string
+  /**
+   * Who may ask. `api`: who may use the API. `open`: programs without its key too; the handler itself checks who asks, as for the signed
+   * requests of other services. A gateway without a key answers programs of its machine only, whatever this says.
+   */
+  readonly scope: 'api' | 'open'
+  /** Rejects for a failure, which is logged and answered 500. Bodies have at most 10 MB. `signal` of the request fires when its reader has gone. */
+  handle(request: Request, parameters: Readonly<Record<string, string>>): Response | Promise<Response>
 }

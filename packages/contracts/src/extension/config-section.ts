@@ -1,5 +1,4 @@
 import type { StandardSchema } from '../tool.js'
-import type { Registration } from './registration.js'
 
 /** A top-level key of config.yaml. */
 export interface ConfigSection<Value = unknown> {
@@ -12,4 +11,10 @@ export interface ConfigSection<Value = unknown> {
 export interface ConfigValue<Value> extends Registration {
   /** As it was when the home was opened, defaults of the schema filled in; `undefined` before that, without the key, and after a mistake. */
   readonly value: Value | undefined
+}
+
+/** Something that can be taken back. */
+export interface Registration {
+  /** Does nothing the second time. */
+  dispose(): void
 }

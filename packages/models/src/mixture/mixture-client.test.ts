@@ -2,7 +2,7 @@ import type { Message } from '@hermes/contracts/conversation'
 import { createFakeClock, type ModelServer, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askModel, createModelClient } from '../index.js'
-import { createMixtureOfAgentsClient, type MixtureOfAgentsOptions, type ReferenceOutcome } from './index.js'
+import { createMixtureOfAgentsClient, type MixtureOfAgentsOptions, type ReferenceOutcome } from './mixture-client.js'
 
 let servers: readonly [ModelServer, ModelServer, ModelServer]
 

@@ -4,7 +4,6 @@ import type { Usage } from '@hermes/contracts/conversation'
 import type { SpendingFilter, SpendingState, UsageReservation } from '@hermes/contracts/store'
 import type { Admission, BudgetedCall, BudgetGuard } from '../budget-guard.js'
 import { periodOf } from './calendar.js'
-import { dollars } from './figures.js'
 import { type ReservationCheck, reservedBy } from './own-reservations.js'
 
 /** What may be spent. Absent limits nothing. */
@@ -243,4 +242,16 @@ function unpriced(span: BudgetSpan, limit: number): HermesError {
     `The budget of ${dollars(limit)} ${FOR[span]} cannot be held: the price of a model that was used is not known. Give its prices in model_overrides of config.yaml, or limit tokens instead: hermes config set budget.${span}.tokens …`,
     { code: 'models.budget_unpriced', details: { span, limit } },
   )
+}
+
+/** Dollars with cents, and with more digits where that would be nothing. */
+export function dollars(usd: number): string {
+  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`
+}
+
+/** A count in at most five characters: `950`, `12.3k`, `4.5M`. */
+export function shortNumber(count: number): string {
+  if (count < 1_000) return String(count)
+  if (count < 999_500) return `${(count / 1_000).toPrecision(3).replace(/\.0+$/, '')}k`
+  return `${(count / 1_000_000).toPrecision(3).replace(/\.0+$/, '')}M`
 }

@@ -1,6 +1,12 @@
-export { type BudgetLimit, type BudgetLimits, type BudgetStore, createBudgetGuard } from './budget.js'
+export {
+  type BudgetLimit,
+  type BudgetLimits,
+  type BudgetStore,
+  createBudgetGuard,
+  dollars,
+  shortNumber,
+} from './budget.js'
 export { knownTimeZone, periodOf } from './calendar.js'
-export { dollars, shortNumber } from './figures.js'
 export type { ReservationCheck } from './own-reservations.js'
 export { createUsageRecorder, type UsageRecorder } from './recorder.js'
 export { describeLimits } from './session-usage.js'

@@ -3,8 +3,8 @@ import type { ToolContext } from '@hermes/contracts/tool'
 import { createFakeClock, startModelServer } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModelClient } from '../index.js'
-import { createMixtureOfAgentsClient } from '../mixture/index.js'
-import { createMixtureOfAgentsTool } from './index.js'
+import { createMixtureOfAgentsClient } from '../mixture/mixture-client.js'
+import { createMixtureOfAgentsTool } from './mixture-of-agents.js'
 
 const context = { sessionId: 's', signal: new AbortController().signal } as ToolContext
 

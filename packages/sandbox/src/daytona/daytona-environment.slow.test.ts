@@ -8,7 +8,7 @@ import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
-import type { DaytonaOptions } from './daytona-options.js'
+import type { DaytonaOptions } from './open-daytona.js'
 import { openDaytonaEnvironment } from './open-daytona.js'
 
 needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {

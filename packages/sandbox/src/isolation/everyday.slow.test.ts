@@ -6,7 +6,7 @@ import { EVERYDAY_COMMANDS, LACKING_PROGRAMS } from '@hermes/testkit/isolation-c
 import { expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { isolated } from './__fixtures__/isolated.js'
-import { probeIsolation } from './probe-isolation.js'
+import { probeIsolation } from './isolation-support.js'
 
 needs((await probeIsolation()) ?? missingPrograms('git'))('isolated', () => {
   it(`${EVERYDAY_COMMANDS.length} everyday commands work, one after the other`, async () => {

@@ -1,3 +1,2 @@
-export { isolationHinders } from './isolation-support.js'
+export { isolationHinders, probeIsolation } from './isolation-support.js'
 export { defaultLimits, limitsLine } from './namespace-limits.js'
-export { probeIsolation } from './probe-isolation.js'

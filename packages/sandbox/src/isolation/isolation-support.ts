@@ -102,3 +102,8 @@ function tryOut(program: string, args: readonly string[], file: number | 'ignore
   const text = error?.message ?? stderr.trim().split('\n').at(-1) ?? ''
   return text.replace(/^[\w-]+: /, '').replace(/\.$/, '') || `${program} does not work`
 }
+
+/** Why commands cannot be isolated on this machine, as a line; `null` when they can. */
+export async function probeIsolation(): Promise<string | null> {
+  return createIsolationSupport().why()
+}

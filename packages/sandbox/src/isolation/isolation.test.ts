@@ -9,8 +9,7 @@ import { Bounds } from './bounds.js'
 import { findBubblewrap } from './find-bubblewrap.js'
 import { Isolation } from './isolation.js'
 import type { IsolationOptions } from './isolation-options.js'
-import { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation-support.js'
-import { probeIsolation } from './probe-isolation.js'
+import { createIsolationSupport, type IsolationSupport, isolationHinders, probeIsolation } from './isolation-support.js'
 import { seatbeltProfile } from './seatbelt.js'
 
 const willing = (): IsolationSupport => {

@@ -7,9 +7,9 @@ import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { processStartTime } from '../processes/process-tree.js'
 import { findBubblewrap } from './find-bubblewrap.js'
+import { probeIsolation } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
 import { defaultLimits } from './namespace-limits.js'
-import { probeIsolation } from './probe-isolation.js'
 
 /** A holder whose bubblewrap leaves a line for each start, and first runs `before`. */
 async function setup({ before = '', loopback = false }) {

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { testPermit } from '../testing/permit.js'
 import { isolated } from './__fixtures__/isolated.js'
 import type { IsolationOptions } from './isolation-options.js'
-import { probeIsolation } from './probe-isolation.js'
+import { probeIsolation } from './isolation-support.js'
 
 async function setup(network: IsolationOptions['network']) {
   const { environment, dispose } = await isolated(network === undefined ? {} : { network })

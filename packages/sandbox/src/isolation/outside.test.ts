@@ -6,8 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { testPermit } from '../testing/permit.js'
 import { isolated } from './__fixtures__/isolated.js'
 import type { IsolationOptions } from './isolation-options.js'
-import { createIsolationSupport } from './isolation-support.js'
-import { probeIsolation } from './probe-isolation.js'
+import { createIsolationSupport, probeIsolation } from './isolation-support.js'
 
 async function setup(isolation?: IsolationOptions) {
   const { environment, at, dispose } = await isolated(isolation)

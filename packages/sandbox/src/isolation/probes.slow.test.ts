@@ -8,8 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { isolated } from './__fixtures__/isolated.js'
 import type { IsolationOptions } from './isolation-options.js'
-import { createIsolationSupport } from './isolation-support.js'
-import { probeIsolation } from './probe-isolation.js'
+import { createIsolationSupport, probeIsolation } from './isolation-support.js'
 
 const setup = async (isolation?: IsolationOptions) => {
   const made = await isolated(isolation)

@@ -9,7 +9,7 @@ import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
-import type { ModalOptions } from './modal-options.js'
+import type { ModalOptions } from './open-modal.js'
 import { openModalEnvironment } from './open-modal.js'
 
 needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {

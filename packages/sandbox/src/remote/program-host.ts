@@ -5,8 +5,7 @@ import type { Launch, RemoteStart } from '../shell/remote-start.js'
 import { missingDirectory } from '../shell/session.js'
 import type { RemoteCommand } from './exec-script.js'
 import { backgroundScript } from './exec-script.js'
-import type { HostClient } from './host-client.js'
-import type { ProgramOutput, RemoteHost, RemoteStream, StreamListener } from './remote-host.js'
+import type { HostClient, ProgramOutput, RemoteHost, RemoteStream, StreamListener } from './remote-host.js'
 import { START_LINE, scriptLine } from './shell-text.js'
 
 /** Far beyond any file or list; programs over there may be anybody's, those that answer included. */

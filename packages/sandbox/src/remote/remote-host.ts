@@ -2,7 +2,6 @@ import type { HermesError } from '@hermes/contracts'
 import type { ProcessHandle } from '../processes/process-handle.js'
 import type { RemoteStart } from '../shell/remote-start.js'
 import type { RemoteCommand } from './exec-script.js'
-import type { HostClient } from './host-client.js'
 
 /** What a script said. */
 export interface ProgramOutput {
@@ -62,4 +61,11 @@ export interface RemoteHost {
   failure(exitCode: number | null, stderr: string): HermesError
   /** Lets go. With `keepProcesses` what runs over there goes on. */
   close(options: { readonly keepProcesses: boolean }): Promise<void>
+}
+
+/** A program of this machine whose standard input and output become those of a command on the other side. */
+export interface HostClient {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
 }

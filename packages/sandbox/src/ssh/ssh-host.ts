@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, HermesError } from '@hermes/contracts'
-import type { HostClient } from '../remote/host-client.js'
 import { clientMissing, ProgramHost } from '../remote/program-host.js'
+import type { HostClient } from '../remote/remote-host.js'
 import { sshFailure } from './ssh-errors.js'
 
 const PERSIST_SECONDS = 300

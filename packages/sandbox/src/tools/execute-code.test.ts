@@ -4,7 +4,7 @@ import { needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
 import { codeScene, pythonMissing } from '../execute-code/__fixtures__/code-scene.js'
 import { testPermit } from '../testing/permit.js'
-import { createExecuteCodeTool, type SandboxToolServices } from './index.js'
+import { createExecuteCodeTool, type SandboxToolServices } from './execute-code.js'
 
 const content = [{ type: 'text', text: 'from a page', origin: 'external' }] as const
 const tools: ToolCaller = {

@@ -9,8 +9,8 @@ import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import type { VercelOptions } from './open-vercel.js'
 import { openVercelEnvironment } from './open-vercel.js'
-import type { VercelOptions } from './vercel-options.js'
 
 needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
   let server: VercelServer

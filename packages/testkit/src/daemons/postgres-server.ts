@@ -4,8 +4,7 @@ import { readdirSync } from 'node:fs'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from './free-port.js'
-import { findProgram, missingPrograms } from './programs.js'
+import { findProgram, freePort, missingPrograms } from './programs.js'
 
 const run = promisify(execFile)
 /** Where Debian keeps the programs of each version. */

@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 
 /** Where `name` is installed on this machine, by `PATH` and the folder of daemons next to each folder of it; `null` when nowhere. */
@@ -21,4 +22,14 @@ function isExecutable(path: string): boolean {
 export function missingPrograms(...names: readonly string[]): string | null {
   const missing = names.filter((name) => findProgram(name) === null)
   return missing.length === 0 ? null : `not installed: ${missing.join(', ')}`
+}
+
+/** A loopback port that nobody uses now. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('No port is free.')
+  return address.port
 }

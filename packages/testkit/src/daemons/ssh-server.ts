@@ -1,8 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from './free-port.js'
-import { findProgram } from './programs.js'
+import { findProgram, freePort } from './programs.js'
 
 /** A real sshd on a loopback port, for the user that runs the tests. */
 export interface SshServer {

@@ -6,9 +6,9 @@ import { missingFile } from '../files/similar-names.js'
 import { newFileFormat, type TextFormat } from '../files/text-format.js'
 import type { ToolSettings } from '../settings.js'
 import { applyHunks } from './apply-hunks.js'
-import { giveUpAdvice } from './give-up-advice.js'
 import { openTextFile } from './open-text-file.js'
 import type { PatchOperation } from './parse-patch.js'
+import { giveUpAdvice } from './replace.js'
 import { refuseText } from './write-checked.js'
 
 /** One change of the disk. Paths are absolute. */

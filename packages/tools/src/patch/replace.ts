@@ -1,15 +1,16 @@
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { linkNote, outsideNote, permitLifecycle, permitWrite } from '../files/file-access.js'
-import { staleNote } from '../files/file-ledger.js'
+import { fileLedger, staleNote } from '../files/file-ledger.js'
 import { newSyntaxError } from '../files/syntax.js'
 import { encodeText } from '../files/text-format.js'
 import { watchLint } from '../lint/watch-lint.js'
-import { applyEdit, type EditOutcome } from '../matching/apply-edit.js'
+import type { EditOutcome } from '../matching/apply-edit.js'
+import { applyEdit } from '../matching/apply-edit.js'
 import { explainOutcome } from '../matching/explain.js'
 import { failure, plural } from '../result-text.js'
 import type { ToolSettings } from '../settings.js'
-import { giveUpAdvice } from './give-up-advice.js'
-import { openTextFile, type TextFile } from './open-text-file.js'
+import type { TextFile } from './open-text-file.js'
+import { openTextFile } from './open-text-file.js'
 import { unifiedDiff } from './unified-diff.js'
 import { refuseText, writeChecked } from './write-checked.js'
 
@@ -94,4 +95,14 @@ async function report(file: TextFile, outcome: Edited, { stale, where, lint }: R
     text: [diff, ...notes].join('\n'),
     data: { path, success: true, replacements: outcome.replacements, strategy: outcome.strategy, diff, notes },
   }
+}
+
+const GIVE_UP_AFTER = 3
+
+/** Counts a failed edit of the file and gives a line that advises another way from the third in a row on; empty before. */
+export function giveUpAdvice(context: ToolContext, real: string): string {
+  const failures = fileLedger(context.state).editFailed(real)
+  return failures < GIVE_UP_AFTER
+    ? ''
+    : `\nThis is failure ${failures} in a row on this file: read it again, take more context, or rewrite it with write_file.`
 }

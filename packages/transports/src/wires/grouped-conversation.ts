@@ -1,15 +1,14 @@
-import {
-  type AssistantPart,
-  type EndpointStamp,
-  type FilePart,
-  type ImagePart,
-  type Message,
-  repairConversation,
-  type ToolCallPart,
-  type ToolMessage,
-  type UserPart,
+import type {
+  AssistantPart,
+  EndpointStamp,
+  FilePart,
+  ImagePart,
+  Message,
+  ToolCallPart,
+  ToolMessage,
+  UserPart,
 } from '@hermes/contracts/conversation'
-import { sameStamp } from './same-stamp.js'
+import { repairConversation } from '@hermes/contracts/conversation'
 
 /** How a wire writes the parts of a conversation in which user and assistant take turns. `null`: the model takes none of this type. */
 interface BlockForms<Block, Text extends Block> {
@@ -129,4 +128,9 @@ class BlockWriter<Block, Text extends Block> {
   #noneOf(what: string): Text {
     return this.#forms.text(`(${what} was here; this model takes none of this type.)`)
   }
+}
+
+/** Whether what one endpoint made may go back to the other. */
+export function sameStamp(left: EndpointStamp, right: EndpointStamp): boolean {
+  return left.provider === right.provider && left.endpoint === right.endpoint && left.model === right.model
 }

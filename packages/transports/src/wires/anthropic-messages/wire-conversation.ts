@@ -1,7 +1,7 @@
 import type { EndpointStamp, FilePart, ImagePart, Message } from '@hermes/contracts/conversation'
 import { type GroupedConversation, groupConversation } from '../grouped-conversation.js'
+import { wireToolName } from '../tool-names.js'
 import { wireCallId } from '../wire-call-id.js'
-import { wireToolName } from '../wire-tool-name.js'
 import type { WireBlock, WireDocument, WireImage, WireText, WireThinking, WireToolResult } from './wire-types.js'
 
 /** The conversation as Anthropic messages wants it; see {@link groupConversation}. */

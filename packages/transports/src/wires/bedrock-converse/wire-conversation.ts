@@ -1,7 +1,7 @@
 import type { EndpointStamp, FilePart, ImagePart, Message } from '@hermes/contracts/conversation'
 import { groupConversation } from '../grouped-conversation.js'
+import { wireToolName } from '../tool-names.js'
 import { wireCallId } from '../wire-call-id.js'
-import { wireToolName } from '../wire-tool-name.js'
 import type { WireBlock, WireJson, WireMessage, WireSystem, WireThought } from './wire-types.js'
 
 /** A conversation as this wire has it. */

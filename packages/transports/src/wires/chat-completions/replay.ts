@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { AssistantMessage, EndpointStamp } from '@hermes/contracts/conversation'
-import { sameStamp } from '../same-stamp.js'
+import { sameStamp } from '../grouped-conversation.js'
 
 /** What an endpoint of this wire wants back with a later request, beside the text of its thoughts. */
 export interface Replay {

@@ -8,9 +8,9 @@ import {
   type UserPart,
 } from '@hermes/contracts/conversation'
 import { argumentText } from '../argument-text.js'
-import { sameStamp } from '../same-stamp.js'
+import { sameStamp } from '../grouped-conversation.js'
+import { wireToolName } from '../tool-names.js'
 import { wireCallId } from '../wire-call-id.js'
-import { wireToolName } from '../wire-tool-name.js'
 import type { WireItem, WirePart, WireReplay, WireThought } from './wire-types.js'
 
 /** Between texts that become one string. */

@@ -1,1 +1,0 @@
-export { testMemoryProvider } from './memory-provider-cases.js'

@@ -1,1 +1,0 @@
-export { createMixtureOfAgentsClient, type MixtureOfAgentsOptions, type ReferenceOutcome } from './mixture-client.js'

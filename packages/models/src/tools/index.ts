@@ -1,1 +1,0 @@
-export { createMixtureOfAgentsTool, type ModelsToolServices } from './mixture-of-agents.js'

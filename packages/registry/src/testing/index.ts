@@ -1,1 +1,0 @@
-export { testToolSource } from './tool-source-cases.js'

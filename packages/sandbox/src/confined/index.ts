@@ -1,1 +1,0 @@
-export { type ConfinedModule, runConfined } from './run-confined.js'

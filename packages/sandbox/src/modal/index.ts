@@ -1,2 +1,0 @@
-export type { ModalOptions } from './modal-options.js'
-export { openModalEnvironment, probeModal } from './open-modal.js'

@@ -1,1 +1,0 @@
-export { openSingularityEnvironment, probeSingularity, type SingularityOptions } from './open-singularity.js'

@@ -1,1 +1,0 @@
-export { createExecuteCodeTool, type SandboxToolServices } from './execute-code.js'
