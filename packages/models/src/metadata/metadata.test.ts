@@ -307,8 +307,9 @@ describe('probe', () => {
     expect((await made.facts(requested)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
     const before = paths.length
     await made.probe({ ...requested, apiKey: null })
-    // What is loaded on this machine changes.
-    expect(paths.length).toBe(2 * before)
+    // What is loaded on this machine changes. Who answered is known, so nobody else is asked.
+    expect(paths.slice(before)).toContain(path)
+    expect(paths.length - before).toBe(path.startsWith('/api/show') || path === '/api/ps' ? 2 : 1)
   })
 
   it('takes what Ollama has loaded over what it could load, and never what a model was trained for', async () => {
@@ -334,6 +335,43 @@ describe('probe', () => {
     loaded[0]!.context_length = 65_536
     expect(await window()).toEqual({ value: 65_536, source: 'endpoint' })
     expect(await window('qwen3-coder:480b-cloud')).toEqual({ value: 262_144, source: 'endpoint' })
+  })
+
+  it('asks everything again when another server is behind the address', async () => {
+    let path = '/v1/models'
+    let body: object = { data: [{ id: 'm', max_model_len: 32_768 }] }
+    const origin = await serve((request, response) => {
+      if (request.url === path) response.end(JSON.stringify(body))
+      else response.writeHead(404).end('{}')
+    })
+    const requested = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm' }
+    await directory().probe({ ...requested, apiKey: null })
+    ;[path, body] = ['/props', { default_generation_settings: { n_ctx: 8_192 } }]
+    await directory().probe({ ...requested, apiKey: null })
+    expect((await directory().window(requested)).value).toBe(8_192)
+  })
+
+  it('leaves a server on this machine that tells nothing alone for an hour, unless asked to try again', async () => {
+    let asked = 0
+    let status = 503
+    const origin = await serve((_request, response) => {
+      asked++
+      response.writeHead(status).end('{}')
+    })
+    const clock = createFakeClock(NOW_MS)
+    const requested = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm', apiKey: null }
+    const made = directory({ clock })
+    const asks = async (isAgain = false) => {
+      asked = 0
+      await made.probe({ ...requested, isAgain })
+      return asked > 0
+    }
+    // What fails says nothing about what the server knows.
+    expect([await asks(), await asks()]).toEqual([true, true])
+    status = 404
+    expect([await asks(), await asks(), await asks(true)]).toEqual([true, false, true])
+    await clock.advance(3_600_000)
+    expect(await asks()).toBe(true)
   })
 
   it('asks an endpoint of Anthropic in its own way, and Bedrock not at all', async () => {

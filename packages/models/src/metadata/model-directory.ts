@@ -44,7 +44,8 @@ export interface ModelDirectory {
    */
   learn(requested: RequestedModel, contextTokens: number): Promise<void>
   /**
-   * Asks an endpoint about a model and keeps what it says; not within a day of the last answer, except on this machine. Never rejects.
+   * Asks an endpoint about a model and keeps what it says. Not within a day of the last answer; on this machine, where another model may be
+   * loaded by now, each time, but a server that told nothing not within an hour unless `isAgain`. Never rejects.
    */
   probe(requested: RequestedModel & ProbeOptions): Promise<void>
   /** Forgets what endpoints said and what refusals taught. */
@@ -63,6 +64,8 @@ export interface ModelDirectory {
 /** How an endpoint is asked. */
 interface ProbeOptions extends Pick<ProbedEndpoint, 'api' | 'headers' | 'quirks'> {
   readonly apiKey: string | null
+  /** Asks also a server on this machine that told nothing within the hour. Default: `false`. */
+  readonly isAgain?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -163,21 +166,26 @@ class HomeDirectory implements ModelDirectory {
     await this.#keep('learned', requested, { contextLength: contextTokens })
   }
 
-  async probe({ apiKey, signal, ...requested }: RequestedModel & ProbeOptions): Promise<void> {
-    const kept = await readCache(this.#file('endpoint'))
-    const last = kept[keyOf(requested)]
-    // What is loaded on this machine may be another thing in a minute.
-    const isLasting = !isLoopback(requested.baseUrl)
-    if (isLasting && isJsonObject(last) && this.#clock.now() - Number(last['atMs']) < DAY_MS) return
+  async probe({ apiKey, signal, isAgain = false, ...requested }: RequestedModel & ProbeOptions): Promise<void> {
+    const last = (await readCache(this.#file('endpoint')))[keyOf(requested)]
+    const { atMs, question, facts: lastFacts } = isJsonObject(last) ? last : {}
+    const ageMs = this.#clock.now() - Number(atMs)
+    // What is loaded on this machine may be another thing in a minute; that a server tells nothing of it stays for longer.
+    const isMute = lastFacts === null && !isAgain
+    const restsFor = !isLoopback(requested.baseUrl) ? DAY_MS : isMute ? HOUR_MS : 0
+    if (ageMs >= 0 && ageMs < restsFor) return
     const { probeEndpoint } = await import('./probe.js')
     const limit = AbortSignal.timeout(TIMEOUT_MS)
-    const facts = await probeEndpoint({
-      ...requested,
-      apiKey,
-      fetch: this.#options.fetchTo(requested.baseUrl),
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
-    })
-    if (facts) await this.#keep('endpoint', requested, facts)
+    const answer = await probeEndpoint(
+      {
+        ...requested,
+        apiKey,
+        fetch: this.#options.fetchTo(requested.baseUrl),
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      },
+      typeof question === 'string' ? question : undefined,
+    )
+    if (answer) await this.#write('endpoint', requested, answer)
   }
 
   async forget(): Promise<void> {

@@ -21,35 +21,44 @@ export interface ProbedEndpoint {
   readonly signal: AbortSignal
 }
 
+/** What an endpoint said of a model, with the name of the question that brought it, or that it has nothing to say. */
+export type ProbeAnswer =
+  | { readonly question: string; readonly facts: PartialFacts }
+  | { readonly question: null; readonly facts: null }
+
 /**
- * What an endpoint itself says of a model: in its list of models, and for servers on the own machine where they say it. `null` when
- * it says nothing. Never rejects.
+ * What an endpoint itself says of a model: in its list of models, and for servers on the own machine where they say it. A question that
+ * brought an answer before (`first`) is asked alone; the others follow when it brings nothing now. `null` when no question brought
+ * anything and one of them failed. Never rejects.
  */
-export async function probeEndpoint(endpoint: ProbedEndpoint): Promise<PartialFacts | null> {
-  const answers = probesOf(endpoint).map((ask) => ask(endpoint).catch(() => null))
-  for (const answer of answers) {
-    const facts = await answer
-    if (facts) return facts
+export async function probeEndpoint(endpoint: ProbedEndpoint, first?: string): Promise<ProbeAnswer | null> {
+  const questions = questionsFor(endpoint)
+  let hasFailed = false
+  for (const isFirst of [true, false]) {
+    const asked = questions.filter((question) => (question === first) === isFirst)
+    const answers = asked.map(async (question) => {
+      const facts = await QUESTIONS[question](endpoint).catch(() => 'failed' as const)
+      return { question, facts }
+    })
+    for (const answer of answers) {
+      const { question, facts } = await answer
+      if (facts === 'failed') hasFailed = true
+      else if (facts) return { question, facts }
+    }
   }
-  return null
+  return hasFailed ? null : { question: null, facts: null }
 }
 
-type Probe = (endpoint: ProbedEndpoint) => Promise<PartialFacts | null>
-
-const PROBES: Readonly<Record<string, readonly Probe[]>> = {
-  ollama: [knownToOllama],
-  lmstudio: [listedByLmStudio],
-  llamacpp: [llamaProperties],
-}
+const QUESTIONS = { ollama: knownToOllama, lmstudio: listedByLmStudio, llamacpp: llamaProperties, listed }
+type Question = keyof typeof QUESTIONS
 
 /** On this machine any of these servers may be behind an address, whatever it is called; elsewhere one without a name may be llama.cpp. */
-function probesOf(endpoint: ProbedEndpoint): readonly Probe[] {
+function questionsFor(endpoint: ProbedEndpoint): readonly Question[] {
   const { provider, baseUrl, model, api = detectApi({ provider, baseUrl, model }) } = endpoint
-  const own = PROBES[provider]
-  if (own) return [...own, listed]
-  if (api !== 'chat-completions') return [listed]
-  if (isLoopback(baseUrl)) return [llamaProperties, knownToOllama, listedByLmStudio, listed]
-  return provider === 'custom' ? [llamaProperties, listed] : [listed]
+  if (provider === 'ollama' || provider === 'lmstudio' || provider === 'llamacpp') return [provider, 'listed']
+  if (api !== 'chat-completions') return ['listed']
+  if (isLoopback(baseUrl)) return ['llamacpp', 'ollama', 'lmstudio', 'listed']
+  return provider === 'custom' ? ['llamacpp', 'listed'] : ['listed']
 }
 
 /** The list of models, or the one model where an endpoint can be asked for it: every vendor has its own name for the window. */
@@ -165,6 +174,7 @@ async function readJson(
   const response = await fetch(url, { ...init, headers, signal })
   if (response.ok) return response.json()
   await response.body?.cancel()
+  if (response.status >= 500) throw new Error(`${url} answered with ${response.status}`)
   return null
 }
 

@@ -68,7 +68,7 @@ export class HomeModels {
   async #lookUp(choice: ModelChoice): Promise<number> {
     const directory = await this.directory()
     if (choice.contextLength === undefined && isLocalServer(choice))
-      await this.#probe(choice, AbortSignal.timeout(LOCAL_TIMEOUT_MS))
+      await this.#probe(choice, { signal: AbortSignal.timeout(LOCAL_TIMEOUT_MS) })
     const { value } = await directory.window(toRequestedModel(choice))
     this.#known.set(keyOf(choice), value)
     return value
@@ -173,19 +173,19 @@ export class HomeModels {
     const directory = await this.directory()
     const { contextLength } = await directory.facts(toRequestedModel(choice))
     const isSettled = contextLength.source === 'config' || contextLength.source === 'learned'
-    // One on this machine is asked by the look-up below.
-    if (!isSettled && !isLocalServer(choice)) await this.#probe(choice, signal)
+    // By then a server on this machine has loaded the model, whatever it told before.
+    if (!isSettled) await this.#probe(choice, { signal, isAgain: true })
     const { refresh } = this.#options.config.models_dev
     if (refresh && !isLocalServer(choice)) await directory.refresh({ signal })
-    // By then a server on this machine has loaded the model.
     this.#windows.delete(keyOf(choice))
     await this.window(choice)
   }
 
-  async #probe(choice: ModelChoice, signal: AbortSignal): Promise<void> {
+  async #probe(choice: ModelChoice, options: { readonly signal: AbortSignal; readonly isAgain?: boolean }): Promise<void> {
     const { apiKey, api, headers, quirks } = choice
-    const either = AbortSignal.any([this.#closing.signal, signal])
-    await (await this.directory()).probe({ ...toRequestedModel(choice), apiKey, api, headers, quirks, signal: either })
+    const signal = AbortSignal.any([this.#closing.signal, options.signal])
+    const asked = { ...toRequestedModel(choice), apiKey, api, headers, quirks }
+    await (await this.directory()).probe({ ...asked, ...options, signal })
   }
 
   /** Ends what runs in the background. */
