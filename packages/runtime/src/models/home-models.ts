@@ -181,7 +181,10 @@ export class HomeModels {
     await this.window(choice)
   }
 
-  async #probe(choice: ModelChoice, options: { readonly signal: AbortSignal; readonly isAgain?: boolean }): Promise<void> {
+  async #probe(
+    choice: ModelChoice,
+    options: { readonly signal: AbortSignal; readonly isAgain?: boolean },
+  ): Promise<void> {
     const { apiKey, api, headers, quirks } = choice
     const signal = AbortSignal.any([this.#closing.signal, options.signal])
     const asked = { ...toRequestedModel(choice), apiKey, api, headers, quirks }
