@@ -1,7 +1,8 @@
 // Homes that cannot be used, or not by two at once: one clear line each, never a stack trace.
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -52,6 +53,23 @@ describe('a home that cannot be used', () => {
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toMatch(oneLine)
     expect(result.stderr).toMatch(/Cannot make the Hermes home .*Set HERMES_HOME/)
+  })
+
+  it('does not keep --help from listing what there is, and makes no home', async () => {
+    await rm(scene.home, { recursive: true })
+    const sound = await hermes(['--help'])
+    expect(sound).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringContaining('doctor') })
+    expect(existsSync(scene.home)).toBe(false)
+    await writeFile(join(scene.folder, 'file'), '')
+    expect(await hermes(['--help'], join(scene.folder, 'file', '.hermes'))).toEqual(sound)
+    await mkdir(scene.home)
+    await writeFile(join(scene.home, 'config.yaml'), 'extensions: [gone.js]\nmodel: [')
+    expect(await hermes(['help'])).toMatchObject({ exitCode: 0, stdout: sound.stdout })
+    const relative = await runCli(['--help'], { home: 'relative', cwd: scene.cwd })
+    expect(relative).toMatchObject({ exitCode: 0, stdout: sound.stdout })
+    expect(relative.stderr).toMatch(
+      /^hermes: commands of extensions are not listed: HERMES_HOME is "relative"[^\n]+\n$/,
+    )
   })
 
   it('does not hang on a file system that takes no folders', async () => {

@@ -53,7 +53,11 @@ async function programFor(argv: readonly string[], io: Io, choose: (action: Acti
   const isListed = first === 'help' || TABLE_WORDS.has(first ?? '')
   if (!isListed && (first === undefined || !isWord(first) || names().includes(first))) return program
   const { addExtensionCommands } = await import('./program/extensions.js')
-  await addExtensionCommands(program, choose, io)
+  await addExtensionCommands(program, choose, io).catch((error: unknown) => {
+    // What Hermes itself can do is listed all the same.
+    if (!isListed) throw error
+    io.stderr.write(`hermes: commands of extensions are not listed: ${describeFailure(error).line}\n`)
+  })
   if (isListed || names().includes(first!)) return program
   const { unknownCommand } = await import('./command-line.js')
   throw new UsageError(unknownCommand(first!, names()))

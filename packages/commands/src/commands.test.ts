@@ -209,6 +209,11 @@ describe('who may call a command', () => {
   })
 })
 
+it('lines tables up where characters take two columns', () => {
+  const rows = [{ cells: ['漢字', 'x'] }, { cells: ['🎉', 'y'] }, { cells: ['abcd', 'z'] }]
+  expect(toPlainText([{ type: 'table', empty: '', rows }])).toBe('- 漢字  x\n- 🎉    y\n- abcd  z')
+})
+
 it('is shown as plain text, choices and forms numbered with what to type', () => {
   const outputs: readonly CommandOutput[] = [
     { type: 'text', text: 'Here:' },

@@ -1,6 +1,6 @@
 export { shownCommand, usageOf } from './arguments.js'
 export { completeLine } from './complete-line.js'
-export { columnWidths, toPlainText } from './plain-text.js'
+export { columnWidths, padded, toPlainText } from './plain-text.js'
 export { callCommand, runCommand } from './run-command.js'
 export { APPROVAL_WORDS, toApprovalChoice } from './session/approval-commands.js'
 export { PLAN_HINT } from './session/conversation-commands.js'

@@ -1,4 +1,5 @@
 import type { CommandOutput, CommandRow } from '@hermes/contracts/extension'
+import measure from 'fast-string-truncated-width'
 
 /** What a command gave back, as text without style; changes say nothing. Choices and forms are numbered, each with what to type for it. */
 export function toPlainText(outputs: readonly CommandOutput[]): string {
@@ -32,15 +33,20 @@ function plainText(output: CommandOutput): string {
 function tableLines(rows: readonly CommandRow[]): readonly string[] {
   const widths = columnWidths(rows)
   return rows.map(({ cells, isCurrent = false }) => {
-    const line = cells.map((cell, index) => cell.replaceAll('\n', ' ').padEnd(widths[index]!)).join('  ')
+    const line = cells.map((cell, index) => padded(cell.replaceAll('\n', ' '), widths[index]!)).join('  ')
     return `${isCurrent ? '*' : '-'} ${line}`.trimEnd()
   })
 }
 
-/** How wide each column is; that of the last one, which may be cut, is 0. */
+/** How many columns of a screen each column takes; that of the last one, which may be cut, is 0. */
 export function columnWidths(rows: readonly CommandRow[]): readonly number[] {
   const columns = Math.max(0, ...rows.map(({ cells }) => cells.length))
   return Array.from({ length: columns }, (_, index) =>
-    index === columns - 1 ? 0 : Math.max(...rows.map(({ cells }) => cells[index]?.length ?? 0)),
+    index === columns - 1 ? 0 : Math.max(...rows.map(({ cells }) => measure(cells[index] ?? '').width)),
   )
+}
+
+/** `text` with blanks behind it until it is so many columns wide on a screen, where emoji and East Asian characters take two. */
+export function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - measure(text).width))
 }

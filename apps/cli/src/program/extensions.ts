@@ -1,3 +1,4 @@
+import { defaultHome, loadConfig } from '@hermes/config'
 import type { JsonObject } from '@hermes/contracts'
 import type { Subcommand } from '@hermes/contracts/extension'
 import type { JsonSchema } from '@hermes/contracts/tool'
@@ -6,13 +7,15 @@ import { Command, Option } from 'commander'
 import type { Action } from '../action.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
-import { homeOf, openCli } from '../open-cli.js'
 
 /**
- * Adds the commands of extensions to the table, after those of Hermes itself, whose names they cannot take. The home is opened for that, so
- * this is asked only for a word that is no command, and for the list of all.
+ * Adds the commands of extensions to the table, after those of Hermes itself, whose names they cannot take. Only a home whose config.yaml names
+ * extensions has any, and is opened for that. Rejects where it cannot be opened.
  */
 export async function addExtensionCommands(program: Command, choose: (action: Action) => void, io: Io): Promise<void> {
+  const { config } = await loadConfig({ home: defaultHome(io), env: io.env })
+  if (config.extensions.length === 0) return
+  const { openCli } = await import('../open-cli.js')
   const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
   const runtime = await openCli(quiet, { platform: 'cli', yolo: false })
   try {
@@ -48,6 +51,7 @@ async function runSubcommand(
   name: string,
   line: { readonly words: readonly string[]; readonly options: JsonObject },
 ): Promise<number> {
+  const { openCli } = await import('../open-cli.js')
   const runtime = await openCli(io, { platform: 'cli', yolo: false })
   const interrupted = new AbortController()
   const unsubscribe = io.onInterrupt(() => {
@@ -61,7 +65,7 @@ async function runSubcommand(
     const handler = await item.load()
     const exitCode = await handler(checked.args as JsonObject, {
       words: line.words,
-      home: homeOf(io),
+      home: defaultHome(io),
       cwd: io.cwd,
       write: (text) => void io.stdout.write(text),
       warn: (text) => void io.stderr.write(`hermes: ${text}\n`),

@@ -1,4 +1,4 @@
-import { columnWidths } from '@hermes/commands'
+import { columnWidths, padded } from '@hermes/commands'
 import type { CommandTable } from '@hermes/contracts/extension'
 import type { Output } from '../io.js'
 import { clip, createStyle } from './style.js'
@@ -14,12 +14,13 @@ export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output
   return rows
     .map(({ cells, isCurrent = false, isDim = false }) => {
       const [first = '', ...others] = cells
-      const head = clip(first, output.columns() - 2).padEnd(widths[0] ?? 0)
-      let room = output.columns() - 2 - head.length
+      const head = padded(clip(first, output.columns() - 2), widths[0] ?? 0)
+      let room = output.columns() - 2 - (others.length > 0 ? widths[0]! : 0)
       const rest = others.map((cell, index) => {
         const isLast = index === others.length - 1
-        const shown = clip(cell, isLast ? Math.max(room - 2, LEAST) : most).padEnd(isLast ? 0 : widths[index + 1]!)
-        room -= shown.length + 2
+        const width = isLast ? 0 : widths[index + 1]!
+        const shown = padded(clip(cell, isLast ? Math.max(room - 2, LEAST) : most), width)
+        room -= width + 2
         return `  ${shown}`
       })
       const line = `${marks(isCurrent)}${isDim || others.length === 0 ? head : style.bold(head)}${rest.join('')}`
