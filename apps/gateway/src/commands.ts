@@ -7,9 +7,9 @@ import type { Command, CommandCaller, CommandOutput } from '@hermes/contracts/ex
 import { openCommandContext, type SessionHandle, type SessionHost } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import type { CommandReport, ReplySummary } from './completion.js'
+import type { ReplySummary } from './completion.js'
 import type { ReplySource } from './piece-source.js'
-import type { Piece } from './reply.js'
+import type { CommandReport, Piece } from './reply.js'
 
 /** Whoever has the key of the server is a program, and programs pass on what others write. */
 const CALLER: CommandCaller = { platform: 'gateway', user: 'api', isOwner: false, changes: [] }

@@ -1,9 +1,8 @@
 // Answers in the shapes of the OpenAI API. What is ours stands under `hermes`, which other clients skip.
 import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
-import type { CommandOutput } from '@hermes/contracts/extension'
 import { ApiError, failedRun } from './api-error.js'
-import type { ReplyReader, ToolProgress } from './reply.js'
+import type { CommandReport, ReplyReader, ToolProgress } from './reply.js'
 
 /** What all parts of one answer share. */
 export interface Envelope {
@@ -31,14 +30,6 @@ export interface Ending {
     /** The command that the message was; left out when a model was asked. */
     readonly command?: CommandReport
   }
-}
-
-/** A command that was carried out, as data. */
-export interface CommandReport {
-  /** `null` where no command has the name that was typed. */
-  readonly name: string | null
-  readonly line: string
-  readonly outputs: readonly CommandOutput[]
 }
 
 /** What is known beside the result once a reply is over. */

@@ -10,7 +10,7 @@ import {
 } from '@hermes/agent-core'
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
-import type { CommandReport } from './completion.js'
+import type { CommandOutput } from '@hermes/contracts/extension'
 
 /** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
 export interface ToolProgress {
@@ -24,6 +24,14 @@ export interface ToolProgress {
   readonly data?: JsonObject
   /** Why it was denied. */
   readonly reason?: string
+}
+
+/** A command that was carried out, as data. */
+export interface CommandReport {
+  /** `null` where no command has the name that was typed. */
+  readonly name: string | null
+  readonly line: string
+  readonly outputs: readonly CommandOutput[]
 }
 
 /** What happens in a run or a command, as far as a client is told. */
