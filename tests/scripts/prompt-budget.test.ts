@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Extension } from '@hermes/contracts/extension'
 import { openRuntime } from '@hermes/runtime'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { expect, it } from 'vitest'
@@ -14,13 +15,11 @@ async function firstRequest(): Promise<string> {
   const config = { model: { default: 'm', base_url: server.baseUrl }, moa: { presets: { default: { models: ['m'] } } } }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   const world = { env: { PATH: process.env['PATH']! }, cwd, user: 'u', tempDir: home.path, platform: 'cli' }
-  const extensions = [
-    {
-      name: 'large',
-      setup: (api: import('@hermes/contracts/extension').ExtensionApi) =>
-        void api.tools.addSource({ name: 'mcp-large', description: 'x'.repeat(5_000), list: () => [] }),
-    },
-  ]
+  const large: Extension = {
+    name: 'large',
+    setup: (api) => void api.tools.addSource({ name: 'mcp-large', description: 'x'.repeat(5_000), list: () => [] }),
+  }
+  const extensions = (builtIn: readonly Extension[]) => [...builtIn, large]
   const runtime = await openRuntime({ home: home.path, userHome: home.path, extensions, ...world })
   try {
     const { agent } = await runtime.createAgent({})

@@ -268,9 +268,8 @@ class HomeRuntime implements Runtime {
       windowTokens: ({ session }) => this.models.window(this.#choiceOf(session.id)),
       delegated: (event) => this.#agents.delegated(event),
     })
-    const { extensions: further = [] } = this.#options
-    const all = [...builtIn, ...further, ...this.#loaded.ownExtensions.extensions]
-    return createExtensionRegistry(all, { logger: this.#logger })
+    const parts = this.#options.extensions?.(builtIn) ?? builtIn
+    return createExtensionRegistry([...parts, ...this.#loaded.ownExtensions.extensions], { logger: this.#logger })
   }
 
   #choiceOf(sessionId: string): ModelChoice {

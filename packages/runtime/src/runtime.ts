@@ -36,8 +36,8 @@ export interface RuntimeOptions {
   readonly yolo?: boolean
   readonly logger?: Logger
   readonly clock?: Clock
-  /** Further parts, set up after those that come with Hermes. Default none. */
-  readonly extensions?: readonly Extension[]
+  /** The parts of the home, given those that come with Hermes: add to them, or leave some out. Default: those. */
+  readonly extensions?: (builtIn: readonly Extension[]) => readonly Extension[]
   /** Told once, in a line, of what a person should know of the store: that it was found damaged, or that only one process can use it. */
   readonly onNotice?: (line: string) => void
 }

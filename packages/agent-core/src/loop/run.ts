@@ -213,11 +213,9 @@ async function grace(context: RunContext, progress: Progress): Promise<RunResult
 
 async function finalSummary(context: RunContext, reason: string): Promise<string> {
   const calls = context.activity.current.toolCalls
-  const last = context.session.entries.findLast(
-    (entry) =>
-      entry.type === 'message' && entry.message.role === 'assistant' && messageText(entry.message).trim() !== '',
-  )
-  const answered = last?.type === 'message' ? `\nLast words: ${messageText(last.message).trim()}` : ''
+  const answers = context.session.messages().filter(({ role }) => role === 'assistant')
+  const last = answers.map((message) => messageText(message).trim()).findLast((text) => text !== '')
+  const answered = last === undefined ? '' : `\nLast words: ${last}`
   const text = `${reason} ${calls} tool calls were made; the model gave no summary.${answered}`
   const message = { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' } as const
   const seq = await context.session.append({ type: 'message', message })

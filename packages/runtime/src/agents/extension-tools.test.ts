@@ -42,7 +42,12 @@ it('has tools that an extension brings while sessions run, in them, in new ones 
   }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model: { default: 'm', base_url: server.baseUrl } }))
   const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'cli' }
-  const runtime = await openRuntime({ home: home.path, userHome: home.path, extensions: [extension], ...world })
+  const runtime = await openRuntime({
+    home: home.path,
+    userHome: home.path,
+    extensions: (builtIn) => [...builtIn, extension],
+    ...world,
+  })
   try {
     const { agent } = await runtime.createAgent({})
     const answer = async (input: string) => (await agent.run(input).result).text

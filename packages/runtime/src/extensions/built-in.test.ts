@@ -1,0 +1,164 @@
+// Every part of a home is seen at work once, and missed once: a part that nobody misses has no place in the list.
+import { chown, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Extension } from '@hermes/contracts/extension'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openRuntime } from '../open-runtime.js'
+import type { Runtime, RuntimeOptions } from '../runtime.js'
+
+let home: TemporaryHome
+let cwd: string
+let place: Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'tempDir' | 'user' | 'platform'>
+let server: ModelServer
+let opened: Runtime | null
+
+async function begin(): Promise<void> {
+  home = await temporaryHome()
+  const path = await realpath(home.path)
+  cwd = join(path, 'work')
+  place = {
+    home: join(path, 'user', '.hermes'),
+    userHome: join(path, 'user'),
+    cwd,
+    tempDir: path,
+    user: 'ada',
+    platform: 'cli',
+  }
+  for (const folder of [cwd, place.home]) await mkdir(folder, { recursive: true })
+}
+
+beforeEach(async () => {
+  await begin()
+  server = await startModelServer()
+  opened = null
+})
+afterEach(async () => {
+  await opened?.close()
+  await server.close()
+  await home.remove()
+})
+
+interface World {
+  readonly runtime: Runtime
+  /** Runs a message in one session of the home, where the model makes these calls; gives the newest request and what the person was told. */
+  say(text: string, ...calls: readonly Call[]): Promise<string>
+  /** Switches the session to planning. */
+  plan(): Promise<unknown>
+}
+
+type Call = readonly [tool: string, args: object]
+
+/** What a part does, as seen from outside: gives whether it was done. */
+const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
+  'plan-mode': async ({ plan, say }) => {
+    await plan()
+    return (await say('Write it.', ['write_file', { path: 'a.txt', content: 'a' }])).includes('was not run: plan mode')
+  },
+  'loop-guard': async ({ say }) => {
+    const missing: Call = ['read_file', { path: 'missing.txt' }]
+    return (await say('Read it.', missing, missing, missing, missing)).includes('with the same arguments')
+  },
+  'truncation-markers': async ({ say }) => {
+    const content = 'one\n[… 400 characters left out …]\n'
+    return (await say('Write it.', ['write_file', { path: 'a.txt', content }])).includes('Not run: the arguments hold')
+  },
+  'todo-reminder': async ({ say }) => {
+    const todos = [{ id: '1', content: 'Look.', status: 'pending' }]
+    const request = say('Plan it.', ['todo_write', { todos }], ['read_file', { path: 'missing.txt' }])
+    return (await request).includes('This error may change your plan')
+  },
+  'environment-context': async ({ say }) => {
+    await mkdir(join(cwd, 'inner'))
+    await writeFile(join(cwd, 'inner', 'AGENTS.md'), 'Speak softly.')
+    await writeFile(join(cwd, 'inner', 'a.txt'), 'a')
+    return (await say('Read it.', ['read_file', { path: 'inner/a.txt' }])).includes('Speak softly.')
+  },
+  'learning-hints': async ({ runtime, say }) => {
+    const { learnings } = await runtime.storage()
+    await learnings.save({ pattern: 'ENGINE stalled at dawn, code 77', fix: 'Turn the key twice.' })
+    const command = 'echo ENGINE stalled at dawn, code 77; exit 3'
+    return (await say('Start it.', ['terminal', { command }])).includes('Turn the key twice.')
+  },
+  'memory-recall': async ({ say }) => {
+    await say('One.')
+    return (await say('Two.')).includes('messages and nothing saved to memory')
+  },
+  'runtime-state': async ({ say }) => {
+    await mkdir(join(cwd, 'inner'))
+    await say('Go there.', ['terminal', { command: 'cd inner' }])
+    return (await say('And now?')).includes('<runtime-state>')
+  },
+  references: async ({ say }) => {
+    await writeFile(join(cwd, 'notes.txt'), 'The boat is blue.')
+    return (await say('What does @file:notes.txt say?')).includes('The boat is blue.')
+  },
+  'isolation-notice': async ({ say }) => {
+    // Who is root is isolated in folders of their own alone; others cannot bring the case about.
+    await chown(cwd, 65_534, 65_534)
+    return (await say('Do it.', ['terminal', { command: 'true' }])).includes('Commands are not held to the workspace')
+  },
+  checkpoints: async ({ runtime, say }) => {
+    await writeFile(join(cwd, 'a.txt'), 'before')
+    await say('Write it.', ['write_file', { path: 'b.txt', content: 'after' }])
+    return (await runtime.checkpoints.open()).checkpoints.list(cwd).length > 0
+  },
+  'session-commands': async (world) => hasCommand(world, 'title'),
+  'usage-command': async (world) => hasCommand(world, 'usage'),
+  'checkpoint-commands': async (world) => hasCommand(world, 'rollback'),
+}
+
+const hasCommand = ({ runtime }: World, name: string) =>
+  runtime.extensions.list('command').some(({ item }) => item.name === name)
+
+/** What only some can see: the machine decides. */
+const needsRoot = new Set(['isolation-notice'])
+
+async function world(without: string | null): Promise<World> {
+  const model = { default: 'm', base_url: server.baseUrl, context_length: 200_000 }
+  const config = {
+    model,
+    checkpoints: { enabled: true },
+    memory: { nudge_interval: 2 },
+    terminal: { isolation: 'auto' },
+  }
+  await writeFile(join(place.home, 'config.yaml'), JSON.stringify(config))
+  const env = { PATH: process.env['PATH']! }
+  const extensions = (builtIn: readonly Extension[]) => builtIn.filter(({ name }) => name !== without)
+  const runtime = await openRuntime({ ...place, env, yolo: true, extensions })
+  opened = runtime
+  const { agent } = await runtime.createAgent({})
+  return {
+    runtime,
+    plan: () => agent.plan(),
+    say: async (text, ...calls) => {
+      for (const [name, args] of calls) server.enqueue({ toolCalls: [{ name, args }] })
+      server.enqueue({ text: 'Done.' })
+      const run = agent.run(text)
+      let notified = ''
+      for await (const event of run) if (event.type === 'notice') notified += event.text
+      expect(await run.result).toMatchObject({ status: 'completed' })
+      return notified + JSON.stringify(server.requests.at(-1)!.body)
+    },
+  }
+}
+
+it('every part that comes with Hermes has a row', async () => {
+  let names: readonly string[] = []
+  await writeFile(join(place.home, 'config.yaml'), '{}')
+  const extensions = (builtIn: readonly Extension[]) => {
+    names = builtIn.map(({ name }) => name)
+    return builtIn
+  }
+  opened = await openRuntime({ ...place, env: {}, extensions })
+  expect(names.toSorted()).toEqual(Object.keys(ROWS).toSorted())
+})
+
+for (const [name, seen] of Object.entries(ROWS))
+  it.skipIf(needsRoot.has(name) && process.getuid?.() !== 0)(`${name} is missed where it is left out`, async () => {
+    expect(await seen(await world(null))).toBe(true)
+    await opened!.close()
+    await home.remove()
+    await begin()
+    expect(await seen(await world(name))).toBe(false)
+  })
