@@ -313,31 +313,69 @@ describe('sessions', () => {
 })
 
 describe('approvals', () => {
-  it('are denied because nobody can be asked; model and client learn why', async () => {
-    const victim = join(scene.folder, 'victim')
-    await mkdir(victim, { recursive: true })
-    scene.server.enqueue(
-      { toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${victim}` } }] },
-      { text: 'I may not delete it.' },
-    )
-    const answer = await gateway.client().chat.completions.create({ model: 'test', messages: [user('Delete it.')] })
-    await access(victim)
-    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1))).toContain('Not permitted')
+  const removal = (folder: string) => ({ toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${folder}` } }] })
+  const folderOf = async (name: string) => {
+    const folder = join(scene.folder, name)
+    await mkdir(folder, { recursive: true })
+    return folder
+  }
+  const approvals = async () => {
+    const { stdout } = await runCli(['approvals', 'list', '--json'], scene)
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as { readonly id: string }]))
+  }
+
+  it('park the run: the client reads what waits and who answers it, and the same request goes on after the answer', async () => {
+    const victim = await folderOf('victim')
+    scene.server.enqueue({ ...removal(victim), text: 'I delete it.' })
+    const messages = [user('Delete it.')]
+    const answer = await gateway.client().chat.completions.create({ model: 'test', messages })
+    const [{ id }] = (await approvals()) as [{ readonly id: string }]
+    const shown = id.slice(0, 8)
+    const { message, finish_reason } = answer.choices[0]!
+    expect(finish_reason).toBe('stop')
+    expect(message.content).toMatch(/^I delete it\.\n\n⏸ This waits for an approval: Run rm -rf .*victim/)
+    expect(message.content).toContain(`hermes approvals answer ${shown} yes (or no).`)
     expect((answer as unknown as { hermes: object }).hermes).toMatchObject({
-      denied: [{ tool: 'terminal', reason: expect.stringMatching(/^Not permitted \(.*Nobody can approve it here/) }],
+      status: 'parked',
+      denied: [],
+      approvals: [{ id, status: 'parked', summary: expect.stringContaining('rm -rf'), toolCallId: expect.any(String) }],
     })
+    await access(victim)
+    await runCli(['approvals', 'answer', shown, 'yes'], scene)
+    scene.server.enqueue({ text: 'It is gone.' })
+    expect((await ask(messages)).text).toBe('It is gone.')
+    await expect(access(victim)).rejects.toThrow()
+    expect(await approvals()).toEqual([])
   })
 
-  it('are told in the stream, and said aloud when the model says nothing', async () => {
-    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${scene.folder}/other` } }] })
-    scene.server.setHandler(() => ({ text: '' }))
-    const stream = await gateway
-      .client()
-      .chat.completions.create({ model: 'test', messages: [user('Delete the other.')], stream: true })
-    const chunks = []
-    for await (const chunk of stream) chunks.push(chunk)
-    expect(JSON.stringify(chunks)).toContain('"status":"denied"')
-    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toMatch(/^Not permitted/)
+  it('count for the next try where the client says something else, whose history has the words that nobody said', async () => {
+    const victim = await folderOf('second')
+    scene.server.enqueue(removal(victim))
+    const begun = [user('Delete the second.')]
+    const { text, session } = await ask(begun)
+    const [{ id }] = (await approvals()) as [{ readonly id: string }]
+    await runCli(['approvals', 'answer', id, 'once'], scene)
+    scene.server.enqueue(removal(victim), { text: 'Now it is gone.' })
+    const next = [...begun, assistant(text!), user('I said yes.')]
+    expect(await ask(next)).toEqual({ text: 'Now it is gone.', session })
+    await expect(access(victim)).rejects.toThrow()
+    expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages)).not.toContain('⏸')
+    scene.server.enqueue({ text: 'Yes.' })
+    expect((await ask([...next, assistant('Now it is gone.'), user('Sure?')])).session).toBe(session)
+  })
+
+  it('are an event of the stream, and the last words of the answer', async () => {
+    scene.server.enqueue({ ...removal(await folderOf('other')), text: 'One moment.' })
+    const body = JSON.stringify({ model: 'test', messages: [user('Delete the other.')], stream: true })
+    const lines = await (await gateway.request('/chat/completions', { body })).text()
+    expect(lines).toMatch(/event: hermes\.approval\ndata: \{.*"approval":\{"id":"[^"]+","status":"parked"/)
+    const contents = [...lines.matchAll(/"content":("[^"]*(?:\\"[^"]*)*")/g)].map(
+      ([, text]) => JSON.parse(text!) as string,
+    )
+    expect(contents.join('')).toMatch(/^One moment\.\n\n⏸ This waits .* \[waits for [0-9a-f]{8}\]$/s)
+    expect(lines).toContain('"status":"parked","denied":[]')
+    const [{ id }] = (await approvals()) as [{ readonly id: string }]
+    await runCli(['approvals', 'revoke', id], scene)
   })
 })
 

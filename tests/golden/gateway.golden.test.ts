@@ -102,14 +102,18 @@ served('a-conversation-goes-on-by-its-history-and-by-its-id', async ({ script, c
   await chat('-r', id, '-q', 'Back again.', '--json')
 })
 
-served('an-approval-nobody-can-give-is-denied', async ({ cwd, script, answer }, { ask }) => {
-  await mkdir(join(cwd, 'old'))
-  const remove = call('terminal', { command: 'rm -rf old' })
-  script(remove, { text: 'I may not.' }, remove)
-  answer(() => ({ text: '' }))
-  await ask({ messages: [user('Delete it.')] })
-  await ask({ messages: [user('Delete it now.')], stream: true })
-})
+served(
+  'an-approval-nobody-can-give-is-denied',
+  async ({ cwd, script, answer }, { ask }) => {
+    await mkdir(join(cwd, 'old'))
+    const remove = call('terminal', { command: 'rm -rf old' })
+    script(remove, { text: 'I may not.' }, remove)
+    answer(() => ({ text: '' }))
+    await ask({ messages: [user('Delete it.')] })
+    await ask({ messages: [user('Delete it now.')], stream: true })
+  },
+  { approvals: { unattended_mode: 'deny' } },
+)
 
 served('a-child-is-shown-steered-and-its-answer-comes', async ({ server, put, script, answer }, { ask, get }) => {
   await put('a.txt', 'alpha\n')

@@ -2,6 +2,7 @@ import type { AssistantMessage, ImagePart, TextPart, UserMessage, UserPart } fro
 import * as z from 'zod'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
+import { withoutWaiting } from './waiting.js'
 
 // Loaded by the first request, as the library that reads it is.
 
@@ -14,7 +15,7 @@ export interface ChatRequest {
   readonly model: string | null
   /** System and developer messages joined; empty when there are none. */
   readonly system: string
-  /** Everything before the new message. */
+  /** Everything before the new message, less what the gateway said where a run waited. */
   readonly history: readonly PastMessage[]
   /** What the client says now. */
   readonly message: UserMessage
@@ -151,7 +152,7 @@ export function parseChatRequest(text: string): ChatRequest {
   return {
     model: body.model ?? null,
     system: system.join('\n\n'),
-    history: past.slice(0, -1),
+    history: withoutWaiting(past.slice(0, -1)),
     message,
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,

@@ -3,6 +3,7 @@ import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import { ApiError, failedRun } from './api-error.js'
 import type { CommandReport, ReplyReader, ToolProgress } from './reply.js'
+import { type KeptApproval, waitingText } from './waiting.js'
 
 /** What all parts of one answer share. */
 export interface Envelope {
@@ -16,6 +17,8 @@ export interface Envelope {
 export interface Ending {
   /** The final answer. */
   readonly text: string
+  /** What a run that parked waits for, said after all else; empty where it waits for nothing. */
+  readonly waiting: string
   readonly finishReason: 'stop' | 'length' | 'content_filter'
   /** With that of delegated tasks. */
   readonly usage: Usage
@@ -25,6 +28,8 @@ export interface Ending {
     readonly status: RunResult['status']
     /** Calls the policy did not allow, those of delegated tasks and programs included: nobody can be asked over HTTP. */
     readonly denied: readonly Denial[]
+    /** What needs a yes that nobody gave yet; left out when nothing does. */
+    readonly approvals?: readonly KeptApproval[]
     /** What the person was to be told beside the answer; left out when nothing was. */
     readonly notices?: readonly NoticeText[]
     /** The command that the message was; left out when a model was asked. */
@@ -33,7 +38,7 @@ export interface Ending {
 }
 
 /** What is known beside the result once a reply is over. */
-export interface ReplySummary extends Pick<ReplyReader, 'denials' | 'notices' | 'isCutOff' | 'unheard'> {
+export interface ReplySummary extends Pick<ReplyReader, 'approvals' | 'denials' | 'notices' | 'isCutOff' | 'unheard'> {
   readonly command?: CommandReport | undefined
 }
 
@@ -50,20 +55,22 @@ interface EndingOptions {
  */
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
-  const { denials, notices, isCutOff, unheard, command } = reader
-  const isAnswer = status === 'completed' || status === 'stopped'
+  const { approvals, denials, notices, isCutOff, unheard, command } = reader
+  const isAnswer = status === 'completed' || status === 'stopped' || status === 'parked'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
   if (!isAnswer && !isSilent) throw noAnswer(result)
   const isLimit = isCutOff || (status === 'stopped' && error?.code !== 'agent.content_filter')
   const text = isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text
   return {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
+    waiting: status === 'parked' ? waitingText(approvals.filter((one) => one.status === 'parked')) : '',
     finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
     usage: addUsage(result.usage, result.delegated ?? noUsage),
     hermes: {
       session_id: sessionId,
       status,
       denied: denials,
+      ...(approvals.length > 0 ? { approvals } : {}),
       ...(notices.length > 0 ? { notices } : {}),
       ...(command ? { command } : {}),
     },
@@ -77,8 +84,10 @@ function noAnswer({ status, error }: RunResult): ApiError {
 }
 
 /** The answer as one body. */
-export function completionBody({ id, created, model }: Envelope, { text, finishReason, usage, hermes }: Ending) {
-  const message = { role: 'assistant', content: text, refusal: null }
+export function completionBody({ id, created, model }: Envelope, ending: Ending) {
+  const { text, waiting, finishReason, usage, hermes } = ending
+  const content = [text, waiting].filter((part) => part !== '').join('\n\n')
+  const message = { role: 'assistant', content, refusal: null }
   return {
     id,
     object: 'chat.completion',
@@ -119,6 +128,10 @@ export class ChunkWriter {
 
   command(command: CommandReport): string {
     return `event: hermes.command\n${this.#chunk({ delta: {}, hermes: { command } })}`
+  }
+
+  approval(approval: KeptApproval): string {
+    return `event: hermes.approval\n${this.#chunk({ delta: {}, hermes: { approval } })}`
   }
 
   end({ finishReason, usage, hermes }: Ending): string {

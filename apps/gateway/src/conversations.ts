@@ -1,7 +1,7 @@
 // Which session a request belongs to, and how it goes on there.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunInput } from '@hermes/agent-core'
-import { type Entry, type Message, messageText } from '@hermes/contracts/conversation'
+import { type Entry, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { OpenRequest, QueuePlace, SessionHandle, SessionHost } from '@hermes/host'
 import type { Storage } from '@hermes/storage'
 import { ApiError } from './api-error.js'
@@ -24,7 +24,7 @@ interface ConversationsOptions {
   readonly storage: () => Promise<Storage>
   readonly host: SessionHost
   /** What agents are made with. Nobody at the other end of a request can be asked. */
-  readonly request: Omit<OpenRequest, 'session' | 'sessionId' | 'instructions' | 'permissions'>
+  readonly request: Omit<OpenRequest, 'session' | 'sessionId' | 'instructions'>
 }
 
 /** Finds the session of a request, or begins one. */
@@ -80,7 +80,7 @@ export class Conversations {
 
   #open(sessionId: string, request: ChatRequest): SessionHandle {
     const { host, request: options } = this.#options
-    return host.open({ ...options, sessionId, instructions: request.system, permissions: 'deny' })
+    return host.open({ ...options, sessionId, instructions: request.system })
   }
 
   /**
@@ -161,11 +161,24 @@ function inputOf(messages: readonly Message[], request: ChatRequest, partial: bo
   const past = withoutRepeats(history)
   const [text] = textsIn([message])
   const pastTexts = past.map(({ text }) => text)
-  const continuation = findContinuation({ log: textsIn(messages), history: pastTexts, message: text!, partial })
+  const isWaiting = endsInCalls(messages)
+  const continuation = findContinuation({
+    log: textsIn(messages),
+    history: pastTexts,
+    message: text!,
+    partial,
+    isWaiting,
+  })
   if (!continuation) return null
   if (continuation.type === 'resume') return { resume: true }
   const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
   return { content: message.content, history: missing }
+}
+
+/** Whether the newest calls of the model have no results: the run parked, or its process ended. */
+function endsInCalls(messages: readonly Message[]): boolean {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' && toolCalls(last).length > 0
 }
 
 /** Messages grouped as they are compared: replies that follow one another count as one. */

@@ -96,14 +96,17 @@ interface ContinuationOptions {
   readonly message: HistoryText
   /** The client may know only the end of the log, or nothing. Default: it has to know all of it. */
   readonly partial?: boolean
+  /** The log ends in calls that wait for their results. */
+  readonly isWaiting?: boolean
 }
 
 /** How the client's messages go on with the log, or `null` when they contradict it. */
-export function findContinuation({ log, history, message, partial = false }: ContinuationOptions): Continuation | null {
+export function findContinuation(options: ContinuationOptions): Continuation | null {
+  const { log, history, message, partial = false, isWaiting = false } = options
   const starts = partial && log.length > 0 ? log.keys() : [0]
   for (const start of starts) {
     const known = log.slice(start)
-    const requested = withoutCutOff(known)
+    const requested = withoutHalf(known, isWaiting)
     if (requested.at(-1)?.role === 'user' && agree(requested, [...history, message]) === history.length + 1)
       return { type: 'resume' }
     const agreed = agree(known, history)
@@ -114,10 +117,10 @@ export function findContinuation({ log, history, message, partial = false }: Con
   return isFresh ? { type: 'append', missing: 0 } : null
 }
 
-/** A request that is sent again after its answer broke off is asked anew. */
-function withoutCutOff(known: readonly HistoryText[]): readonly HistoryText[] {
+/** A request that is sent again after its answer broke off is asked anew; one whose answer waits for something goes on. */
+function withoutHalf(known: readonly HistoryText[], isWaiting: boolean): readonly HistoryText[] {
   const last = known.at(-1)
-  return last?.role === 'assistant' && last.isInterrupted ? known.slice(0, -1) : known
+  return last?.role === 'assistant' && (last.isInterrupted || isWaiting) ? known.slice(0, -1) : known
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { CommandOutput } from '@hermes/contracts/extension'
+import type { KeptApproval } from './waiting.js'
 
 /** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
 export interface ToolProgress {
@@ -40,6 +41,7 @@ export type Piece =
   | { readonly type: 'tool'; readonly progress: ToolProgress }
   | { readonly type: 'notice'; readonly notice: NoticeText }
   | { readonly type: 'command'; readonly command: CommandReport }
+  | { readonly type: 'approval'; readonly approval: KeptApproval }
   | { readonly type: 'end'; readonly result: RunResult }
 
 /** Of other tools it would be their output, which comes at the end. */
@@ -50,6 +52,8 @@ const SAYS_OTHER = '\n\n[The reply broke off; asked again, it says:]\n\n'
 export class ReplyReader {
   readonly denials: Denial[] = []
   readonly notices: NoticeText[] = []
+  readonly approvals: KeptApproval[] = []
+  readonly #requested = new Map<string, Pick<KeptApproval, 'summary' | 'toolCallId'>>()
   /** So many notices of the beginning wait: a run that fails before it has said anything is an error of its own, not a stream. */
   #held = 0
   #hasBegun = false
@@ -106,11 +110,14 @@ export class ReplyReader {
         return [this.#toolEnd(event, denial)]
       case 'run-end':
         return [{ type: 'end', result: event.result }]
+      case 'approval-request':
+        this.#requested.set(event.approvalId, { summary: event.question.summary, toolCallId: event.callId })
+        return []
+      case 'approval-resolve':
+        return this.#kept(event)
       case 'run-start':
       case 'message-start':
       case 'reasoning-delta':
-      case 'approval-request':
-      case 'approval-resolve':
       case 'question-request':
       case 'question-resolve':
       case 'compaction-start':
@@ -121,6 +128,14 @@ export class ReplyReader {
       default:
         return event satisfies never
     }
+  }
+
+  #kept({ approvalId: id, outcome }: AgentEvent & { readonly type: 'approval-resolve' }): readonly Piece[] {
+    const requested = this.#requested.get(id)
+    if (!requested || outcome === 'allow') return []
+    const approval = { id, status: outcome === 'parked' ? outcome : 'denied', ...requested } as const
+    this.approvals.push(approval)
+    return [{ type: 'approval', approval }]
   }
 
   /** Replies between tool calls stand apart; a reply that goes on after its output limit does not. */

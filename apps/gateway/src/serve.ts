@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { defaultHome, homeLayout, loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
-import { createSessionHost } from '@hermes/host'
+import { createSessionHost, unattendedMode } from '@hermes/host'
 import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { createAdaptorServer } from '@hono/node-server'
@@ -85,7 +85,8 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const { model } = runtime.chooseModel(flags.agent)
   const models = [...new Set([modelName, model])]
   const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents: MAX_AGENTS, logger })
-  const request = { ...flags.agent, references, cwd, keepsFolder: true }
+  const permissions = unattendedMode('gateway', runtime.config.approvals)
+  const request = { ...flags.agent, references, cwd, keepsFolder: true, permissions }
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const commands = new ChatCommands({ runtime, host, cwd })
   const chat = new Chat({ conversations, commands, models, maxRuns })

@@ -126,6 +126,8 @@ class ReplyLines {
         return this.#begin() + writer.notice(piece.notice)
       case 'command':
         return this.#begin() + writer.command(piece.command)
+      case 'approval':
+        return this.#begin() + writer.approval(piece.approval)
       case 'end':
         return this.#end(piece)
       case undefined:
@@ -147,8 +149,11 @@ class ReplyLines {
     this.isOver = true
     try {
       const ending = toEnding(piece)
-      const text = this.#hasText || ending.text === '' ? '' : writer.text(ending.text)
-      return this.#begin() + text + writer.end(ending)
+      const said = this.#hasText ? '' : ending.text
+      const text = said === '' ? '' : writer.text(said)
+      const gap = this.#hasText || said !== '' ? '\n\n' : ''
+      const waiting = ending.waiting === '' ? '' : writer.text(`${gap}${ending.waiting}`)
+      return this.#begin() + text + waiting + writer.end(ending)
     } catch (error) {
       return toApiError(error)
     }
