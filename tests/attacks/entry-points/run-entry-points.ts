@@ -95,7 +95,7 @@ export async function runEntryPoint(
     }
     put(
       join(HERMES, 'config.yaml'),
-      `auxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n${isHeld ? '' : "terminal:\n  isolation: 'off'\n"}`,
+      `approvals:\n  unattended_mode: deny\nauxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n${isHeld ? '' : "terminal:\n  isolation: 'off'\n"}`,
     )
     put(join(HOME, '.hermes-work/.env'), `KEY=${[...scene.secrets][0]}\n`)
     for (const [path, text] of Object.entries(PROJECT)) put(join(WORK, path), text)
