@@ -149,9 +149,9 @@ class ReplyLines {
     this.isOver = true
     try {
       const ending = toEnding(piece)
-      const said = this.#hasText ? '' : ending.text
-      const text = said === '' ? '' : writer.text(said)
-      const gap = this.#hasText || said !== '' ? '\n\n' : ''
+      const lead = this.#hasText ? '' : ending.text
+      const text = lead === '' ? '' : writer.text(lead)
+      const gap = this.#hasText || lead !== '' ? '\n\n' : ''
       const waiting = ending.waiting === '' ? '' : writer.text(`${gap}${ending.waiting}`)
       return this.#begin() + text + waiting + writer.end(ending)
     } catch (error) {
