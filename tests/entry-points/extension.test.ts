@@ -32,6 +32,12 @@ export default {
       execute: ({ cups }) => cups + ' cups poured in room ' + room(),
     })
     api.commands.add({ name: 'steep', summary: 'let it steep', run: () => ({ type: 'text', text: 'It steeps in room ' + room() + '.' }) })
+    let leaf
+    const grow = () => {
+      leaf ? leaf.dispose() : leaf = api.commands.add({ name: 'leaf', summary: 'a leaf', scope: 'anyone', run: () => ({ type: 'text', text: 'Green.' }) })
+      return { type: 'text', text: 'Grown.' }
+    }
+    api.commands.add({ name: 'grow', summary: 'grow a leaf, or lose it', scope: 'anyone', needsSession: false, run: grow })
     api.doctor.check({ name: 'water', run: () => [{ level: 'warn', text: 'no water in room ' + room() }] })
     api.subcommands.add({
       name: 'boil',
@@ -109,6 +115,49 @@ it.runIf(hasTmux)('adds a slash command to the terminal', async () => {
   await terminal.type('/steep')
   await terminal.press('Enter')
   await terminal.shows(/It steeps in room 7\./)
+  for (const [line, text] of [
+    ['/leaf', /Unknown command \/leaf\./],
+    ['/grow', /Grown\./],
+    ['/leaf', /Green\./],
+  ] as const) {
+    await terminal.type(line)
+    await terminal.press('Enter')
+    await terminal.shows(text)
+  }
+})
+
+it('adds and removes slash commands while an editor and the gateway are at work', async () => {
+  await install()
+  const { server, home, cwd } = scene
+  const flags = ['--base-url', server.baseUrl, '-m', 'm']
+  const editor = await startEditor(flags, { home, cwd })
+  const id = await editor.newSession(cwd)
+  const lists = () =>
+    editor.updates.flatMap(({ update }) =>
+      update.sessionUpdate === 'available_commands_update'
+        ? [update.availableCommands.some(({ name }) => name === 'leaf')]
+        : [],
+    )
+  await expect.poll(lists).toEqual([false])
+  await editor.prompt(id, '/grow')
+  await expect.poll(lists).toEqual([false, true])
+  await editor.prompt(id, '/leaf')
+  await editor.prompt(id, '/grow')
+  await expect.poll(lists).toEqual([false, true, false])
+  expect(JSON.stringify(editor.updates)).toContain('Green.')
+  expect(await editor.leave()).toBe(0)
+  const gateway = await startGateway(flags, { home, cwd })
+  const ask = async (content: string) => {
+    const body = await gateway.client().chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] })
+    return body.choices[0]?.message.content
+  }
+  expect(await ask('/help')).not.toContain('/leaf')
+  expect(await ask('/grow')).toBe('Grown.')
+  expect(await ask('/help')).toContain('/leaf')
+  expect(await ask('/grow')).toBe('Grown.')
+  expect(await ask('/leaf')).toBe('Unknown command /leaf. /help lists all.')
+  expect(await gateway.stop()).toBe(0)
+  expect(server.requests).toHaveLength(0)
 })
 
 it('adds routes of its own to the gateway, with the key and without', async () => {

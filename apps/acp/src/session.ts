@@ -66,6 +66,9 @@ export class AcpSession {
   #prompt: Prompt | null = null
   /** Settles once the editor has all of the run that began by itself; never rejects. */
   #woken: Promise<void> = Promise.resolve()
+  /** Whether the editor is to be told the commands once more. */
+  #isAnnouncing = true
+  readonly #stopWatching: () => void
   /** A command is carried out; abort ends it. */
   #command: AbortController | null = null
 
@@ -74,6 +77,14 @@ export class AcpSession {
     this.#notices = options.notices
     this.#reader = options.handle.subscribe()
     void this.#readQuestions()
+    this.#stopWatching = options.home.runtime.extensions.watchCommands(() => this.#announceSoon())
+  }
+
+  /** Several that come or go together are told once. */
+  #announceSoon(): void {
+    if (this.#isAnnouncing) return
+    this.#isAnnouncing = true
+    setImmediate(() => void this.announceCommands())
   }
 
   get id(): string {
@@ -152,6 +163,7 @@ export class AcpSession {
 
   /** Tells the editor which commands there are. */
   async announceCommands(): Promise<void> {
+    this.#isAnnouncing = false
     const availableCommands = this.#offered().map((command) => {
       const hint = usageOf(command)
       return { name: command.name, description: command.summary, ...(hint === '' ? {} : { input: { hint } }) }
@@ -239,6 +251,7 @@ export class AcpSession {
   async close(): Promise<void> {
     const { handle } = this.#options
     const { turn } = this.#prompt ?? {}
+    this.#stopWatching()
     this.cancel('the editor left')
     await turn?.result.catch(() => undefined)
     await this.#woken

@@ -137,7 +137,7 @@ export interface Runtime {
   readonly problems: readonly string[]
   readonly policy: Policy
   /** The parts of this home, and what they have registered. */
-  readonly extensions: Pick<ExtensionRegistry, 'list'>
+  readonly extensions: Pick<ExtensionRegistry, 'list' | 'watchCommands'>
   /** Does the jobs of the store that extensions have handlers for, until the signal fires. Never rejects. */
   runJobs(signal: AbortSignal): Promise<void>
   /** What the policy goes by, and what it would decide. */

@@ -53,6 +53,8 @@ export interface ExtensionRegistry {
   readonly tools: ToolRegistry
   /** In the order of registration; a list that never changes. */
   list<Kind extends keyof Contributions>(kind: Kind): readonly Contribution<Kind>[]
+  /** Calls `listener` whenever a command has come or gone, until what it gives back is called. A listener must not throw. */
+  watchCommands(listener: () => void): () => void
   /** What makes things of that kind and name; `undefined` where no extension does. */
   factory<K extends keyof Factories>(kind: K, name: string): Factories[K] | undefined
   /** Gives the key of a config section its value. */
@@ -98,6 +100,7 @@ class OwnedRegistry implements ExtensionRegistry {
   readonly #gone = new Set<string>()
   readonly #cleanups: { readonly owner: string; readonly run: Cleanup }[] = []
   #contributions: readonly Owned[] = []
+  readonly #watchers = new Set<() => void>()
 
   constructor({ logger, closesWithinMs = CLOSES_WITHIN_MS }: ExtensionRegistryOptions) {
     this.#logger = logger
@@ -173,6 +176,7 @@ class OwnedRegistry implements ExtensionRegistry {
     }
     const owned: Owned = { ...named, undo: begin?.().dispose }
     this.#contributions = [...this.#contributions, owned]
+    this.#notify([owned])
     return { dispose: () => this.#keepOnly((other) => other !== owned) }
   }
 
@@ -222,6 +226,16 @@ class OwnedRegistry implements ExtensionRegistry {
     const gone = this.#contributions.filter((owned) => !isKept(owned))
     this.#contributions = this.#contributions.filter(isKept)
     for (const { undo } of gone) undo?.()
+    this.#notify(gone)
+  }
+
+  #notify(changed: readonly Owned[]): void {
+    if (changed.some(({ kind }) => kind === 'command')) for (const listener of this.#watchers) listener()
+  }
+
+  watchCommands(listener: () => void): () => void {
+    this.#watchers.add(listener)
+    return () => void this.#watchers.delete(listener)
   }
 
   #remove(owner: string): void {
