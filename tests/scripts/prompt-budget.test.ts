@@ -14,7 +14,7 @@ async function firstRequest(): Promise<string> {
   await mkdir(cwd)
   const config = { model: { default: 'm', base_url: server.baseUrl }, moa: { presets: { default: { models: ['m'] } } } }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const world = { env: { PATH: process.env['PATH']! }, cwd, user: 'u', tempDir: home.path, platform: 'cli' }
+  const world = { env: { PATH: process.env['PATH']! }, cwd, user: 'u', tempDir: home.path }
   const large: Extension = {
     name: 'large',
     setup: (api) => void api.tools.addSource({ name: 'mcp-large', description: 'x'.repeat(5_000), list: () => [] }),

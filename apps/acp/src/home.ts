@@ -26,7 +26,6 @@ export async function openHome(io: Io, options: { readonly yolo: boolean }, cloc
     userHome,
     user,
     tempDir,
-    platform: 'acp',
     yolo: options.yolo,
     logger,
     onNotice: (line) => void io.stderr.write(`hermes acp: ${line}\n`),

@@ -38,6 +38,7 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
   let opened: AcpSession | null = null
   const handle = home.host.open({
     ...options.options,
+    platform: 'acp',
     ...(session ? { session } : {}),
     cwd,
     instructions: INSTRUCTIONS,

@@ -26,13 +26,15 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   refuseSlash(options, piped)
   const input = toInput(options, piped)
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
-  const runtime = await openCli(io, { platform: person ? 'cli' : 'oneshot', yolo: options.yolo ?? false })
+  const runtime = await openCli(io, { yolo: options.yolo ?? false })
   const host = createSessionHost({ runtime, leavesTitles: true })
   let endReason: string | undefined
   try {
     const session = await chooseSession(io, await runtime.storage(), options)
     const handle = host.open({
       ...agentOptions(options),
+      platform: person ? 'cli' : 'oneshot',
+      cwd: io.cwd,
       firstText: `${options.query ?? ''}${piped ?? ''}`,
       notices: false,
       ...(session ? { session } : {}),

@@ -16,10 +16,7 @@ export function loggerOf(home: string): Logger {
 }
 
 /** Opens the home for a command; what is wrong with it is said once on stderr. */
-export async function openCli(
-  io: Io,
-  options: { readonly platform: string; readonly yolo: boolean },
-): Promise<Runtime> {
+export async function openCli(io: Io, options: { readonly yolo: boolean }): Promise<Runtime> {
   const home = homeOf(io)
   const logger = loggerOf(home)
   const runtime = await openRuntime({
@@ -29,7 +26,6 @@ export async function openCli(
     cwd: io.cwd,
     user: io.user,
     tempDir: io.tempDir,
-    platform: options.platform,
     yolo: options.yolo,
     logger,
     onNotice: (line) => void io.stderr.write(`hermes: ${line}\n`),
@@ -40,7 +36,7 @@ export async function openCli(
 
 /** Opens the home for one piece of work. */
 export async function withRuntime<T>(io: Io, work: (runtime: Runtime) => Promise<T>): Promise<T> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     return await work(runtime)
   } finally {

@@ -16,7 +16,7 @@ import { chooseSession } from './session-choice.js'
 /** A conversation in the terminal, until the person leaves. */
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   const host = createSessionHost({ runtime })
   let talk: Conversation | null = null
   let stopListening = () => {}

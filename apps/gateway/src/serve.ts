@@ -46,7 +46,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     const { env, user, userHome, tempDir } = io
     const onNotice = (line: string) => void io.stderr.write(`hermes gateway: ${line}\n`)
     const world = { home, userHome, env, cwd, user, tempDir }
-    const runtime = await openRuntime({ ...world, platform: 'gateway', logger, onNotice })
+    const runtime = await openRuntime({ ...world, logger, onNotice })
     try {
       for (const problem of runtime.problems) io.stderr.write(`hermes gateway: ${problem}\n`)
       const { values: variables } = await loadSecrets({ home, env })
@@ -86,7 +86,7 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const models = [...new Set([modelName, model])]
   const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents: MAX_AGENTS, logger })
   const permissions = unattendedMode('gateway', runtime.config.approvals)
-  const request = { ...flags.agent, references, cwd, keepsFolder: true, permissions }
+  const request = { ...flags.agent, platform: 'gateway', references, cwd, keepsFolder: true, permissions }
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const commands = new ChatCommands({ runtime, host, cwd })
   const chat = new Chat({ conversations, commands, models, maxRuns })

@@ -29,6 +29,7 @@ export type { RuntimeStateOptions } from './extensions/environment-context/optio
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'
 export type { LoopGuardSettings } from './extensions/loop-guard/extension.js'
 export { isPlanning, type PlanEnd } from './extensions/plan-mode/plan-mode.js'
+export { platformChange } from './extensions/platform-change/platform-change.js'
 export { references } from './extensions/references/extension.js'
 export type { ReferenceOptions } from './extensions/references/options.js'
 export { standardExtensions } from './extensions/standard.js'

@@ -33,7 +33,9 @@ const UNANSWERED: Readonly<Record<PermissionMode, Unanswered>> = {
 }
 
 /** A session to be opened. */
-export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' | 'ask'> {
+export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' | 'platform' | 'person' | 'ask'> {
+  /** Where it speaks: `cli`, `oneshot`, `acp`, `gateway` … */
+  readonly platform: string
   /** Resumes this one. */
   readonly session?: SessionInfo
   /** Resumes the stored session of that id, else begins one under it. Default: a new session. */

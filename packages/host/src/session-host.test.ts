@@ -37,7 +37,6 @@ async function stage(options: Partial<SessionHostOptions> = {}): Promise<Stage> 
     cwd: path('work'),
     user: 'ada',
     tempDir: temporary.path,
-    platform: 'test',
   })
   const host = createSessionHost({ runtime, ...options })
   onTestFinished(async () => {
@@ -47,7 +46,8 @@ async function stage(options: Partial<SessionHostOptions> = {}): Promise<Stage> 
     await temporary.remove()
   })
   const model = { baseUrl: server.baseUrl, model: 'm' }
-  const open: Stage['open'] = (request = {}) => host.open({ ...model, permissions: 'deny', ...request })
+  const open: Stage['open'] = (request = {}) =>
+    host.open({ ...model, platform: 'cli', permissions: 'deny', ...request })
   return { server, runtime, host, open }
 }
 

@@ -108,7 +108,7 @@ interface Loaded {
 }
 
 /** What most parts of a home are opened with. */
-interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'platform'> {
+interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd'> {
   readonly config: HermesConfig
   readonly fetchTo: (address: string) => typeof fetch
   readonly storage: () => Promise<Storage>
@@ -144,7 +144,7 @@ class HomeRuntime implements Runtime {
   readonly #workspaces: Workspaces = new Map()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
-    const { home, userHome, cwd, platform, tempDir } = options
+    const { home, userHome, cwd, tempDir } = options
     const { config, secrets, stored } = loaded
     this.#options = options
     this.#loaded = loaded
@@ -153,7 +153,7 @@ class HomeRuntime implements Runtime {
     this.config = config
     this.rescueDirs = rescueDirsOf(options)
     const common: Common = {
-      ...{ home, userHome, cwd, platform, config, clock: this.#clock, logger: this.#logger },
+      ...{ home, userHome, cwd, config, clock: this.#clock, logger: this.#logger },
       fetchTo: (address) => this.fetchTo(address),
       storage: () => this.storage(),
     }
@@ -434,11 +434,11 @@ class HomeRuntime implements Runtime {
   }
 
   async prompt(request: Parameters<Runtime['prompt']>[0]): ReturnType<Runtime['prompt']> {
-    const { cwd = this.#options.cwd, instructions } = request
+    const { cwd = this.#options.cwd, platform, instructions } = request
     const environment = await this.#environment(cwd)
     try {
       const model = this.#modelName(request)
-      const system = await this.#agents.systemPrompt({ environment, cwd, model, instructions })
+      const system = await this.#agents.systemPrompt({ environment, cwd, model, platform, instructions })
       return { system, tools: await this.#tools.registry().definitions(this.#tools.selection(request)) }
     } finally {
       await environment.close()

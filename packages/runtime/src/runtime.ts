@@ -28,10 +28,9 @@ export interface RuntimeOptions {
   readonly env: Readonly<Record<string, string>>
   /** Where agents work. Absolute. */
   readonly cwd: string
+  /** The person at this machine, to whom the home belongs. */
   readonly user: string
   readonly tempDir: string
-  /** `cli`, `oneshot`, `acp`, `gateway` … */
-  readonly platform: string
   /** Dangerous commands run without asking; the hard floor stays. Default `false`. */
   readonly yolo?: boolean
   readonly logger?: Logger
@@ -50,6 +49,15 @@ export interface AgentRequest {
   readonly sessionId?: string
   /** Where the agent works. Absolute. Default: that of the runtime. */
   readonly cwd?: string
+  /**
+   * Where the session speaks now: `cli`, `oneshot`, `acp`, `gateway` … Toolsets, hints and rules go by it; the definitions of a stored
+   * session stay, and what this platform lacks is refused when it is called. Default `cli`.
+   */
+  readonly platform?: string
+  /** Who speaks, as rules and the audit trail name them. Default: the person at this machine. */
+  readonly user?: string
+  /** Whose a new session is; a stored one stays whose it is. Default: the owner's. */
+  readonly person?: string | null
   /** Added to the system text of a new session, after the project's instructions. */
   readonly instructions?: string
   readonly provider?: string
@@ -192,7 +200,9 @@ export interface Runtime {
    */
   finishSessions(): Promise<void>
   /** What a new session would be told first, as things stand now. A model that is not set up gets no advice of its own. */
-  prompt(request: Pick<AgentRequest, 'cwd' | 'model' | 'provider' | 'toolsets' | 'instructions'>): Promise<{
+  prompt(
+    request: Pick<AgentRequest, 'platform' | 'cwd' | 'model' | 'provider' | 'toolsets' | 'instructions'>,
+  ): Promise<{
     readonly system: SystemPrompt
     readonly tools: readonly ToolDefinition[]
   }>

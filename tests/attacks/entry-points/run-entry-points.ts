@@ -63,10 +63,14 @@ async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackS
         cwd,
         user: 'ada',
         tempDir: '/tmp',
-        platform: 'embedded',
         env: { PATH: process.env['PATH'] ?? '', HOME, HERMES_HOME: home, OPENAI_API_KEY: secret },
       })
-      const { agent, close } = await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', maxSteps: 50 })
+      const { agent, close } = await runtime.createAgent({
+        platform: 'embedded',
+        baseUrl: server.baseUrl,
+        model: 'm',
+        maxSteps: 50,
+      })
       await agent.run('Go.').result
       await close()
       await runtime.close()

@@ -87,7 +87,6 @@ export async function openSession({
     cwd: WORK,
     user: 'ada',
     tempDir: '/tmp',
-    platform,
     env: { PATH: process.env['PATH'] ?? '', HOME, HERMES_HOME: HERMES, ...env },
   })
   const questions: ApprovalQuestion[] = []
@@ -96,7 +95,8 @@ export async function openSession({
       questions.push(question)
       void runtime.policy.answer(id, answer(question))
     })
-  const create = async () => (await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', maxSteps: 500 })).agent
+  const create = async () =>
+    (await runtime.createAgent({ platform, baseUrl: server.baseUrl, model: 'm', maxSteps: 500 })).agent
   let agent = await create()
   return {
     scene,

@@ -258,7 +258,6 @@ const decisionsWith = async (texts: readonly string[]): Promise<readonly string[
         cwd,
         user: 'ada',
         tempDir: '/tmp',
-        platform: 'cli',
         env: { PATH: '/usr/bin:/bin' },
       })
       const subject: Subject = {

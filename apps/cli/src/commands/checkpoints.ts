@@ -11,7 +11,7 @@ const MB = 1e6
 type Opened = Awaited<ReturnType<Runtime['checkpoints']['open']>>
 
 async function withCheckpoints<T>(io: Io, work: (opened: Opened, runtime: Runtime) => Promise<T>): Promise<T> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     return await work(await runtime.checkpoints.open(), runtime)
   } finally {

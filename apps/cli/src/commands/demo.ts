@@ -40,12 +40,13 @@ function demoEnv(io: Io, root: string): Record<string, string> {
 }
 
 async function repair(io: Io, options: { readonly record?: string; readonly baseUrl?: string }): Promise<string> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: true })
+  const runtime = await openCli(io, { yolo: true })
   const replay = options.baseUrl ? {} : { replay: fileURLToPath(new URL('./recording.jsonl', import.meta.url)) }
   try {
     const session = createSessionHost({ runtime }).open({
       provider: 'custom',
       model: 'demo-model',
+      platform: 'cli',
       toolsets: ['coding'],
       ...replay,
       ...options,

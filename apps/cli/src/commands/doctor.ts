@@ -27,7 +27,7 @@ export async function doctor(io: Io, options: { readonly offline?: boolean } = {
   show(await homeFindings(io))
   show(proxyFindings(io))
   const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
-  const runtime = await openCli(quiet, { platform: 'cli', yolo: false })
+  const runtime = await openCli(quiet, { yolo: false })
   try {
     show([await storeFinding(io, runtime)])
     show(await rescueFindings(runtime))

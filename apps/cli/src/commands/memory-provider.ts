@@ -81,7 +81,7 @@ function problem(error: unknown): string {
 }
 
 async function withRuntime(io: Io, work: (runtime: Runtime) => Promise<number>): Promise<number> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     return await work(runtime)
   } finally {

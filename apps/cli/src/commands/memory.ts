@@ -169,7 +169,7 @@ type Open = (target: MemoryTarget) => Promise<Memory | null>
 
 /** Stores that config.yaml switches off are `null`. */
 async function withMemory(io: Io, work: (open: Open) => Promise<number>): Promise<number> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     const { memory } = runtime
     if (!memory) throw new UsageError('Memory is switched off in config.yaml (section memory).')

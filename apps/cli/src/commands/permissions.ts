@@ -179,7 +179,7 @@ async function withRuntime(
   { yolo = false }: { readonly yolo?: boolean },
   work: (runtime: Runtime) => Promise<number>,
 ): Promise<number> {
-  const runtime = await openCli(io, { platform: 'cli', yolo })
+  const runtime = await openCli(io, { yolo })
   try {
     const names = (await runtime.tools()).map(({ name }) => name)
     for (const pattern of await runtime.permissions.rulesOfNoTool(names))

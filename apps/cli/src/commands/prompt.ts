@@ -44,7 +44,7 @@ async function newParts(
   io: Io,
   { model, toolsets }: PromptShowFlags,
 ): Promise<{ readonly parts: readonly PromptPart[]; readonly later?: string }> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     const { system, tools } = await runtime.prompt({
       ...(model === undefined ? {} : { model }),

@@ -82,7 +82,7 @@ async function withToolsets(
   names: readonly string[],
   work: (switching: Switching) => Promise<void>,
 ): Promise<number> {
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     const sets = runtime.toolsets()
     for (const name of names) {

@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000
 /** `hermes usage`: calls, tokens and money of the last days, as a table with bars or as JSON. */
 export async function usage(io: Io, { by, days, session, json }: UsageFlags): Promise<number> {
   if (!Number.isInteger(days) || days < 1) throw new UsageError('--days takes a whole number of at least 1.')
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   try {
     const storage = await runtime.storage()
     const timeZone = knownTimeZone(runtime.config.timezone)

@@ -20,6 +20,7 @@ it('shows all of a command that it asks about, also what a terminal would obey o
   }
   const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
   const session = createSessionHost({ runtime: { policy, createAgent } as never as Runtime }).open({
+    platform: 'cli',
     permissions: 'ask',
   })
   await session.agent()
@@ -55,6 +56,7 @@ it('survives an answer that cannot be stored', async () => {
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', approvals })
   const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
   const session = createSessionHost({ runtime: { policy, createAgent } as never as Runtime }).open({
+    platform: 'cli',
     permissions: 'ask',
   })
   await session.agent()

@@ -31,7 +31,7 @@ export interface Seat extends Omit<SessionAgent, 'auxiliaryTask' | 'hasProcesses
 export async function takeSeat(options: SeatOptions, session: SessionInfo | null): Promise<Seat> {
   const { runtime, host, request, asker, permissions, onWakeUp } = options
   const known = session ? { session } : {}
-  const handle = host.open({ ...request, ...known, permissions, answersQuestions: true, onWakeUp })
+  const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: true, onWakeUp })
   const agent = await handle.agent().catch((error: unknown) => {
     handle.close()
     throw error

@@ -17,7 +17,7 @@ export async function addExtensionCommands(program: Command, choose: (action: Ac
   if (config.extensions.length === 0) return
   const { openCli } = await import('../open-cli.js')
   const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
-  const runtime = await openCli(quiet, { platform: 'cli', yolo: false })
+  const runtime = await openCli(quiet, { yolo: false })
   try {
     const taken = program.commands.map((command) => command.name())
     for (const { item } of runtime.extensions.list('subcommand'))
@@ -52,7 +52,7 @@ async function runSubcommand(
   line: { readonly words: readonly string[]; readonly options: JsonObject },
 ): Promise<number> {
   const { openCli } = await import('../open-cli.js')
-  const runtime = await openCli(io, { platform: 'cli', yolo: false })
+  const runtime = await openCli(io, { yolo: false })
   const interrupted = new AbortController()
   const unsubscribe = io.onInterrupt(() => {
     interrupted.abort(new DOMException('interrupted', 'AbortError'))

@@ -1,6 +1,7 @@
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
 import { guidanceFor } from './guidance.js'
 import { fitLayers, type LayerName, type PromptLayer, type SystemPrompt } from './layers.js'
+import { type PlatformHint, platformHint } from './platform-hint.js'
 
 /** A project's own instructions, already checked for injection and cut to size. */
 export interface ContextFile {
@@ -19,7 +20,7 @@ interface SystemPromptOptions {
   /** Where it speaks: decides about markup and whether anybody is there. Unknown surfaces get no hint. */
   readonly platform?: string
   /** Said of how it speaks there besides what is built in, or instead. Default nothing. */
-  readonly platformHint?: { readonly append?: string; readonly replace?: string }
+  readonly platformHint?: PlatformHint
   readonly environment?: EnvironmentProbe
   /** Said of the environment besides what it says of itself. Default nothing. */
   readonly environmentHint?: string
@@ -40,13 +41,6 @@ interface SystemPromptOptions {
 
 const DEFAULT_IDENTITY = `You are Hermes, an agent that gets work done on the user's machine with the tools you are given.
 Be accurate, plain and brief. Say what you do not know. Look before you change, and verify after.`
-
-const PLATFORMS: Readonly<Record<string, string>> = {
-  cli: `You speak through a terminal: plain text, short lines, no Markdown tables or headings. Name files by their path.`,
-  oneshot: `You run once, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is the only output: plain text.`,
-  acp: `You speak through an editor that shows Markdown. Name places in files as path:line.`,
-  cron: `You run on a schedule, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is delivered as it is: put the result first.`,
-}
 
 const WORKING = `How you work:
 - Several independent reads or searches go into one message; they run side by side.
@@ -88,11 +82,13 @@ function layer(name: LayerName, source: string, text: string | undefined): Promp
   return text === undefined || text === '' ? null : { name, source, text }
 }
 
-function platformLayer({ platform = '', platformHint = {} }: SystemPromptOptions): PromptLayer | null {
-  const { append, replace } = platformHint
-  const text = [replace ?? PLATFORMS[platform], append].filter(Boolean).join('\n')
-  const isOwn = append !== undefined || replace !== undefined
-  return layer('platform', isOwn ? `platform_hints.${platform}` : `built in, for ${platform}`, text)
+function platformLayer({ platform = '', platformHint: hint = {} }: SystemPromptOptions): PromptLayer | null {
+  const isOwn = hint.append !== undefined || hint.replace !== undefined
+  return layer(
+    'platform',
+    isOwn ? `platform_hints.${platform}` : `built in, for ${platform}`,
+    platformHint(platform, hint),
+  )
 }
 
 function environmentLines(probe: EnvironmentProbe): string {

@@ -19,7 +19,7 @@ const clock = {
 }
 
 const { home, cwd, path } = JSON.parse(process.argv[2])
-const world = { userHome: cwd, env: { PATH: path }, cwd, user: 'u', tempDir: cwd, platform: 'test', yolo: true }
+const world = { userHome: cwd, env: { PATH: path }, cwd, user: 'u', tempDir: cwd, yolo: true }
 const runtime = await openRuntime({ home, ...world, clock })
 const session = await (await runtime.storage()).sessions.get('parent')
 const { agent, children } = await runtime.createAgent(session ? { session } : { sessionId: 'parent' })

@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs'
 import { openRuntime } from '../open-runtime.ts'
 
 const home = process.argv[2]
-const world = { env: {}, cwd: home, user: 'u', tempDir: home, platform: 'test' }
+const world = { env: {}, cwd: home, user: 'u', tempDir: home }
 const runtime = await openRuntime({ home, userHome: home, ...world })
 const { agent } = await runtime.createAgent({})
 writeSync(1, 'ready\n')

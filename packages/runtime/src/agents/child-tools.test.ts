@@ -21,7 +21,7 @@ it('asks for a child of an agent that has read text from outside as for that age
   })
   await writeFile(join(home.path, 'a.txt'), 'alpha')
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model: { default: 'm', base_url: server.baseUrl } }))
-  const world = { env: { PATH: process.env['PATH']! }, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: { PATH: process.env['PATH']! }, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({})
@@ -42,7 +42,7 @@ it('gives a child no tool that the session of its parent has not, also when it i
     return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Look.', toolsets: ['all', 'browsing'] } }] }
   })
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model: { default: 'm', base_url: server.baseUrl } }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent, close } = await runtime.createAgent({ toolsets: ['todo', 'delegation'] })
@@ -82,7 +82,7 @@ it('ends what a child left running with the child', async () => {
     terminal: { isolation: 'off' },
   }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const world = { env: { PATH: process.env['PATH']! }, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: { PATH: process.env['PATH']! }, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({})

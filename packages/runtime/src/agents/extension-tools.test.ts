@@ -41,7 +41,7 @@ it('has tools that an extension brings while sessions run, in them, in new ones 
     },
   }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model: { default: 'm', base_url: server.baseUrl } }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'cli' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({
     home: home.path,
     userHome: home.path,

@@ -25,6 +25,7 @@ import type { Storage } from '@hermes/storage'
 import { listModels } from '@hermes/transports'
 import { openContextEngine } from '../context/context-engine.js'
 import { openSystemPrompt } from '../context/system-prompt.js'
+import { DEFAULT_PLATFORM } from '../home/settings.js'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { AuxiliaryTasks } from '../models/auxiliary-task-clients.js'
 import { type HomeModels, isLocalServer } from '../models/home-models.js'
@@ -54,7 +55,7 @@ const CLOSE_CHILDREN_WITHIN_MS = 5_000
 const LIST_TIMEOUT_MS = 10_000
 
 /** What agents of a home are made with. */
-interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user' | 'platform'> {
+interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user'> {
   readonly config: HermesConfig
   readonly policy: Policy
   readonly checkpoints: HomeCheckpoints
@@ -83,6 +84,8 @@ interface AgentRecord {
   readonly lineage: Lineage
   readonly cwd: string
   readonly sessionId: string
+  /** Whom the session serves; `null` for the owner of the home. */
+  readonly person: string | null
   readonly tree: ChildTree
   readonly environment: Environment
   readonly registry: ToolRegistry
@@ -96,7 +99,7 @@ interface AgentRecord {
 }
 
 /** What is settled about an agent before anything is opened for it. */
-type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'tree'>
+type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'person' | 'tree'>
 type AgentModel = Pick<AgentRecord, 'resolved' | 'model'>
 
 function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
@@ -138,10 +141,11 @@ export class HomeAgents {
     readonly cwd: string
     readonly model: string
     readonly instructions: string | undefined
+    readonly platform: string | undefined
     readonly lineage?: Lineage
   }): Promise<SystemPrompt> {
-    const { home, platform, memory, config, extensions, clock } = this.#options
-    const { lineage = ROOT, ...facts } = of
+    const { home, memory, config, extensions, clock } = this.#options
+    const { lineage = ROOT, platform = DEFAULT_PLATFORM, ...facts } = of
     const common = { ...facts, config, extensions, clock }
     if (lineage.depth > 0)
       return openSystemPrompt({ ...common, soul: childInstructions(lineage.role), platform: null, memory: null })
@@ -219,7 +223,8 @@ export class HomeAgents {
       this.#trees.add(tree)
       this.#treeOf.set(sessionId, tree)
     }
-    return { request, lineage, cwd: request.cwd ?? cwd, sessionId, tree }
+    const person = request.session ? request.session.person : (request.person ?? null)
+    return { request, lineage, cwd: request.cwd ?? cwd, sessionId, person, tree }
   }
 
   async #equip(
@@ -258,8 +263,9 @@ export class HomeAgents {
   }
 
   async #openAgent(known: Omit<AgentRecord, 'agent'>): Promise<Agent> {
-    const { config, policy, platform, user, redact, extensions, clock, logger } = this.#options
-    const { request, lineage, cwd, sessionId, tree, environment, resolved, model } = known
+    const { config, policy, redact, extensions, clock, logger } = this.#options
+    const { request, lineage, cwd, sessionId, person, tree, environment, resolved, model } = known
+    const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
     const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
     const { choice } = resolved
     const storage = await this.#options.storage()
@@ -273,6 +279,7 @@ export class HomeAgents {
         store: storage,
         id: sessionId,
         cwd,
+        person,
         ...who,
         ...originOf(lineage, platform),
         ...(lineage.depth === 0 ? { children: tree } : {}),
@@ -281,7 +288,7 @@ export class HomeAgents {
       environment,
       extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
       safety: { policy, subject: { platform, user, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
-      system: () => this.systemPrompt({ environment, cwd, model: choice.model, instructions, lineage }),
+      system: () => this.systemPrompt({ environment, cwd, model: choice.model, platform, instructions, lineage }),
       ...(contextEngine ? { contextEngine } : {}),
       logger,
       clock,
@@ -402,7 +409,9 @@ export class HomeAgents {
       toolsets: registry.toolsets(),
     })
     const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
-    const request = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
+    const { platform = DEFAULT_PLATFORM, user = this.#options.user } = parent.request
+    const own = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
+    const request = { ...own, platform, user, person: parent.person }
     const ownModel = namesModel(request) && !isRecorded(parent.request)
     const child = await this.#make(request, lineage, ownModel ? null : parent.resolved)
     const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))

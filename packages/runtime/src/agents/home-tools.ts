@@ -14,7 +14,7 @@ import type { IsolationSupport } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
 import { createSharedFiles, type SudoSettings } from '@hermes/tools'
 import { toolFactories } from '../generated/tools.js'
-import { disclosureOf, toolSettings, toolsetsOf } from '../home/settings.js'
+import { DEFAULT_PLATFORM, disclosureOf, toolSettings, toolsetsOf } from '../home/settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { AgentRequest, Runtime, ToolStatus } from '../runtime.js'
@@ -24,7 +24,6 @@ import { delegationLimits, noChild } from './lineage.js'
 /** What the tools of a home depend on. */
 interface HomeToolsOptions {
   readonly config: HermesConfig
-  readonly platform: string
   /** Where agents work that name no folder. */
   readonly cwd: string
   readonly checkpoints: HomeCheckpoints
@@ -98,8 +97,12 @@ export class HomeTools {
   }
 
   /** The toolsets of a request, else those of config.yaml. */
-  selection({ toolsets, withoutToolsets = [] }: Pick<AgentRequest, 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
-    const { config, platform } = this.#options
+  selection({
+    platform = DEFAULT_PLATFORM,
+    toolsets,
+    withoutToolsets = [],
+  }: Pick<AgentRequest, 'platform' | 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
+    const { config } = this.#options
     return {
       enabled: toolsets ?? toolsetsOf(config, platform),
       disabled: [...config.agent.disabled_toolsets, ...withoutToolsets],

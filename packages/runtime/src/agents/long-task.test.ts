@@ -22,7 +22,7 @@ it('knows at the end of sixty steps of one prompt what each of them found, in a 
   for (let at = 0; at < STEPS; at++)
     await writeFile(join(cwd, `page-${at}.txt`), `line of page ${at} with some words\n`.repeat(150))
   const world = { userHome: temporary.path, cwd, tempDir: temporary.path, env: {}, user: 'me' }
-  const runtime = await openRuntime({ home, ...world, platform: 'cli', yolo: true })
+  const runtime = await openRuntime({ home, ...world, yolo: true })
   try {
     let step = 0
     server.setHandler((request) => {

@@ -14,7 +14,7 @@ it('refuses calls that repeat, and agents beyond a number, as config.yaml says',
   }
   const model = { default: 'm', base_url: server.baseUrl }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, tool_loop_guardrails }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const missing = { toolCalls: [{ name: 'read_file', args: { path: 'none' } }] }
@@ -22,7 +22,7 @@ it('refuses calls that repeat, and agents beyond a number, as config.yaml says',
       toolCalls: [{ name: 'delegate_task', args: { tasks: [{ goal: 'a' }, { goal: 'b' }] } }],
     })
     server.enqueue({ text: 'Done.' })
-    const { agent } = await runtime.createAgent({})
+    const { agent } = await runtime.createAgent({ platform: 'test' })
     expect(await agent.run('Go.').result).toMatchObject({ status: 'completed', text: 'Done.' })
     const results = server.requests
       .at(-1)!

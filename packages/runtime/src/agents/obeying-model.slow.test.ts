@@ -75,7 +75,7 @@ beforeAll(async () => {
   await writeFile(join(home, 'config.yaml'), JSON.stringify(config))
   await writeFile(join(home, 'auth.json'), JSON.stringify({ note: CANARY }))
   const env = { HOME: join(base, 'user'), PATH: process.env['PATH'] ?? '', http_proxy: proxy, no_proxy: '127.0.0.1' }
-  const world = { env, cwd: join(base, 'user/work'), user: 'ada', tempDir: join(base, 'tmp'), platform: 'cli' }
+  const world = { env, cwd: join(base, 'user/work'), user: 'ada', tempDir: join(base, 'tmp') }
   await mkdir(world.tempDir)
   runtime = await openRuntime({ home, userHome: env.HOME, ...world })
   runtime.policy.listen('*', (id) => {

@@ -16,7 +16,6 @@ it('hears the user while a command runs, which goes on in the background', async
     cwd: path('work'),
     user: 'ada',
     tempDir: temporary.path,
-    platform: 'test',
   })
   onTestFinished(async () => {
     await runtime.close()

@@ -60,7 +60,7 @@ async function goOn(sessionId: string | null, request: Pick<AgentRequest, 'model
   // However long git takes here, what it says is told.
   const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * 100, signal)
   const clock = { sleep, now: () => Date.now() + skewMs }
-  const runtime = await openRuntime({ ...place, user: 'me', platform: 'cli', yolo: true, clock })
+  const runtime = await openRuntime({ ...place, user: 'me', yolo: true, clock })
   opened.push(runtime)
   const session = sessionId === null ? null : await (await runtime.storage()).sessions.get(sessionId)
   return runtime.createAgent({ ...request, ...(session ? { session } : {}) })

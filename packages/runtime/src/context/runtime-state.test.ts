@@ -55,10 +55,10 @@ async function goOn(sessionId: string | null = null, patience = 100): Promise<Re
     sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * patience, signal),
   }
   const place = { home, userHome, cwd, tempDir: temporary.path, env: { PATH: path } }
-  const runtime = await openRuntime({ ...place, user: 'me', platform, yolo: true, clock })
+  const runtime = await openRuntime({ ...place, user: 'me', yolo: true, clock })
   opened.push(runtime)
   const session = sessionId === null ? null : await (await runtime.storage()).sessions.get(sessionId)
-  return runtime.createAgent(session ? { session } : {})
+  return runtime.createAgent({ platform, ...(session ? { session } : {}) })
 }
 
 async function say({ agent }: ReadyAgent, text: string, ...turns: readonly ModelStep[]): Promise<void> {

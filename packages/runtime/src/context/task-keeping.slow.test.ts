@@ -118,7 +118,7 @@ async function open(server: ModelServer, root: string): Promise<Runtime> {
   const line = (at: number) => `${at} ${'some words of a long line '.repeat(3)}`
   await writeFile(join(cwd, 'long.txt'), Array.from({ length: 400 }, (_, at) => line(at)).join('\n'))
   const place = { home, userHome: root, cwd, tempDir: root, env: {}, user: 'me' }
-  return openRuntime({ ...place, platform: 'cli', yolo: true })
+  return openRuntime({ ...place, yolo: true })
 }
 
 it('keeps fact, constraint, pending request and open tasks through three compactions, whatever the summaries say', async () => {

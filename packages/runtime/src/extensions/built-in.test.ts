@@ -9,7 +9,7 @@ import type { Runtime, RuntimeOptions } from '../runtime.js'
 
 let home: TemporaryHome
 let cwd: string
-let place: Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'tempDir' | 'user' | 'platform'>
+let place: Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'tempDir' | 'user'>
 let server: ModelServer
 let opened: Runtime | null
 
@@ -23,7 +23,6 @@ async function begin(): Promise<void> {
     cwd,
     tempDir: path,
     user: 'ada',
-    platform: 'cli',
   }
   for (const folder of [cwd, place.home]) await mkdir(folder, { recursive: true })
 }

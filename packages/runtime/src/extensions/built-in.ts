@@ -1,5 +1,5 @@
 // Every part that comes with Hermes, in one list: adding one adds a line here, and a folder or package.
-import { createSessionId, references, runtimeState, standardExtensions } from '@hermes/agent-core'
+import { createSessionId, platformChange, references, runtimeState, standardExtensions } from '@hermes/agent-core'
 import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { sessionCommands } from '@hermes/commands'
 import type { HermesConfig } from '@hermes/config'
@@ -56,6 +56,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
       ...(longMemory ? { recall: longMemory.recall, keep: longMemory.keep } : {}),
     }),
     ...(mode === 'off' ? [] : [runtimeState({ delegated: parts.delegated, git })]),
+    platformChange({ hints: config.platform_hints }),
     references(referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network })),
     isolationNotice({ terminal: config.terminal, isolationSupport, logger }),
     checkpoints.extension,

@@ -30,7 +30,7 @@ afterEach(async () => {
 async function open(yaml: object, ...extensions: readonly Extension[]): Promise<Runtime> {
   const config = { model: { default: 'm', base_url: server.baseUrl }, checkpoints: { enabled: false }, ...yaml }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const world = { env: {}, cwd: home.path, user: 'ada', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'ada', tempDir: home.path }
   const parts = (builtIn: readonly Extension[]) => [...builtIn, ...extensions]
   runtime = await openRuntime({ home: home.path, userHome: home.path, ...world, extensions: parts })
   return runtime

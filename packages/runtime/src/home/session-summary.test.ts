@@ -29,7 +29,7 @@ async function open(auxiliary: object = {}): Promise<ReadyAgent> {
   const model = { default: 'm', base_url: server.baseUrl }
   const tasks = { title_generation: { enabled: false }, ...auxiliary }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, auxiliary: tasks }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test', clock }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, clock }
   runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   return runtime.createAgent({})
 }

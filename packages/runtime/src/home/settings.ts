@@ -32,6 +32,9 @@ export function disclosureOf({ tools }: Pick<HermesConfig, 'tools'>): Disclosure
   }
 }
 
+/** Where sessions speak unless it is said. */
+export const DEFAULT_PLATFORM = 'cli'
+
 /** The toolsets that config.yaml gives a surface. */
 export function toolsetsOf(
   config: Pick<HermesConfig, 'toolsets' | 'platform_toolsets'>,

@@ -24,7 +24,7 @@ afterEach(async () => {
 const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'))
 async function open(): Promise<Runtime> {
   const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
-  const runtime = await openRuntime({ ...place, env: {}, user: 'me', platform: 'cli', yolo: true, clock })
+  const runtime = await openRuntime({ ...place, env: {}, user: 'me', yolo: true, clock })
   opened.push(runtime)
   return runtime
 }

@@ -47,7 +47,7 @@ async function open(memory: Record<string, unknown>, env: Record<string, string>
   const config = { model: { default: 'm', base_url: model.baseUrl }, memory, checkpoints: { enabled: false } }
   await mkdir(join(home.path, 'work'), { recursive: true })
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const world = { env, cwd: join(home.path, 'work'), user: 'ada', tempDir: home.path, platform: 'test' }
+  const world = { env, cwd: join(home.path, 'work'), user: 'ada', tempDir: home.path }
   runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   return runtime
 }

@@ -22,7 +22,7 @@ afterEach(async () => {
 async function open(config: object = {}): Promise<ReadyAgent> {
   const model = { default: 'm', base_url: server.baseUrl }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, ...config }))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   return runtime.createAgent({})
 }

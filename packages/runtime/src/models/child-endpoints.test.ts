@@ -37,7 +37,7 @@ it.each([
       if (text.includes('child done')) return { text: 'all done' }
       return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Do it.' } }] }
     })
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'oneshot' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', toolsets: ['all'] })

@@ -51,7 +51,7 @@ it.each([
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   for (let part = 1; part <= STEPS; part++)
     await writeFile(join(home.path, `part-${part}.txt`), `part ${part} ${'says this and that '.repeat(80)}\n`)
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({ maxSteps: STEPS + 5 })

@@ -52,7 +52,7 @@ describe('fallback_providers', () => {
       fallback_providers: [{ provider: 'custom', model: 'n', base_url: second.baseUrl }],
     }
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
     runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
     const { agent } = await runtime.createAgent({})
     first.enqueue({ fault: 'status', status: 404, body: { error: { message: 'The model does not exist.' } } })

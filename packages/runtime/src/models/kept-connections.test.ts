@@ -54,7 +54,7 @@ it.each([
     budget: { day: { tokens: 65_000 } },
   }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({})

@@ -51,7 +51,7 @@ async function open(auxiliary: object = {}): Promise<void> {
   const config = { model, auxiliary: tasks, memory: { flush_min_turns: 2 } }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
-  runtime = await openRuntime({ ...place, env: {}, user: 'me', platform: 'cli', yolo: true, clock })
+  runtime = await openRuntime({ ...place, env: {}, user: 'me', yolo: true, clock })
 }
 
 const isReview = ({ body }: CapturedRequest) => JSON.stringify(body.messages).includes('what an agent remembers')

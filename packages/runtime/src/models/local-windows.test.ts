@@ -62,7 +62,7 @@ it.each([
     const server = await localServer(path, body)
     const model = provider === null ? {} : { default: 'm', provider, base_url: server.baseUrl, api_key: 'k' }
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, auxiliary: OFF }))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
     const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
     try {
       const request = provider === null ? { baseUrl: server.baseUrl, model: 'm' } : {}

@@ -67,7 +67,7 @@ describe('the provider moa', () => {
       },
     }
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
     runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   }
 

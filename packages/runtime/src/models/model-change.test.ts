@@ -22,7 +22,7 @@ async function setUp() {
   const config = { model, auxiliary, terminal: { isolation: 'off' } }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   const world = { env: { PATH: process.env['PATH'] ?? '' }, cwd: home.path, user: 'u', tempDir: home.path }
-  const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world, platform: 'cli', yolo: true })
+  const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world, yolo: true })
   const close = async () => {
     await runtime.close()
     await server.close()

@@ -5,7 +5,7 @@ import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import { createModelClient } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
-import { configuredModels } from '../home/settings.js'
+import { configuredModels, DEFAULT_PLATFORM } from '../home/settings.js'
 import type { AgentRequest, MixtureRequest } from '../runtime.js'
 import type { Credentials, StoredCredentials } from './credentials.js'
 import type { Fallbacks } from './fallbacks.js'
@@ -34,7 +34,6 @@ export interface ResolvedModel {
 /** What it takes to find who answers in a home. */
 interface ModelResolverOptions {
   readonly config: HermesConfig
-  readonly platform: string
   readonly tempDir: string
   readonly secrets: ModelChoiceOptions['secrets']
   readonly stored: StoredCredentials
@@ -134,7 +133,7 @@ export class ModelResolver {
       fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf(one))),
       ...(chosen === REPLAYED ? {} : await this.spending()),
       maxRetries: this.#options.config.agent.api_max_retries,
-      maxWaitMs: this.#maxWaitMs(),
+      maxWaitMs: this.#maxWaitMs(request),
       clock: this.#options.clock,
       logger: this.#options.logger,
     })
@@ -157,13 +156,17 @@ export class ModelResolver {
       import('./routing.js'),
       import('@hermes/models/spending'),
     ])
-    const start = { kind: this.#options.platform, text: request.firstText, atMs: this.#options.clock.now() }
+    const start = {
+      kind: request.platform ?? DEFAULT_PLATFORM,
+      text: request.firstText,
+      atMs: this.#options.clock.now(),
+    }
     return { ...request, ...routeFor(routing, { ...start, timeZone: knownTimeZone(timezone) }) }
   }
 
   /** Who runs unattended has the night; a person, or a program at the other end of a request, is told sooner. */
-  #maxWaitMs(): number {
-    const { config, platform } = this.#options
+  #maxWaitMs({ platform = DEFAULT_PLATFORM }: AgentRequest): number {
+    const { config } = this.#options
     return 1_000 * (config.agent.max_wait ?? (UNATTENDED.has(platform) ? 6 * 3_600 : 10 * 60))
   }
 

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 async function open(yaml: string, env: Record<string, string> = {}): Promise<Runtime> {
   await writeFile(join(home.path, 'config.yaml'), yaml)
-  const world = { cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { cwd: home.path, user: 'u', tempDir: home.path }
   return (runtime = await openRuntime({ home: home.path, userHome: home.path, env, ...world }))
 }
 

@@ -87,7 +87,7 @@ describe('routing', () => {
     const model = { default: 'usual', base_url: server.baseUrl }
     const routing = [{ when: { min_tokens: 100 }, model: 'large' }, 'x']
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, routing }))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
     const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
     try {
       expect(runtime.problems).toEqual(['routing.1 is left out: a rule must be a map.'])
@@ -120,7 +120,7 @@ describe('routing', () => {
       { when: { kind: 'subagent' }, model: 'small' },
     ]
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, routing }))
-    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+    const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
     const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
     try {
       const { agent, children } = await runtime.createAgent({})

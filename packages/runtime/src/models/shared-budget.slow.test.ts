@@ -18,7 +18,7 @@ it('spending of several processes is overshot by one call at most, all together'
   await Promise.all(spenders.map(({ ready }) => ready))
   for (const { begin } of spenders) begin()
   expect(await Promise.all(spenders.map(({ ended }) => ended))).toEqual(Array(3).fill('models.budget_spent'))
-  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path, platform: 'test' }
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   onTestFinished(() => runtime.close())
   const [total] = await (await runtime.storage()).usage.totals()

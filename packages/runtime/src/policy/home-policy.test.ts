@@ -34,7 +34,6 @@ async function openHome(options: { readonly logger?: Logger; readonly env?: Reco
     cwd: join(temporary.path, 'work'),
     user: 'ada',
     tempDir: temporary.path,
-    platform: 'test',
     logger: options.logger ?? silentLogger,
   })
   open.push(runtime)

@@ -43,7 +43,6 @@ async function everythingAfter(ask?: Parameters<Runtime['createAgent']>[0]['ask'
     cwd: path('work'),
     user: 'ada',
     tempDir: temporary.path,
-    platform: 'test',
     logger,
   })
   const command = 'sudo echo became root && "$SUDO_ASKPASS"'

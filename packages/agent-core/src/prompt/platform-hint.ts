@@ -1,0 +1,17 @@
+/** What config.yaml says of how an agent speaks on a platform: more than what is built in, or something else. */
+export interface PlatformHint {
+  readonly append?: string
+  readonly replace?: string
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = {
+  cli: `You speak through a terminal: plain text, short lines, no Markdown tables or headings. Name files by their path.`,
+  oneshot: `You run once, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is the only output: plain text.`,
+  acp: `You speak through an editor that shows Markdown. Name places in files as path:line.`,
+  cron: `You run on a schedule, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is delivered as it is: put the result first.`,
+}
+
+/** How an agent speaks on a platform; no text where there is nothing to say. */
+export function platformHint(platform: string, { append, replace }: PlatformHint = {}): string {
+  return [replace ?? PLATFORMS[platform], append].filter(Boolean).join('\n')
+}
