@@ -3,7 +3,8 @@ import type { Collected } from './command/collect.js'
 import { resolveShellPath } from './command/context.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { payloads } from './command/payloads.js'
-import { interpreterOf, SHELLS } from './command/programs.js'
+import { PROGRAMS } from './command/program-tables.js'
+import { interpreterOf } from './command/programs.js'
 import { commandText } from './describe-action.js'
 import { escapeGlob } from './glob.js'
 import type { PermissionRule } from './rules.js'
@@ -183,7 +184,7 @@ export function namesScript({ invocations }: Collected): boolean {
       (program.text.includes('/') && !OF_THE_SYSTEM.test(program.text)) ||
       Object.hasOwn(RECIPES, name) ||
       // A shell that is given nothing reads its input.
-      SHELLS.includes(name) ||
+      PROGRAMS.shells.includes(name) ||
       (interpreterOf(name) !== null && args.some(({ text }) => !text.startsWith('-'))),
   )
 }

@@ -6,7 +6,7 @@ import { texts } from './invocation.js'
 import { printedText, redirectedText } from './known-text.js'
 import { payloads } from './payloads.js'
 import { printsEnvironment } from './prints-environment.js'
-import { FETCHERS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 import { variablePayloads } from './rules-variables.js'
 import { supposedTexts } from './supposed.js'
@@ -253,7 +253,7 @@ class Collector implements Collected {
       if (this.#made.size < MAX_MADE)
         this.#made.set(file, `${this.#made.get(file) ?? ''}${text}\n`.slice(0, MAX_KNOWN_CHARS))
     }
-    if (!FETCHERS.includes(invocation.name)) return
+    if (!PROGRAMS.fetchers.includes(invocation.name)) return
     const urls = args.filter((arg) => /^https?:/.test(arg)).map((arg) => arg.split(/[?#]/)[0]!.replace(/^.*\//, ''))
     const outputs = args.filter((_, index) =>
       /^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(args[index - 1] ?? ''),

@@ -2,41 +2,9 @@ import type { Word } from '../shell/script.js'
 import { classifyCollected } from './classify-command.js'
 import type { CommandContext } from './context.js'
 import { type Invocation, texts } from './invocation.js'
+import { PROGRAMS } from './program-tables.js'
 import { readsSecret } from './reads-secrets.js'
 import { isBeyond, writeTargets } from './write-targets.js'
-
-/** Programs that do nothing by themselves. */
-const IDLE: ReadonlySet<string> = new Set([
-  ...['cd', 'pushd', 'popd', 'pwd', 'echo', 'printf', 'true', ':', 'set', 'sleep'],
-])
-/** Programs that only look. */
-export const LOOKS: ReadonlySet<string> = new Set([
-  ...[
-    'ls',
-    'cat',
-    'head',
-    'tail',
-    'wc',
-    'nl',
-    'grep',
-    'egrep',
-    'fgrep',
-    'rg',
-    'sort',
-    'uniq',
-    'cut',
-    'tr',
-    'diff',
-    'cmp',
-  ],
-  ...['test', '[', '[[', 'false', 'exit', 'date', 'whoami', 'id', 'uname', 'which', 'type', 'stat', 'du', 'df', 'jq'],
-  ...['basename', 'dirname', 'realpath', 'readlink'],
-])
-/** What git does with a repository alone. It runs hooks and filters of the repository, as every other command of git there. */
-const LOCAL_GIT: ReadonlySet<string> = new Set([
-  ...['add', 'commit', 'status', 'diff', 'log', 'show', 'rev-parse', 'describe', 'branch', 'tag', 'stash', 'mv', 'rm'],
-  ...['checkout', 'switch'],
-])
 
 /** Where commands run: `workspace` are the folders that may be read without further thought. */
 interface HarmlessContext extends CommandContext {
@@ -56,7 +24,7 @@ export function actingParts(parts: readonly Invocation[], context: HarmlessConte
 
 /** Whether a command does nothing by itself, nor changes what the programs after it are or find. */
 export function isIdle({ name, args }: Invocation): boolean {
-  if (!IDLE.has(name) || args.some(mayAssign)) return false
+  if (!PROGRAMS.idle.has(name) || args.some(mayAssign)) return false
   const words = texts(args)
   if (name === 'printf') return !words[0]?.startsWith('-v')
   return name !== 'set' || words.every((word) => OPTION_OF_SET.test(word))
@@ -72,7 +40,7 @@ export const mayAssign = ({ text, dynamic }: Word): boolean =>
 
 function isHarmless(part: Invocation, context: HarmlessContext): boolean {
   if (isIdle(part)) return isPlain(part)
-  return LOOKS.has(part.name) && !calculates(part) && staysInside(part, part.args, context)
+  return PROGRAMS.look.has(part.name) && !calculates(part) && staysInside(part, part.args, context)
 }
 
 /** Whether a test reads its words as arithmetic, which sets variables and runs what is in brackets, or as the name of a variable. */
@@ -81,7 +49,7 @@ export const calculates = ({ name, args }: Invocation): boolean =>
 
 function isLocalGit(part: Invocation, context: HarmlessContext): boolean {
   const { name, args } = part
-  if (name !== 'git' || !LOCAL_GIT.has(args[0]?.text ?? '')) return false
+  if (name !== 'git' || !PROGRAMS.localGit.has(args[0]?.text ?? '')) return false
   // A message says nothing but itself.
   const words = args.filter((_, at) => !/^(?:-[a-z]*m|--message)$/.test(args[at - 1]?.text ?? ''))
   return staysInside(part, words, context)

@@ -3,7 +3,8 @@ import { type Invocation, texts } from './invocation.js'
 import { onlySays } from './known-programs.js'
 import { printedText } from './known-text.js'
 import { readsInput } from './payloads.js'
-import { INTERPRETERS, interpreterOf } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
+import { interpreterOf } from './programs.js'
 
 /** What an interpreter is given to run, by an option, on standard input, or in a file that the same line made. */
 export function inlineCode(invocation: Invocation): readonly string[] {
@@ -19,7 +20,7 @@ export function inlineCode(invocation: Invocation): readonly string[] {
       ...words.filter((word, at) => /^(?:-c|--cmd)$/.test(words[at - 1] ?? '') || /^\+[^\d/]/.test(word)),
     ]
   if (family === null) return printed
-  const options = INTERPRETERS[family]!
+  const options = PROGRAMS.interpreters[family]!
   const code = words.flatMap((word, at) => {
     const before = words[at - 1] ?? ''
     if (options.includes(before) || (/^-\w*[eEc]$/.test(before) && family !== 'node')) return [word]

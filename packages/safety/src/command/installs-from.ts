@@ -1,25 +1,6 @@
 import { type Invocation, texts } from './invocation.js'
+import { PROGRAMS } from './program-tables.js'
 
-const INSTALLERS = Object.freeze([
-  'pip',
-  'pip3',
-  'pipx',
-  'uv',
-  'npm',
-  'npx',
-  'pnpm',
-  'yarn',
-  'bun',
-  'bunx',
-  'gem',
-  'cargo',
-  'go',
-  'brew',
-  'apt',
-  'apt-get',
-  'dnf',
-  'yum',
-])
 const OTHER_INDEX =
   /^(?:--(?:extra-)?index-url|--registry|--source|--find-links|--index|--default-index|--git)(?:=|$)|^-[if]$/
 const ADDRESS = /^(?:git\+|git@|https?:\/\/|ssh:\/\/|github:|gitlab:)/
@@ -29,7 +10,7 @@ export function installsFromAddress({ name, args }: Invocation): boolean {
   const words = texts(args)
   if (name === 'git') return words.includes('clone') || (words.includes('submodule') && words.includes('add'))
   if (/^python[\d.]*$/.test(name) && words[0] === '-m' && words[1] === 'pip') return namesAddress(words.slice(2))
-  return INSTALLERS.includes(name) && namesAddress(words)
+  return PROGRAMS.installers.includes(name) && namesAddress(words)
 }
 
 function namesAddress(words: readonly string[]): boolean {

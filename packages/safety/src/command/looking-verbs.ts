@@ -2,48 +2,8 @@ import { isKeyFile } from '../credentials/names.js'
 import { collectInvocations } from './collect.js'
 import { type Invocation, texts } from './invocation.js'
 import { onlyLooks } from './only-looks.js'
+import { PROGRAMS } from './program-tables.js'
 import { writeTargets } from './write-targets.js'
-
-/** Words that are said one behind the other: one of the first list, one of the second. */
-type Verbs = readonly (readonly string[])[]
-
-const PODS: readonly Verbs[] = [
-  [['ps', 'logs', 'inspect', 'images', 'stats', 'top', 'port', 'info', 'version']],
-  [
-    ['container', 'image', 'volume', 'network'],
-    ['ls', 'inspect'],
-  ],
-]
-const COMPOSE = ['ps', 'logs', 'images', 'top', 'port', 'ls']
-const CLUSTER: readonly Verbs[] = [
-  [['get', 'logs', 'describe', 'top', 'explain', 'version', 'api-resources']],
-  [['rollout'], ['status', 'history']],
-]
-
-/** What programs that need the world around the workspace only show. */
-const LOOKING: Readonly<Record<string, readonly Verbs[]>> = Object.freeze({
-  docker: [...PODS, [['compose'], COMPOSE]],
-  podman: PODS,
-  nerdctl: PODS,
-  'docker-compose': [[COMPOSE]],
-  'podman-compose': [[COMPOSE]],
-  kubectl: CLUSTER,
-  oc: CLUSTER,
-  gh: [
-    [
-      ['pr', 'issue', 'run', 'release', 'repo', 'workflow', 'label'],
-      ['view', 'list', 'checks', 'watch', 'status', 'diff'],
-    ],
-    [['search'], ['prs', 'issues', 'repos', 'code', 'commits']],
-    [['status']],
-  ],
-  glab: [
-    [
-      ['mr', 'issue', 'ci', 'release', 'repo'],
-      ['view', 'list', 'status', 'diff'],
-    ],
-  ],
-})
 
 /** Options in front of the verb that say what is looked at. Those that name a server, a key or a file of settings are not among them. */
 const SCOPES = /^(?:-n|--namespace|-R|--repo|-p|--project-name|--profile|--context)$/
@@ -61,11 +21,11 @@ const SECRETS = /(?:^|,)secrets?(?:[,./]|$)/i
  */
 export function looksOutside(invocation: Invocation): boolean {
   const { name, args } = invocation
-  if (!Object.hasOwn(LOOKING, name) || !isPlain(invocation)) return false
+  if (!Object.hasOwn(PROGRAMS.showing, name) || !isPlain(invocation)) return false
   const words = texts(args)
   if (words.some((word) => STEERS.test(word) || SECRETS.test(word) || SERVER[name]?.test(word))) return false
   const spoken = withoutScopes(words)
-  return LOOKING[name]!.some((verbs) => verbs.every((choice, at) => choice.includes(spoken[at] ?? '')))
+  return PROGRAMS.showing[name]!.some((verbs) => verbs.every((choice, at) => choice.includes(spoken[at] ?? '')))
 }
 
 /** All in words that are known: no wrapper, no variable, no file it writes. */
@@ -120,6 +80,6 @@ function withoutScopes(words: readonly string[]): readonly string[] {
 
 /** What a grant for all that a program shows is for, for a person. */
 export function sayLooks(name: string): string {
-  const verbs = Object.hasOwn(LOOKING, name) ? LOOKING[name]! : []
+  const verbs = Object.hasOwn(PROGRAMS.showing, name) ? PROGRAMS.showing[name]! : []
   return verbs.map((choices) => [name, ...choices.map((words) => words.join('/'))].join(' ')).join(', ')
 }

@@ -3,6 +3,7 @@ import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { onlySays } from './known-programs.js'
 import { isOrdinaryRecipe } from './ordinary-recipe.js'
+import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 import { filesOfSql } from './sql.js'
 
@@ -14,28 +15,6 @@ const PLACE_ALONE = /^(?:root|install|dir|to|d)$/i
 /** Names that end like one and say something else. */
 const NOT_A_PLACE = /^(?:dry-?run-?to|rustc?-?target|exec-?prefix-?map|file-prefix-map|.*prefix-map)$/i
 
-/** Programs whose `-o` is a switch, names a format, or takes settings. */
-const NO_OUTPUT: ReadonlySet<string> = new Set(
-  'unzip find fd mount ssh scp sftp sshfs ps set shopt date sort pgrep journalctl kubectl oc last lsblk findmnt od strings nm lsof ss'.split(
-    ' ',
-  ),
-)
-/** Other short options whose value is where something is put. */
-const SHORT: Readonly<Record<string, string>> = Object.freeze({
-  ...each('javac kotlinc scalac unzip', 'd'),
-  ...each('pip pip3 uv', 't'),
-  ...each('yt-dlp youtube-dl', 'P'),
-  ...each('tcpdump tshark dumpcap', 'w'),
-  ...each('pg_dump pg_dumpall', 'f'),
-  ...each('conda mamba micromamba', 'p'),
-  ...each('gem', 'in'),
-  ...each('cpio', 'DO'),
-  ...each('patch', 'do'),
-  ...each('jar', 'f'),
-  ...each('csplit', 'f'),
-  ...each('mktemp', 'p'),
-  ...each('mysqldump mariadb-dump', 'r'),
-})
 /** Programs that put what they make at their last operand. */
 interface LastOperand {
   readonly programs: RegExp
@@ -128,10 +107,6 @@ function moduleOf({ name, args }: Invocation): { readonly name: string; readonly
   return { name: words[at + 1] ?? '', words: words.slice(at + 2) }
 }
 
-function each(programs: string, letters: string): Record<string, string> {
-  return Object.fromEntries(programs.split(' ').map((program) => [program, letters]))
-}
-
 const CONTAINERS = /^(?:docker(?:-compose)?|podman(?:-compose)?|nerdctl|kubectl|oc|lxc|incus|distrobox|toolbox)$/
 
 const isPlace = (path: string): boolean => /^(?:[/~]|\.\.(?:\/|$)|\$)/.test(path)
@@ -174,7 +149,10 @@ function fromOptions(name: string, all: readonly string[]): readonly string[] {
     (CONTAINERS.test(name) && words.some((word) => /^(?:run|exec|create)$/.test(word)))
   )
     return []
-  const letters = [...(NO_OUTPUT.has(name) ? [] : ['o']), ...(Object.hasOwn(SHORT, name) ? SHORT[name]! : [])]
+  const letters = [
+    ...(PROGRAMS.withoutOutput.has(name) ? [] : ['o']),
+    ...(Object.hasOwn(PROGRAMS.shortPlaces, name) ? PROGRAMS.shortPlaces[name]! : []),
+  ]
   return words.flatMap((word, at) => {
     const before = words[at - 1] ?? ''
     const [, option = '', value = ''] =

@@ -3,8 +3,8 @@ import type { CommandContext } from './context.js'
 import { isIdle } from './harmless.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { type Payload, payloads } from './payloads.js'
+import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
-import { ELEVATORS } from './wrappers.js'
 import { isBeyond, writeTargets } from './write-targets.js'
 
 /** A program that cannot do its work where commands are held to the workspace. */
@@ -112,7 +112,7 @@ const NEEDS: readonly Need[] = Object.freeze([
   { programs: ['hermes'], reason: HERMES },
 ])
 
-const PROGRAMS: ReadonlySet<string> = new Set([...NEEDS.flatMap(({ programs }) => programs), ...ELEVATORS])
+const NEEDING: ReadonlySet<string> = new Set([...NEEDS.flatMap(({ programs }) => programs), ...PROGRAMS.elevators])
 
 /** Where commands run, as far as it is known. */
 interface OutsideContext extends CommandContext {
@@ -150,7 +150,7 @@ function programsOf(found: readonly Payload[]): number {
 }
 
 function needOf(invocation: Invocation, { writable, ...context }: OutsideContext): string | null {
-  if (invocation.elevated || ELEVATORS.includes(invocation.name)) return RIGHTS
+  if (invocation.elevated || PROGRAMS.elevators.includes(invocation.name)) return RIGHTS
   const need = NEEDS.find(({ programs, when }) => programs.includes(invocation.name) && (when?.(invocation) ?? true))
   if (need) return need.reason
   const place = { ...context, ...invocation.context }
@@ -161,6 +161,6 @@ function needOf(invocation: Invocation, { writable, ...context }: OutsideContext
 export function needsOutside(command: string, context: OutsideContext = {}): boolean {
   const words = command.match(/[\w.-]+/g) ?? []
   const mayWrite = context.writable !== undefined && /[/~]|\.\./.test(command)
-  if (!mayWrite && !words.some((word) => PROGRAMS.has(word))) return false
+  if (!mayWrite && !words.some((word) => NEEDING.has(word))) return false
   return outsideNeeds(collectInvocations(command, context), context).some(({ reason }) => reason !== null)
 }

@@ -4,7 +4,7 @@ import { collectInvocations } from './collect.js'
 import { calculates, isIdle, mayAssign } from './harmless.js'
 import type { Invocation } from './invocation.js'
 import { texts } from './invocation.js'
-import { SHELLS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 import { writeTargets } from './write-targets.js'
 
@@ -46,33 +46,6 @@ type Entry =
   | { readonly type: 'unless'; readonly refuse: RegExp; readonly maxOperands?: number }
   | { readonly type: 'if'; readonly looks: (args: readonly Word[]) => boolean }
 
-/** No argument makes these change a file or start a program. */
-const ALWAYS = [
-  ...['ls', 'cat', 'head', 'tail', 'wc', 'nl', 'grep', 'egrep', 'fgrep', 'zcat', 'cut', 'tr', 'cmp', 'comm', 'join'],
-  ...['paste', 'fold', 'rev', 'tac', 'od', 'strings', 'column', 'expand', 'seq', 'jq', 'stat', 'du', 'df', 'diff'],
-  ...['basename', 'dirname', 'realpath', 'readlink', 'which', 'type', 'whereis', 'command', 'whoami', 'id', 'groups'],
-  ...['uname', 'nproc', 'uptime', 'ps', 'pgrep', 'printenv', 'locale', 'arch', 'getconf', 'tty', 'false', 'exit'],
-  ...[
-    'return',
-    'break',
-    'continue',
-    'test',
-    '[',
-    '[[',
-    'read',
-    'env',
-    'md5sum',
-    'sha1sum',
-    'sha256sum',
-    'sha512sum',
-    'cksum',
-    'wait',
-  ],
-]
-const VERSION_ONLY = [
-  ...['node', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'tsc', 'python', 'python3', 'pip', 'pip3', 'uv', 'ruby', 'perl'],
-  ...['php', 'go', 'rustc', 'cargo', 'java', 'javac', 'gcc', 'g++', 'clang', 'make', 'cmake', 'docker'],
-]
 const always: Entry = { type: 'always' }
 const unless = (refuse: RegExp, maxOperands?: number): Entry => ({
   type: 'unless',
@@ -82,8 +55,8 @@ const unless = (refuse: RegExp, maxOperands?: number): Entry => ({
 
 /** The commands known only to look. What is not here may change something. */
 const TABLE: ReadonlyMap<string, Entry> = new Map<string, Entry>([
-  ...ALWAYS.map((name) => [name, always] as const),
-  ...VERSION_ONLY.map((name) => [name, { type: 'if', looks: asksVersion }] as const),
+  ...PROGRAMS.onlyLook.map((name) => [name, always] as const),
+  ...PROGRAMS.showVersion.map((name) => [name, { type: 'if', looks: asksVersion }] as const),
   ['rg', unless(/^--(?:pre|hostname-bin)(?:=|$)/)],
   ['find', unless(/^-(?:delete|fprint[f0]?|fls)$/)],
   ['fd', unless(/^(?:-[a-zA-Z]*[xX]|--exec)/)],
@@ -151,7 +124,7 @@ function looks(invocation: Invocation): boolean {
   if (name === '') return args.length === 0
   if (program.text.includes('/') && !SYSTEM_PATH.test(program.text)) return false
   if (isIdle(invocation)) return true
-  if (SHELLS.includes(name)) return isKnownScript(args)
+  if (PROGRAMS.shells.includes(name)) return isKnownScript(args)
   const entry = TABLE.get(name)
   if (entry === undefined) return false
   if (entry.type === 'always') return true
@@ -198,11 +171,6 @@ function looksWithAwk(args: readonly Word[]): boolean {
   return program !== undefined && !program.dynamic && !/[>|@]|system|getline|\\\n/.test(program.text)
 }
 
-const GIT_LOOKS: ReadonlySet<string> = new Set([
-  ...['status', 'log', 'show', 'diff', 'rev-parse', 'rev-list', 'describe', 'ls-files', 'ls-tree', 'blame', 'shortlog'],
-  ...['cat-file', 'grep', 'name-rev', 'merge-base', 'for-each-ref', 'show-ref', 'count-objects', 'diff-tree'],
-  ...['diff-index', 'check-ignore', 'version'],
-])
 /** Options that write, or start a program; git takes the beginnings of long ones too. */
 const GIT_DOES = /^(?:-[a-zA-Z]*O|--ou|--op|--ext?(?!clude|it)|--textc|--filters|--show-s)/
 const GIT_GLOBAL = /^(?:-C|--no-pager|-P|--no-optional-locks|--literal-pathspecs)$/
@@ -217,7 +185,7 @@ function looksWithGit(args: readonly Word[]): boolean {
   })
   const words = texts(rest)
   if (!isPlain || words.some((word) => GIT_DOES.test(word))) return false
-  if (GIT_LOOKS.has(verb)) return true
+  if (PROGRAMS.lookingGit.has(verb)) return true
   const [first = ''] = words
   switch (verb) {
     case 'branch':

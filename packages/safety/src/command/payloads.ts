@@ -1,9 +1,8 @@
 import type { Word } from '../shell/script.js'
-import { COMMAND_OPTIONS } from './command-options.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { printedText } from './known-text.js'
-import { SHELLS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
 import { gitCommand, namesProgram } from './rules-git.js'
 import { commandsOfSql } from './sql.js'
 
@@ -22,8 +21,8 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     words.length === 0 ? [] : [{ type: 'text', text: texts(words).join(' ') }]
   const own = madeScript(invocation, invocation.program.text)
   if (own.length > 0) return own
-  const named = Object.hasOwn(COMMAND_OPTIONS, name) ? afterOption(args, COMMAND_OPTIONS[name]!) : []
-  if (SHELLS.includes(name)) return [...shellPayloads(invocation), ...named]
+  const named = Object.hasOwn(PROGRAMS.commandOptions, name) ? afterOption(args, PROGRAMS.commandOptions[name]!) : []
+  if (PROGRAMS.shells.includes(name)) return [...shellPayloads(invocation), ...named]
   switch (name) {
     case 'eval':
       return joined(args)

@@ -1,14 +1,11 @@
 import { matchGlob } from '../glob.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
+import { PROGRAMS } from './program-tables.js'
 
 /** What the kernel shows of a process: its variables, its memory, and where that lies. */
 const VIEWS = Object.freeze(['environ', 'mem', 'maps', 'smaps', 'numa_maps', 'pagemap', 'auxv', 'map_files'])
-/** Programs that say such a name and open nothing. */
-const SAYING: ReadonlySet<string> = new Set(['echo', 'printf', 'git', 'gh', 'glab', 'say', 'ls', 'stat', 'hermes'])
-const GOES_THROUGH: ReadonlySet<string> = new Set([
-  ...['grep', 'egrep', 'rg', 'ag', 'find', 'fd', 'cp', 'tar', 'rsync', 'zip', 'cpio', 'scp'],
-])
+
 /** A process as code names it: by itself, by number, or by a placeholder. */
 const PROCESS = '(?:self|thread-self|\\d+|[^\\s"\'`]{0,80}[%{$*][^\\s"\'`]{0,80})'
 const VIEW = '(?:environ|mem|maps|smaps|auxv)'
@@ -32,10 +29,10 @@ const IN_CODE = new RegExp(
  */
 export function viewsProcess(invocation: Invocation, code: readonly string[]): boolean {
   const { name, args, redirects } = invocation
-  const words = [...(SAYING.has(name) ? [] : texts(args)), ...redirects.map(({ target }) => target.text)]
+  const words = [...(PROGRAMS.sayNames.has(name) ? [] : texts(args)), ...redirects.map(({ target }) => target.text)]
   if (words.some((word) => namesView(word.replace(/^(?:--?[\w-]+=|[a-z]+=|@)/, ''), invocation))) return true
   if (name === 'ps') return showsVariables(texts(args))
-  if (GOES_THROUGH.has(name) && goesThrough(invocation)) return true
+  if (PROGRAMS.goThrough.has(name) && goesThrough(invocation)) return true
   return code.some((text) => IN_CODE.test(text))
 }
 

@@ -1,6 +1,7 @@
 import { type Invocation, texts } from './invocation.js'
 import { holdsProtected, mayName } from './may-name.js'
-import { isSecretPath, NAMES_ONLY } from './reads-secrets.js'
+import { PROGRAMS } from './program-tables.js'
+import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule, Finding } from './rule.js'
 import { outsideWorkspace, writeTargets } from './write-targets.js'
 
@@ -19,60 +20,6 @@ const WRITES = Object.freeze([
   ['git-internals', 'changes what git runs'],
 ] as const)
 
-/** Programs that are given keys to log in with, or only their names. */
-const LOGS_IN: ReadonlySet<string> = new Set([
-  ...[
-    'ssh',
-    'ssh-add',
-    'ssh-keygen',
-    'ssh-copy-id',
-    'sftp',
-    'mosh',
-    'cd',
-    'pushd',
-    'export',
-    'declare',
-    'git',
-    'kubectl',
-  ],
-  ...[
-    'helm',
-    'k9s',
-    'docker',
-    'gh',
-    'aws',
-    'say',
-    'find',
-    'fd',
-    'tree',
-    'file',
-    'alias',
-    'hermes',
-    'terraform',
-    'ansible',
-  ],
-])
-/** Programs that take a folder with everything in it. */
-const TAKES_FOLDERS: ReadonlySet<string> = new Set([
-  ...[
-    'cp',
-    'mv',
-    'ln',
-    'tar',
-    'bsdtar',
-    'zip',
-    '7z',
-    '7za',
-    'rsync',
-    'scp',
-    'cpio',
-    'grep',
-    'egrep',
-    'rg',
-    'ag',
-    'rclone',
-  ],
-])
 const KEY_OPTION = /^(?:-i|-F|--identity|--key|--cert)$/
 
 /** Which kinds of protected files a program writes. */
@@ -112,7 +59,7 @@ function readsCredentials(invocation: Invocation): boolean {
   const { name, args, redirects, context } = invocation
   const words = texts(args)
   const inputs = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
-  const isRead = !NAMES_ONLY.includes(name) && !LOGS_IN.has(name)
+  const isRead = !PROGRAMS.namesOnly.includes(name) && !PROGRAMS.logIn.has(name)
   const base =
     name === 'tar' || name === 'bsdtar'
       ? words.find((_, at) => /^(?:-C|--directory)$/.test(words[at - 1] ?? ''))
@@ -126,7 +73,7 @@ function readsCredentials(invocation: Invocation): boolean {
   if ([...named, ...inputs].some((path) => isCredential(path, invocation))) return true
   if ([...named, ...inputs].some((path) => mayName(path, 'write', context)?.rule === 'hermes-store')) return true
   if (name === 'find' || name === 'fd') return searchesHome(invocation, words)
-  return TAKES_FOLDERS.has(name) && named.some((path) => holdsProtected(path, context))
+  return PROGRAMS.takeFolders.has(name) && named.some((path) => holdsProtected(path, context))
 }
 
 function isCredential(path: string, { context }: Invocation): boolean {

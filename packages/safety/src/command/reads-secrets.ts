@@ -2,6 +2,7 @@ import { homePlaceOf, isKeyFile } from '../credentials/index.js'
 import { matchGlob } from '../glob.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
+import { PROGRAMS } from './program-tables.js'
 
 const PUBLIC = /\.pub$|\/\.ssh\/(?:config|known_hosts(?:\.old)?|authorized_keys)$/
 /** What a pattern such as `.e*` could mean. */
@@ -17,26 +18,7 @@ const TYPICAL = Object.freeze([
   'id_ed25519',
   'auth.json',
 ])
-/** Programs that look at names, not into files. */
-export const NAMES_ONLY: readonly string[] = Object.freeze([
-  'ls',
-  'stat',
-  'test',
-  '[',
-  '[[',
-  'chmod',
-  'chown',
-  'du',
-  'basename',
-  'dirname',
-  'readlink',
-  'realpath',
-  'echo',
-  'printf',
-  'rm',
-  'touch',
-  'mkdir',
-])
+
 const WITHOUT_OPTION = /^(?:--?[\w-]+=@?|@|[a-z]\w*=@?)/
 
 /** Whether a file is of the kind that holds keys or passwords, by its name. Absolute, or starting with `~`. */
@@ -49,7 +31,7 @@ export function isSecretPath(path: string): boolean {
 export function readsSecret(invocation: Invocation): boolean {
   const { name, args, redirects } = invocation
   const inputs = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
-  const words = NAMES_ONLY.includes(name) ? inputs : [...texts(args), ...inputs]
+  const words = PROGRAMS.namesOnly.includes(name) ? inputs : [...texts(args), ...inputs]
   return words.some((word) => namesSecret(word, invocation))
 }
 

@@ -4,20 +4,20 @@ import { inlineCode, isRiskyCode, mayWriteFiles, pathsInCode } from './inline-co
 import { type Invocation, texts } from './invocation.js'
 import { mayName } from './may-name.js'
 import { payloads, readsInput } from './payloads.js'
-import { FETCHERS, interpreterOf, isDecoder, SHELLS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
+import { interpreterOf, isDecoder } from './programs.js'
 import { usesNetwork, writesBeyond } from './reaching-code.js'
 import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule } from './rule.js'
 import { MAX_ADDRESS } from './sends-data.js'
-import { ELEVATORS } from './wrappers.js'
 
 const METADATA = /\b169\.254\.(?:169\.254|170\.2)\b|\b100\.100\.100\.200\b|metadata\.google\.internal|fd00:ec2::254/i
 
 const comesFromOutside = (from: readonly Invocation[]): boolean =>
-  from.some(({ name, args }) => FETCHERS.includes(name) || isDecoder(name, texts(args)))
+  from.some(({ name, args }) => PROGRAMS.fetchers.includes(name) || isDecoder(name, texts(args)))
 
 const isRunner = ({ name }: Invocation): boolean =>
-  SHELLS.includes(name) || interpreterOf(name) !== null || ['eval', 'source', '.'].includes(name)
+  PROGRAMS.shells.includes(name) || interpreterOf(name) !== null || ['eval', 'source', '.'].includes(name)
 
 /** The command `e` and the flag `e` of `s` run a shell. */
 const SED_RUNS =
@@ -43,7 +43,7 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'piped-shell',
     reason: 'runs text as commands that cannot be seen beforehand',
-    programs: SHELLS,
+    programs: PROGRAMS.shells,
     matches: (invocation: Invocation) => {
       const script = payloads(invocation)[0]
       if (invocation.via !== null)
@@ -113,32 +113,7 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'process-memory',
     reason: 'looks into the memory of a running program',
-    programs: [
-      'gdb',
-      'lldb',
-      'cgdb',
-      'gcore',
-      'strace',
-      'ltrace',
-      'ptrace',
-      'py-spy',
-      'jmap',
-      'jstack',
-      'jcmd',
-      'rbspy',
-      'pmap',
-      'procdump',
-      'vmmap',
-      'sample',
-      'reptyr',
-      'perf',
-      'bpftrace',
-      'frida',
-      'frida-trace',
-      'dtruss',
-      'dtrace',
-      'leaks',
-    ],
+    programs: PROGRAMS.memoryReaders,
     matches: ({ name, args }: Invocation) =>
       /^(?:gcore|procdump|vmmap|frida.*|jmap|reptyr|leaks|pmap)$/.test(name)
         ? args.length > 0
@@ -150,12 +125,12 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'elevated',
     reason: 'runs with administrator rights',
-    matches: ({ elevated, name }: Invocation) => elevated || ELEVATORS.includes(name),
+    matches: ({ elevated, name }: Invocation) => elevated || PROGRAMS.elevators.includes(name),
   },
   {
     rule: 'metadata-endpoint',
     reason: 'asks a cloud metadata service, which hands out credentials',
-    programs: FETCHERS,
+    programs: PROGRAMS.fetchers,
     matches: ({ args }: Invocation) =>
       texts(args).some((word) => {
         const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) ? word : `http://${word}`
@@ -273,7 +248,8 @@ function printsSettings(text: string): boolean {
 
 /** Whether all that a shell is told to run is one variable. */
 function runsVariable(name: string, args: Invocation['args']): boolean {
-  const runsText = name === 'eval' || (SHELLS.includes(name) && texts(args).some((word) => /^-\w*c$/.test(word)))
+  const runsText =
+    name === 'eval' || (PROGRAMS.shells.includes(name) && texts(args).some((word) => /^-\w*c$/.test(word)))
   return runsText && args.some(({ text, dynamic }) => dynamic && /^\$\{?[A-Za-z_]\w*\}?$/.test(text))
 }
 

@@ -1,5 +1,6 @@
 import { isCriticalPath } from './context.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
+import { PROGRAMS } from './program-tables.js'
 import type { CommandRule } from './rule.js'
 
 /** Commands that lose or expose files. */
@@ -20,20 +21,7 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'recursive-delete',
     reason: 'deletes folders with everything in them',
-    programs: [
-      'rimraf',
-      'del-cli',
-      'del',
-      'trash',
-      'trash-put',
-      'rmtrash',
-      'rip',
-      'gio',
-      'kioclient',
-      'kioclient5',
-      'remove_directory',
-      'rm-rf',
-    ],
+    programs: PROGRAMS.deleters,
     matches: ({ name, args }: Invocation) =>
       !texts(args).every((word) => /^-/.test(word)) &&
       (!/^(?:gio|kioclient5?)$/.test(name) || /^(?:trash|remove|move|mv|rm|del)$/.test(texts(args)[0]!)),

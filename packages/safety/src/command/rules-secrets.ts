@@ -3,7 +3,7 @@ import { inlineCode } from './inline-code.js'
 import { type Invocation, texts } from './invocation.js'
 import { mayName } from './may-name.js'
 import { namesWholeEnvironment, printsEnvironment } from './prints-environment.js'
-import { FETCHERS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
 import { usesNetwork } from './reaching-code.js'
 import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule } from './rule.js'
@@ -67,30 +67,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'remote-shell',
     reason: 'lets another machine in',
-    programs: [
-      'nc',
-      'ncat',
-      'netcat',
-      'socat',
-      'ssh',
-      'ssh-copy-id',
-      'autossh',
-      'ngrok',
-      'cloudflared',
-      'lt',
-      'localtunnel',
-      'bore',
-      'frpc',
-      'tailscale',
-      'chisel',
-      'pagekite',
-      'telebit',
-      'teleconsole',
-      'tmate',
-      'upterm',
-      'gsocket',
-      'gs-netcat',
-    ],
+    programs: PROGRAMS.doorOpeners,
     matches: ({ name, args }: Invocation) => {
       const words = texts(args)
       if (/^n(?:c|cat|etcat)$/.test(name))
@@ -117,7 +94,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
 function leaves(invocation: Invocation): boolean {
   const { name, args, input, via } = invocation
   if (inlineCode(invocation).some((code) => namesWholeEnvironment(code) && usesNetwork(code))) return true
-  const isSender = sendsData(invocation) || FETCHERS.includes(name) || ['gh', 'glab', 'rclone'].includes(name)
+  const isSender = sendsData(invocation) || PROGRAMS.fetchers.includes(name) || ['gh', 'glab', 'rclone'].includes(name)
   if (!isSender) return false
   const isSsh = /^(?:ssh|scp|sftp|mosh|rsync)$/.test(name)
   const words = texts(args).filter((_, at) => {

@@ -1,34 +1,18 @@
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { endsItself } from './own-processes.js'
+import { PROGRAMS } from './program-tables.js'
 import type { CommandRule } from './rule.js'
-import { destroysData, SQL_CLIENTS } from './sql.js'
+import { destroysData } from './sql.js'
 
 const verbs = (args: Invocation['args'], valued: readonly string[] = []): readonly string[] =>
   readOptions(args, valued).operands
 
-const ACCOUNTS = [
-  ...['visudo', 'vipw', 'chpasswd', 'useradd', 'adduser', 'usermod', 'userdel', 'deluser', 'groupadd', 'groupmod'],
-  ...[
-    'groupdel',
-    'gpasswd',
-    'chsh',
-    'newgrp',
-    'passwd',
-    'setenforce',
-    'insmod',
-    'rmmod',
-    'swapoff',
-    'umount',
-    'setcap',
-  ],
-]
-const PACKAGES = ['apt', 'apt-get', 'dnf', 'yum', 'zypper', 'apk', 'brew', 'snap', 'flatpak']
-
 function changesSystem(name: string, words: readonly string[]): boolean {
   if (words.some((word) => /^(?:--help|--version|--dry-run|--simulate)$/.test(word))) return false
   const [first = ''] = words.filter((word) => !word.startsWith('-'))
-  if (ACCOUNTS.includes(name)) return true
-  if (PACKAGES.includes(name)) return /^(?:remove|purge|autoremove|erase|uninstall|del|dist-upgrade)$/.test(first)
+  if (PROGRAMS.accounts.includes(name)) return true
+  if (PROGRAMS.systemPackages.includes(name))
+    return /^(?:remove|purge|autoremove|erase|uninstall|del|dist-upgrade)$/.test(first)
   switch (name) {
     case 'iptables':
     case 'ip6tables':
@@ -54,7 +38,7 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'stop-service',
     reason: 'stops, restarts or disables a service',
-    programs: ['systemctl', 'service', 'launchctl', 'rc-service', 'sv', 'sc', 'net', 'brew', 'supervisorctl', 'pm2'],
+    programs: PROGRAMS.serviceManagers,
     matches: ({ name, args }: Invocation) => {
       const words = verbs(args)
       if (texts(args).includes('--help')) return false
@@ -108,22 +92,7 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'kill-own',
     reason: 'ends Hermes itself, or everything the user runs',
-    programs: [
-      ...[
-        'pkill',
-        'killall',
-        'kill',
-        'skill',
-        'systemctl',
-        'service',
-        'launchctl',
-        'loginctl',
-        'tmux',
-        'screen',
-        'pm2',
-      ],
-      ...['supervisorctl', 'xargs', 'gdb'],
-    ],
+    programs: PROGRAMS.processEnders,
     matches: endsItself,
   },
   {
@@ -168,7 +137,7 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'sql-destructive',
     reason: 'drops, empties or deletes whole tables',
-    programs: SQL_CLIENTS,
+    programs: PROGRAMS.sqlClients,
     matches: destroysData,
   },
   {
@@ -182,10 +151,7 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'sql-destructive',
     reason: 'empties or rebuilds a database',
-    programs: [
-      ...['rails', 'rake', 'bundle', 'php', 'artisan', 'prisma', 'sequelize', 'sequelize-cli', 'knex', 'drizzle-kit'],
-      ...['npx', 'npm', 'pnpm', 'yarn', 'bun', 'bunx', 'python', 'python3', 'manage.py', 'alembic', 'supabase'],
-    ],
+    programs: PROGRAMS.databaseTools,
     matches: ({ name, args }: Invocation) =>
       /(?:^|\s)(?:db:(?:drop|reset|wipe|purge)(?::\w+)?|migrate:(?:fresh|reset)|(?:prisma |^)migrate reset|db push --force-reset|supabase db reset|(?:alembic )downgrade base|manage\.py flush)(?:\s|$)/.test(
         [name, ...texts(args)].join(' '),
@@ -199,28 +165,7 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'publish',
     reason: 'publishes a package for everybody',
-    programs: [
-      'npm',
-      'pnpm',
-      'yarn',
-      'bun',
-      'cargo',
-      'twine',
-      'gem',
-      'poetry',
-      'uv',
-      'hatch',
-      'flit',
-      'nuget',
-      'dotnet',
-      'mvn',
-      'lerna',
-      'changeset',
-      'vsce',
-      'ovsx',
-      'jsr',
-      'npx',
-    ],
+    programs: PROGRAMS.publishers,
     matches: ({ name, args }: Invocation) => {
       const words = verbs(args, ['--filter', '-F', '-C', '--dir', '--prefix', '-w', '--workspace', '-p'])
       if (texts(args).includes('--dry-run')) return false
@@ -235,38 +180,7 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'infrastructure',
     reason: 'deletes or changes things in a cluster or cloud',
-    programs: [
-      'kubectl',
-      'helm',
-      'terraform',
-      'tofu',
-      'pulumi',
-      'aws',
-      'gcloud',
-      'az',
-      'gh',
-      'gsutil',
-      'flyctl',
-      'fly',
-      'heroku',
-      'vercel',
-      ...['firebase', 'supabase', 'netlify', 'wrangler', 'doctl', 'eb', 'sam', 'cdk', 'serverless', 'sls', 'amplify'],
-      ...['railway', 'render', 'neonctl', 'pscale', 'turso', 'linode-cli', 'hcloud', 'scw', 'oci', 'ibmcloud', 'cf'],
-      ...[
-        'eksctl',
-        'oc',
-        'nomad',
-        'consul',
-        'etcdctl',
-        'argocd',
-        'flux',
-        'istioctl',
-        'databricks',
-        'snow',
-        'b2',
-        's3cmd',
-      ],
-    ],
+    programs: PROGRAMS.infrastructure,
     matches: ({ args }: Invocation) => {
       const words = verbs(args)
       if (

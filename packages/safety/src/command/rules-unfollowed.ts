@@ -2,7 +2,8 @@ import { posix } from 'node:path'
 import type { CommandContext } from './context.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { isKnownProgram } from './known-programs.js'
-import { interpreterOf, SHELLS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
+import { interpreterOf } from './programs.js'
 import type { CommandRule } from './rule.js'
 import { outsideWorkspace, writeTargets } from './write-targets.js'
 
@@ -43,45 +44,14 @@ function homePaths(invocation: Invocation): readonly string[] {
 const isInHome = (path: string, { userHome }: CommandContext): boolean =>
   path === '~' || path.startsWith('~/') || (userHome === undefined && /^\/(?:home|Users)\/[^/]/.test(path))
 
-/** Modules of Python that write nothing but what they are for. */
-const PLAIN_MODULES: ReadonlySet<string> = new Set([
-  ...[
-    'venv',
-    'pip',
-    'json.tool',
-    'pytest',
-    'unittest',
-    'ensurepip',
-    'virtualenv',
-    'timeit',
-    'py_compile',
-    'compileall',
-  ],
-  ...[
-    'black',
-    'ruff',
-    'mypy',
-    'flake8',
-    'pylint',
-    'isort',
-    'build',
-    'tox',
-    'nox',
-    'sysconfig',
-    'site',
-    'pdb',
-    'cProfile',
-  ],
-])
-
 /** The words that go to code of which nothing is known: all those of such a program, those behind the script of an interpreter. */
 function unknownWords({ name, args }: Invocation): readonly string[] {
   const words = texts(args)
   if (!isKnownProgram(name) || name.includes('/')) return words
-  if (!SHELLS.includes(name) && interpreterOf(name) === null) return []
+  if (!PROGRAMS.shells.includes(name) && interpreterOf(name) === null) return []
   const script = words.findIndex((word) => !word.startsWith('-'))
   const isModule = words.slice(0, Math.max(script, 0)).some((word) => /^-[a-zA-Z]*[mc]$/.test(word))
-  if (script === -1 || (isModule && (!words.includes('-m') || PLAIN_MODULES.has(words[script]!)))) return []
+  if (script === -1 || (isModule && (!words.includes('-m') || PROGRAMS.plainModules.has(words[script]!)))) return []
   return words.slice(script + 1)
 }
 

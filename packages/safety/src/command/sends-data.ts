@@ -1,22 +1,8 @@
 import { hostKind } from '../url/check-url.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
+import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 
-const REMOTE_SHELLS = Object.freeze(['ssh', 'sftp', 'mosh', 'nc', 'ncat', 'netcat', 'socat', 'telnet', 'ftp', 'lftp'])
-const MAILERS = Object.freeze(['mail', 'mailx', 'sendmail', 'mutt', 'msmtp', 'swaks'])
-const CLOUDS = Object.freeze([
-  'aws',
-  'gcloud',
-  'gsutil',
-  'az',
-  'rclone',
-  's3cmd',
-  'azcopy',
-  'wrangler',
-  'vercel',
-  'netlify',
-])
-const LOOKUPS = Object.freeze(['dig', 'nslookup', 'host', 'ping', 'getent'])
 /** bash connects to such a file, which is none. */
 const CONNECTION = /^\/dev\/(?:tcp|udp)\//
 const LONG_SENDS = /^--(?:data|form|json|upload-file|post-data|post-file|body-)/
@@ -27,7 +13,8 @@ export function sendsData(invocation: Invocation): boolean {
   const { name, args, redirects } = invocation
   const words = texts(args)
   if (redirects.some(({ target }) => CONNECTION.test(target.text))) return true
-  if (REMOTE_SHELLS.includes(name) || MAILERS.includes(name) || CLOUDS.includes(name)) return true
+  if (PROGRAMS.remoteShells.includes(name) || PROGRAMS.mailers.includes(name) || PROGRAMS.clouds.includes(name))
+    return true
   switch (name) {
     case 'curl':
       if (staysHere(invocation)) return false
@@ -53,7 +40,7 @@ export function sendsData(invocation: Invocation): boolean {
     case 'glab':
       return words.some((word) => /^(?:api|create|comment|edit|review|upload|merge|send)$/.test(word))
     default:
-      return LOOKUPS.includes(name) && isComputed(invocation)
+      return PROGRAMS.lookups.includes(name) && isComputed(invocation)
   }
 }
 

@@ -1,9 +1,5 @@
 import { type Invocation, texts } from './invocation.js'
-
-/** Programs that send SQL to a database. */
-export const SQL_CLIENTS: readonly string[] = Object.freeze([
-  ...['psql', 'mysql', 'mariadb', 'sqlite3', 'sqlcmd', 'duckdb', 'clickhouse-client', 'cockroach', 'pgcli', 'mycli'],
-])
+import { PROGRAMS } from './program-tables.js'
 
 /** Whether SQL in the arguments or on standard input drops, truncates, or deletes without a condition. */
 export function destroysData({ args, input }: Invocation): boolean {
@@ -65,7 +61,7 @@ export function commandsOfSql(invocation: Invocation): readonly string[] {
     .map((text) => text.replaceAll("''", "'"))
 }
 
-const isSqlClient = ({ name }: Invocation): boolean => SQL_CLIENTS.includes(name) || name === 'redis-cli'
+const isSqlClient = ({ name }: Invocation): boolean => PROGRAMS.sqlClients.includes(name) || name === 'redis-cli'
 
 function foundBy(patterns: readonly RegExp[], text: string): readonly string[] {
   const part = text.slice(0, MAX_CHARS)

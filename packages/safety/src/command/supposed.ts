@@ -1,7 +1,8 @@
 import { type Invocation, texts } from './invocation.js'
 import { isKnownProgram, onlySays } from './known-programs.js'
 import { printedText } from './known-text.js'
-import { interpreterOf, SHELLS } from './programs.js'
+import { PROGRAMS } from './program-tables.js'
+import { interpreterOf } from './programs.js'
 
 /** Programs whose words are followed as far as they run something. */
 const FOLLOWED: ReadonlySet<string> = new Set(
@@ -33,10 +34,11 @@ const MAX_TAIL = 2_000
 export function supposedTexts(invocation: Invocation): readonly string[] {
   const { name, args, inner, input } = invocation
   if (name === '' || onlySays(name) || FOLLOWED.has(name)) return []
-  if (SHELLS.includes(name) && args.some(({ text }) => /^-[a-zA-Z]*c$/.test(text))) return []
+  if (PROGRAMS.shells.includes(name) && args.some(({ text }) => /^-[a-zA-Z]*c$/.test(text))) return []
   const words = texts(args)
   const printed = words.some((word) => word.startsWith('<(')) ? inner.flatMap((one) => printedText(one) ?? []) : []
-  const piped = input.text === null || interpreterOf(name) !== null || SHELLS.includes(name) ? [] : [input.text]
+  const piped =
+    input.text === null || interpreterOf(name) !== null || PROGRAMS.shells.includes(name) ? [] : [input.text]
   const isKnown = isKnownProgram(name)
   const spoken = (at: number): boolean => isKnown && REPORTED.test(words[at - 1] ?? '')
   const texty = words.filter((word, at) => /[\s|;&><]/.test(word) && !spoken(at) && !REPORTED_HERE.test(word))

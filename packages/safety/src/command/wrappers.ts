@@ -1,125 +1,6 @@
 import { toAssignment } from '../shell/parse.js'
 import type { Assignment, Word } from '../shell/script.js'
-
-interface Wrapper {
-  /** Options whose value is the next word. */
-  readonly valued?: readonly string[]
-  /** Words of its own before the command. */
-  readonly positional?: number
-  readonly assignments?: boolean
-  /** Words of its own that stand among its options. */
-  readonly own?: RegExp
-  readonly elevates?: boolean
-  /** It runs a command only behind one of these words. */
-  readonly verbs?: readonly string[]
-  /** With one of these it does not run the command. */
-  readonly query?: readonly string[]
-}
-
-const WRAPPERS: Readonly<Record<string, Wrapper>> = Object.freeze({
-  sudo: {
-    valued: [
-      '-u',
-      '-g',
-      '-h',
-      '-p',
-      '-C',
-      '-r',
-      '-t',
-      '-T',
-      '-U',
-      '-D',
-      '-R',
-      '--user',
-      '--group',
-      '--prompt',
-      '--chdir',
-    ],
-    assignments: true,
-    elevates: true,
-  },
-  doas: { valued: ['-u', '-C'], elevates: true },
-  pkexec: { valued: ['--user'], elevates: true },
-  env: { valued: ['-u', '--unset', '-C', '--chdir'], assignments: true },
-  nohup: {},
-  nice: { valued: ['-n'] },
-  ionice: { valued: ['-c', '-n', '-p'] },
-  time: { valued: ['-f', '-o'] },
-  timeout: { valued: ['-s', '-k', '--signal', '--kill-after'], positional: 1 },
-  gtimeout: { valued: ['-s', '-k'], positional: 1 },
-  stdbuf: { valued: ['-i', '-o', '-e'] },
-  setsid: {},
-  exec: { valued: ['-a'] },
-  command: { query: ['-v', '-V'] },
-  builtin: {},
-  coproc: {},
-  chroot: { positional: 1 },
-  unshare: {},
-  strace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
-  watch: { valued: ['-n', '--interval'] },
-  flock: { valued: ['-w', '-E'], positional: 1 },
-  nsenter: { valued: ['-t', '--target', '-S', '-G'] },
-  setarch: { own: /^(?:x86_64|i[3-6]86|aarch64|arm\w*|ppc\w*|s390x?|linux(?:32|64)|uname26)$/ },
-  linux32: {},
-  linux64: {},
-  prlimit: { valued: ['-o', '--output'] },
-  choom: { valued: ['-n', '--adjust'] },
-  cgexec: { valued: ['-g'] },
-  chpst: { valued: ['-u', '-U', '-b', '-e', '-d', '-o', '-p', '-f', '-c', '-r', '-t', '-m', '-l', '-L', '-n'] },
-  daemonize: { valued: ['-c', '-e', '-o', '-p', '-l', '-u', '-E'] },
-  perf: { verbs: ['stat', 'record', 'trace'], valued: ['-e', '-o', '-r', '-F', '-C'] },
-  'ssh-agent': { valued: ['-a', '-E', '-O', '-P', '-t'] },
-  'dbus-launch': {},
-  tini: { valued: ['-p', '-e'] },
-  'dumb-init': {},
-  catchsegv: {},
-  watchexec: { valued: ['-w', '-e', '-f', '-i', '-s', '-d', '-W'] },
-  dotenv: { valued: ['-e', '-f', '-c', '-v', '-p'] },
-  mise: { verbs: ['exec', 'x'], own: /@/ },
-  direnv: { verbs: ['exec'], positional: 1 },
-  'aws-vault': { verbs: ['exec'], positional: 1 },
-  conda: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix', '--cwd'] },
-  mamba: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix', '--cwd'] },
-  taskset: { positional: 1 },
-  chrt: { valued: ['-T', '-P', '-D'], positional: 1 },
-  numactl: { valued: ['-N', '-m', '-i', '-C', '--cpunodebind', '--membind', '--interleave', '--physcpubind'] },
-  cpulimit: { valued: ['-l', '-p', '-e'] },
-  'systemd-run': { valued: ['-u', '-p', '-t', '-E', '-H', '-M', '--unit', '--property', '--setenv', '--uid', '--gid'] },
-  'systemd-inhibit': {},
-  firejail: {},
-  fakeroot: {},
-  eatmydata: {},
-  faketime: { valued: ['-f'], positional: 1 },
-  torsocks: {},
-  torify: {},
-  proxychains: { valued: ['-f'] },
-  proxychains4: { valued: ['-f'] },
-  gosu: { positional: 1, elevates: true },
-  'su-exec': { positional: 1, elevates: true },
-  setpriv: { valued: ['--reuid', '--regid', '--groups'] },
-  'xvfb-run': { valued: ['-n', '-s', '-e', '-f', '-p', '-w'] },
-  'dbus-run-session': {},
-  unbuffer: {},
-  rlwrap: {},
-  valgrind: {},
-  ltrace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
-  entr: {},
-  'cross-env': { assignments: true },
-  uv: { verbs: ['run'], valued: ['--with', '--python', '-p', '--project', '--directory', '--extra', '--group'] },
-  poetry: { verbs: ['run'] },
-  pipenv: { verbs: ['run'] },
-  pdm: { verbs: ['run'] },
-  rye: { verbs: ['run'] },
-  bundle: { verbs: ['exec'] },
-  pnpm: { verbs: ['exec'] },
-  busybox: {},
-  toybox: {},
-  caffeinate: { valued: ['-t', '-w'] },
-  xargs: {
-    valued: ['-I', '-n', '-P', '-L', '-d', '-E', '-s', '-a', '--max-args', '--max-procs', '--delimiter', '--arg-file'],
-  },
-  parallel: { valued: ['-j', '-S', '--jobs', '-a', '--colsep'] },
-})
+import { PROGRAMS, type Wrapper } from './program-tables.js'
 
 /** Beyond so many nobody means well. */
 export const MAX_LAYERS = 30
@@ -142,9 +23,6 @@ export function assignedVariables({ layers, words }: Pick<Unwrapped, 'layers' | 
   return [...outer, setting].flatMap((each) => each.slice(1).flatMap((word) => toAssignment(word) ?? []))
 }
 
-/** Programs that run what they are given with more rights. */
-export const ELEVATORS = Object.freeze(['sudo', 'doas', 'pkexec', 'su', 'runuser', 'runas', 'sudoedit'])
-
 /** Takes off `sudo`, `env`, `timeout`, `xargs` and their kind with their own options, any number of them. */
 export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): Unwrapped {
   let at = 0
@@ -153,7 +31,7 @@ export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): 
   const layers: (readonly Word[])[] = []
   for (;;) {
     const name = words[at] ? nameOf(words[at]!) : ''
-    const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
+    const wrapper = Object.hasOwn(PROGRAMS.wrappers, name) ? PROGRAMS.wrappers[name] : undefined
     if (!wrapper) return { words: words.slice(at), elevated, xargs, layers, splitText: null }
     if (layers.length <= MAX_LAYERS) layers.push(words.slice(at))
     const inner = afterOptions(words, at, wrapper)

@@ -2,6 +2,7 @@ import { isWithin } from '../path/check-path.js'
 import { type CommandContext, resolveShellPath } from './context.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import { namedTargets } from './named-targets.js'
+import { PROGRAMS } from './program-tables.js'
 
 const TEMPORARY = Object.freeze(['/tmp', '/var/tmp', '/private/tmp', '/dev'])
 
@@ -33,23 +34,9 @@ export function writeTargets(invocation: Invocation): readonly string[] {
   return [...redirected, ...byProgram(invocation), ...namedTargets(invocation)]
 }
 
-const PLACED = Object.freeze(['-t', '--target-directory', '-S'])
-/** Options whose value is the next word. */
-const VALUED: Readonly<Record<string, readonly string[]>> = Object.freeze({
-  cp: PLACED,
-  mv: PLACED,
-  ln: PLACED,
-  install: [...PLACED, '-m', '-o', '-g'],
-  touch: ['-r', '-t', '-d'],
-  truncate: ['-s', '-r'],
-  shred: ['-n', '-s'],
-  uniq: ['-f', '-s', '-w'],
-  xxd: ['-c', '-g', '-l', '-n', '-o', '-s', '-R'],
-})
-
 function byProgram({ name, args, input }: Invocation): readonly string[] {
   const words = texts(args)
-  const options = readOptions(args, Object.hasOwn(VALUED, name) ? VALUED[name] : [])
+  const options = readOptions(args, Object.hasOwn(PROGRAMS.writers, name) ? PROGRAMS.writers[name] : [])
   const { operands } = options
   switch (name) {
     case 'ed':
