@@ -27,7 +27,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const input = toInput(options, piped)
   const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { yolo: options.yolo ?? false })
-  const host = createSessionHost({ runtime, leavesTitles: true })
+  const host = createSessionHost({ runtime, leavesJobs: true })
   let endReason: string | undefined
   try {
     const session = await chooseSession(io, await runtime.storage(), options)

@@ -59,8 +59,10 @@ interface LiveSessionOptions {
   readonly isPooled: boolean
   /** An agent was made or used. */
   readonly used: (session: LiveSession) => void
-  /** A run has completed; `isFirst` of its agent. Not of one whose model traffic is recorded. */
-  readonly completed: (sessionId: string, isFirst: boolean) => void
+  /** A run has ended and did not fail; `isNameable` when it is the first that its agent completed. Not where model traffic is recorded. */
+  readonly ran: (sessionId: string, isNameable: boolean) => void
+  /** An agent that had such a run is closed. */
+  readonly left: (sessionId: string) => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -98,6 +100,8 @@ export class LiveSession {
   #ready: ReadyAgent | null = null
   /** Has completed a run. */
   #proven: ReadyAgent | null = null
+  /** A run that left something to do has ended since the session was last left. */
+  #hasRun = false
   #opening: Promise<ReadyAgent> | null = null
   #current: CurrentInput | null = null
   /** Settles when the former agent is closed; the next one is not made before. */
@@ -322,7 +326,7 @@ export class LiveSession {
       const result = this.#publishAll(bus, run).then(() => run.result)
       void result.then(async ({ status, error }) => {
         this.#mayWakeUp = status === 'completed'
-        if (status === 'completed') this.#completed(ready)
+        this.#ran(ready, status)
         // Its view of the session is no longer right; the next input gets another agent.
         if (error?.code.startsWith('store.') && this.#options.isPooled)
           await this.drop('failed').catch((cause: unknown) => {
@@ -342,11 +346,13 @@ export class LiveSession {
     }
   }
 
-  #completed(ready: ReadyAgent): void {
-    const isFirst = this.#proven !== ready
-    this.#proven = ready
+  #ran(ready: ReadyAgent, status: RunResult['status']): void {
     const { record, replay } = this.#request
-    if (record === undefined && replay === undefined) this.#options.completed(this.id, isFirst)
+    if (status === 'failed' || record !== undefined || replay !== undefined) return
+    const isNameable = status === 'completed' && this.#proven !== ready
+    if (isNameable) this.#proven = ready
+    this.#hasRun = true
+    this.#options.ran(this.id, isNameable)
   }
 
   async #publishAll(bus: EventBus, run: Run): Promise<void> {
@@ -433,6 +439,8 @@ export class LiveSession {
     for (const id of this.#approvals) this.#withdraw(id)
     const closed = ready.close(reason)
     this.#closing = closed.catch(() => undefined)
+    if (this.#hasRun) void this.#closing.then(() => this.#options.left(this.id))
+    this.#hasRun = false
     await closed
   }
 

@@ -5,8 +5,8 @@ import type { Answer } from '@hermes/contracts/tool'
 import type { ReadyAgent, Runtime } from '@hermes/runtime'
 import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
 import { hostClosed, LiveSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
+import type { SessionJobs } from './session-jobs.js'
 import type { Place } from './session-queue.js'
-import type { SessionTitles } from './session-titles.js'
 
 const SWEEP_EVERY_MS = 60_000
 
@@ -67,8 +67,8 @@ export interface SessionHostOptions {
   readonly idleMs?: number
   /** Of more agents those used longest ago are closed, unless they are at work. Default: no limit. */
   readonly maxAgents?: number
-  /** The process ends with its answer: a process that stays gives the titles. Default `false`. */
-  readonly leavesTitles?: boolean
+  /** The process ends with its answer: a process that stays gives titles, writes summaries and looks for what should last. Default `false`. */
+  readonly leavesJobs?: boolean
   readonly logger?: Logger
   readonly clock?: Clock
 }
@@ -91,8 +91,8 @@ export interface SessionHost {
   /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}. */
   closeIdle(idleMs?: number): Promise<void>
   /**
-   * Waits for the titles that are being given, a second at most, before the runtime is closed. What is not done by then is done by another
-   * process of the home.
+   * Waits for titles and summaries that are under way, a second at most, before the runtime is closed. What is not done by then is done by
+   * another process of the home.
    */
   settle(): Promise<void>
   /** Ends every run, frees all agents and settles; inputs that wait reject with `host.closed`. The runtime stays open. */
@@ -112,7 +112,7 @@ class Host implements SessionHost {
   readonly #sessions = new Map<string, LiveSession>()
   readonly #sweep: NodeJS.Timeout | null
   #bus: Promise<EventBus> | null = null
-  #titles: Promise<SessionTitles> | null = null
+  #jobs: Promise<SessionJobs> | null = null
   #isClosed = false
 
   constructor(options: SessionHostOptions) {
@@ -142,7 +142,8 @@ class Host implements SessionHost {
       bus: () => this.#openBus(),
       isPooled: this.#options.idleMs !== undefined,
       used: (session: LiveSession) => this.#used(session),
-      completed: (sessionId: string, isFirst: boolean) => this.#completed(sessionId, isFirst),
+      ran: (sessionId: string, isNameable: boolean) => this.#due((jobs) => jobs.ran(sessionId, isNameable)),
+      left: (sessionId: string) => this.#isClosed || this.#due((jobs) => jobs.left(sessionId)),
       clock: this.#clock,
       logger: this.#logger,
     }
@@ -156,13 +157,12 @@ class Host implements SessionHost {
   }
 
   /** What is due beside the conversation. */
-  #completed(sessionId: string, isFirst: boolean): void {
-    const { runtime, leavesTitles = false } = this.#options
-    if (!leavesTitles) void runtime.finishSessions()
-    if (!isFirst || runtime.config.auxiliary['title_generation']?.enabled === false) return
-    const options = { runtime, isLeft: leavesTitles, clock: this.#clock, logger: this.#logger }
-    this.#titles ??= import('./session-titles.js').then(({ SessionTitles }) => new SessionTitles(options))
-    void this.#titles.then((titles) => titles.want(sessionId))
+  #due(notify: (jobs: SessionJobs) => void): void {
+    const { runtime, leavesJobs = false } = this.#options
+    if (runtime.sessionJobs.length === 0) return
+    const options = { runtime, isLeft: leavesJobs, clock: this.#clock, logger: this.#logger }
+    this.#jobs ??= import('./session-jobs.js').then(({ SessionJobs }) => new SessionJobs(options))
+    void this.#jobs.then(notify)
   }
 
   #used(session: LiveSession): void {
@@ -217,7 +217,7 @@ class Host implements SessionHost {
   }
 
   async settle(): Promise<void> {
-    await (await this.#titles)?.settle()
+    await (await this.#jobs)?.settle()
   }
 
   async close(reason = 'closed'): Promise<void> {

@@ -18,4 +18,4 @@ export {
 } from './models/model-choice.js'
 export { API_MODE_NAMES } from './models/named-endpoints.js'
 export { openRuntime } from './open-runtime.js'
-export type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
+export type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, SessionJob, ToolStatus } from './runtime.js'

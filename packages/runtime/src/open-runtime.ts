@@ -47,7 +47,15 @@ import { currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
 import { TurnScopes } from './policy/turn-scopes.js'
 import { writeRootsOf } from './policy/write-roots.js'
-import type { AgentRequest, MixtureRequest, ReadyAgent, Runtime, RuntimeOptions, ToolStatus } from './runtime.js'
+import type {
+  AgentRequest,
+  MixtureRequest,
+  ReadyAgent,
+  Runtime,
+  RuntimeOptions,
+  SessionJob,
+  ToolStatus,
+} from './runtime.js'
 
 /**
  * Opens a home. Broken configuration never stops it: see `problems`.
@@ -333,12 +341,12 @@ class HomeRuntime implements Runtime {
     return this.#agents.create(request)
   }
 
-  nameSession(sessionId: string): Promise<string | null> {
-    return this.#auxiliaryTasks.nameSession(sessionId, this.#agents.choiceOf(sessionId))
+  get sessionJobs(): readonly SessionJob[] {
+    return this.#auxiliaryTasks.sessionJobs
   }
 
-  finishSessions(): Promise<void> {
-    return this.#auxiliaryTasks.finishSessions(null)
+  doSessionJob(kind: SessionJob, sessionId: string): Promise<boolean> {
+    return this.#auxiliaryTasks.doSessionJob(kind, sessionId, this.#agents.choiceOf(sessionId))
   }
 
   /** Chosen as for any auxiliary task: what config.yaml names, else the model of the session. */

@@ -112,7 +112,7 @@ export interface ReadyAgent {
   hasProcesses(): boolean
   /**
    * Ends its background processes and frees what it holds; the session stays and is noted as ended, `reason` being why in a word (default
-   * `closed`). Not while a run is active. Nobody waits for the summary that the session then gets.
+   * `closed`). Not while a run is active.
    */
   close(reason?: string): Promise<void>
 }
@@ -124,6 +124,9 @@ export interface MixtureRequest {
   /** Told of each reference once it has answered or failed. */
   readonly onReference?: ((outcome: ReferenceOutcome) => void) | undefined
 }
+
+/** A title of a few words, a summary for searches, a look for what memory should keep. The names are kinds of jobs in the store. */
+export type SessionJob = 'session-title' | 'session-summary' | 'memory-review'
 
 /** A tool as lists show it. */
 export interface ToolStatus {
@@ -189,16 +192,13 @@ export interface Runtime {
    * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
    */
   createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** What config.yaml wants done for sessions beside their runs. */
+  readonly sessionJobs: readonly SessionJob[]
   /**
-   * Gives a stored session a title of a few words, by an auxiliary task, when it has an exchange and no title yet and config.yaml allows it;
-   * `null` where none was given. Rejects as the model or the store does, and with an abort when the runtime is closed.
+   * Does one for a stored session, by an auxiliary task; resolves with whether anything came of it: not where it was done before or too
+   * little was said. Rejects as the model or the store does, and with an abort when the runtime is closed.
    */
-  nameSession(sessionId: string): Promise<string | null>
-  /**
-   * Lets the newest sessions that were left get their summary and be looked through for what should last, as far as config.yaml wants that
-   * and at most every ten minutes. Never rejects; closing the runtime ends it.
-   */
-  finishSessions(): Promise<void>
+  doSessionJob(kind: SessionJob, sessionId: string): Promise<boolean>
   /** What a new session would be told first, as things stand now. A model that is not set up gets no advice of its own. */
   prompt(
     request: Pick<AgentRequest, 'platform' | 'cwd' | 'model' | 'provider' | 'toolsets' | 'instructions'>,

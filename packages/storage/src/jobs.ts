@@ -47,7 +47,10 @@ export interface JobFilter {
  * 1,000.
  */
 export interface Jobs {
-  /** Adds it, or gives the one with its key that is not over; `isNew` tells which. */
+  /**
+   * Adds it, or gives the one with its key that is not over; `isNew` tells which. One that was never begun is due at a `dueAtMs` that is
+   * given here from then on.
+   */
   add(job: NewJob): Promise<{ readonly job: Job; readonly isNew: boolean }>
   /**
    * Begins the job of these kinds that is due longest; `null` when none is. It is the caller's for `leaseMs` (default 60,000), counted anew by

@@ -359,7 +359,7 @@ export class HomeAgents {
   }
 
   async #close(record: AgentRecord, reason = 'closed'): Promise<void> {
-    const { request, lineage, sessionId, tree, agent, resolved, close } = record
+    const { lineage, sessionId, tree, resolved, close } = record
     const isRoot = lineage.depth === 0
     if (isRoot) {
       this.#forgetTree(record)
@@ -372,8 +372,6 @@ export class HomeAgents {
       this.#choices.delete(sessionId)
       if (isRoot) await this.#endSession(sessionId, reason)
     }
-    if (isRoot && !isRecorded(request) && agent.entries().length > 0)
-      void this.#options.auxiliaryTasks.finishSessions(sessionId)
     await close()
   }
 

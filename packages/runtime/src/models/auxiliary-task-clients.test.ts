@@ -27,16 +27,17 @@ async function open(config: object = {}): Promise<ReadyAgent> {
   return runtime.createAgent({})
 }
 
+const name = ({ agent }: ReadyAgent) => runtime.doSessionJob('session-title', agent.sessionId)
 const titleOf = async ({ agent }: ReadyAgent) => (await (await runtime.storage()).sessions.get(agent.sessionId))?.title
 
 describe('the title of a session', () => {
   it('is given by the model of the session, cleaned up, booked as its own purpose, and given once', async () => {
     const ready = await open()
     server.enqueue({ text: 'The sum is 4.' }, { text: '**Title: "Adding two and two."**\nMore words' })
-    expect(await runtime.nameSession(ready.agent.sessionId)).toBeNull()
+    expect(await name(ready)).toBe(false)
     await ready.agent.run('What is 2 + 2?').result
-    expect(await runtime.nameSession(ready.agent.sessionId)).toBe('Adding two and two')
-    expect(await runtime.nameSession(ready.agent.sessionId)).toBeNull()
+    expect([await name(ready), await titleOf(ready)]).toEqual([true, 'Adding two and two'])
+    expect(await name(ready)).toBe(false)
     const requested = JSON.stringify(server.requests[1]!.body.messages)
     expect(requested).toContain('What is 2 + 2?')
     expect(requested).toContain('The sum is 4.')
@@ -56,7 +57,7 @@ describe('the title of a session', () => {
     server.enqueue({ text: 'Yes.' })
     other.enqueue({ text: 'Une question' })
     await ready.agent.run('Is it?').result
-    expect(await runtime.nameSession(ready.agent.sessionId)).toBe('Une question')
+    expect([await name(ready), await titleOf(ready)]).toEqual([true, 'Une question'])
     expect(other.requests[0]!.body).toMatchObject({ model: 'small', max_tokens: 50 })
     expect(JSON.stringify(other.requests[0]!.body)).toContain('in French')
   })
@@ -65,13 +66,13 @@ describe('the title of a session', () => {
     const ready = await open({ auxiliary: { title_generation: { enabled: false } } })
     server.enqueue({ text: 'Yes.' })
     await ready.agent.run('Is it?').result
-    expect(await runtime.nameSession(ready.agent.sessionId)).toBeNull()
+    expect(await name(ready)).toBe(false)
     await runtime.close()
     const named = await open()
     server.enqueue({ text: 'Yes.' })
     await named.agent.run('Is it?').result
     await (await runtime.storage()).sessions.update(named.agent.sessionId, { title: 'Mine' })
-    expect(await runtime.nameSession(named.agent.sessionId)).toBeNull()
+    expect(await name(named)).toBe(false)
     expect(await titleOf(named)).toBe('Mine')
     expect(server.requests).toHaveLength(2)
   })
@@ -80,9 +81,9 @@ describe('the title of a session', () => {
     const ready = await open()
     server.enqueue({ text: 'Yes.' }, { fault: 'status', status: 401 })
     await ready.agent.run('Is it?').result
-    await expect(runtime.nameSession(ready.agent.sessionId)).rejects.toThrow('key')
+    await expect(name(ready)).rejects.toThrow('key')
     server.enqueue({ fault: 'stall', text: 'half' })
-    const naming = runtime.nameSession(ready.agent.sessionId)
+    const naming = name(ready)
     const ended = expect(naming).rejects.toMatchObject({ name: 'AbortError' })
     await server.waitForRequests(3)
     await runtime.close()
@@ -90,12 +91,13 @@ describe('the title of a session', () => {
   })
 
   it('does not take a name that another session has', async () => {
-    const titles: (string | null)[] = []
+    const titles: unknown[] = []
     for (let session = 0; session < 2; session++) {
       const ready = await open()
       server.enqueue({ text: 'Yes.' }, { text: 'Same' })
       await ready.agent.run('Is it?').result
-      titles.push(await runtime.nameSession(ready.agent.sessionId))
+      await name(ready)
+      titles.push(await titleOf(ready))
       await runtime.close()
     }
     expect(titles).toEqual(['Same', 'Same #2'])

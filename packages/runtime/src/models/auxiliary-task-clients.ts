@@ -6,6 +6,7 @@ import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type ModelEndpoint } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 import type { HomeMemory } from '../memory/home-memory.js'
+import type { SessionJob } from '../runtime.js'
 import type { ModelChoice, ModelChoiceOptions } from './model-choice.js'
 import type { Spending } from './spending.js'
 
@@ -27,25 +28,14 @@ interface AuxiliaryTasksOptions {
   readonly logger: Logger
 }
 
+const SESSION_JOBS = ['session-title', 'session-summary', 'memory-review'] as const satisfies readonly SessionJob[]
 const DEFAULT_TIMEOUT_SECONDS = 30
 const REVIEW_SECONDS = 60
-/** Who closes the home within this time after a session was left wants to be gone. */
-const SETTLE_MS = 5_000
-/** A session in which nothing was said for so long was left. */
-const LEFT_AFTER_MS = 600_000
-/** Earlier sessions that nobody has summed up: so many of the newest at a time. */
-const MAX_EARLIER = 3
-/** Among so many of the newest, since those at work come first. */
-const MAX_LISTED = 50
-
 /** Work beside the conversation: who does it, and what of it is still going on. */
 export class AuxiliaryTasks {
   readonly #options: AuxiliaryTasksOptions
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<unknown>>()
-  #lookedBackAtMs = Number.NEGATIVE_INFINITY
-  /** Sessions seen to, with when they were last active then. */
-  readonly #finished = new Map<string, number>()
 
   constructor(options: AuxiliaryTasksOptions) {
     this.#options = options
@@ -99,14 +89,24 @@ export class AuxiliaryTasks {
     }
   }
 
+  /** What config.yaml wants done for sessions beside their runs. */
+  get sessionJobs(): readonly SessionJob[] {
+    const { auxiliary } = this.#options.config
+    const isOn: Readonly<Record<SessionJob, boolean>> = {
+      'session-title': auxiliary['title_generation']?.enabled !== false,
+      'session-summary': auxiliary['session_summary']?.enabled !== false,
+      'memory-review': this.#looksThrough(),
+    }
+    return SESSION_JOBS.filter((kind) => isOn[kind])
+  }
+
   /**
-   * Gives a session without a title one, unless config.yaml says no; `null` where none was given. `main` answers in it now. Rejects as the
-   * model or the store does.
+   * Does one of them as far as config.yaml wants it, by a model of the session: `main` where it is open. Resolves with whether anything came
+   * of it. Rejects as the model or the store does, and with an abort when the home is closed.
    */
-  async nameSession(sessionId: string, main: ModelChoice | undefined): Promise<string | null> {
+  async doSessionJob(kind: SessionJob, sessionId: string, main: ModelChoice | undefined): Promise<boolean> {
     this.#stop.signal.throwIfAborted()
-    if (this.#options.config.auxiliary['title_generation']?.enabled === false) return null
-    return this.#track(this.#name(sessionId, main))
+    return this.sessionJobs.includes(kind) && this.#track(this.#doJob(kind, sessionId, main))
   }
 
   #track<Result>(work: Promise<Result>): Promise<Result> {
@@ -114,96 +114,50 @@ export class AuxiliaryTasks {
     return work.finally(() => this.#underWay.delete(work))
   }
 
-  async #name(sessionId: string, main: ModelChoice | undefined): Promise<string | null> {
-    const {
-      language,
-      max_tokens: maxTokens,
-      timeout = DEFAULT_TIMEOUT_SECONDS,
-    } = this.#options.config.auxiliary['title_generation'] ?? {}
-    const { nameSession } = await import('../home/session-title.js')
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeout * 1_000)])
+  async #doJob(kind: SessionJob, sessionId: string, main: ModelChoice | undefined): Promise<boolean> {
     const storage = await this.#options.storage()
     const session = await storage.sessions.get(sessionId)
-    if (session === null) return null
-    const client = () => this.client('title_generation', main ?? this.#options.choiceOf(session))
-    return nameSession({ storage, sessionId, client, language, maxTokens, signal })
+    if (session === null) return false
+    const task = kind === 'session-title' ? 'title_generation' : 'session_summary'
+    const client = () => this.client(task, main ?? this.#options.choiceOf(session))
+    const { language, max_tokens: maxTokens, timeout } = this.#options.config.auxiliary[task] ?? {}
+    const common = { storage, client, language, maxTokens }
+    switch (kind) {
+      case 'session-title': {
+        const { nameSession } = await import('../home/session-title.js')
+        return this.#within(timeout, async (signal) => {
+          return (await nameSession({ ...common, sessionId, signal })) !== null
+        })
+      }
+      case 'session-summary': {
+        const { summarizeSession } = await import('../home/session-summary.js')
+        return this.#within(timeout, (signal) => summarizeSession({ ...common, session, signal }))
+      }
+      case 'memory-review':
+        // A session of fewer messages is not even read for it.
+        if (session.messageCount < this.#options.config.memory.flush_min_turns) return false
+        return this.#review(sessionId, await storage.log.entries(sessionId), client)
+      default:
+        return kind satisfies never
+    }
   }
 
-  /**
-   * What is due once a session was left, for the one just left and, every ten minutes, the newest earlier ones, one by one: it is
-   * summed up, and looked through for what should last, each as far as config.yaml wants that. What a home that closes leaves undone, the
-   * next one does. Each is done by a model of its own session. Resolves when there is nothing more to do. Never rejects.
-   */
-  async finishSessions(justLeft: string | null): Promise<void> {
-    const isOff = !this.#sumsUp() && !this.#looksThrough()
-    if (isOff || this.#stop.signal.aborted || (justLeft === null && !this.#isTimeToLookBack())) return
-    const { logger } = this.#options
-    const work = this.#finishSoon(justLeft).catch((error: unknown) => {
-      if (!isAbort(error)) logger.info('Sessions could not be finished.', { error: errorLine(error) })
-    })
-    await this.#track(work)
-  }
-
-  #sumsUp(): boolean {
-    return this.#options.config.auxiliary['session_summary']?.enabled !== false
+  /** What takes longer fails, which is no abort. */
+  async #within<Result>(
+    seconds = DEFAULT_TIMEOUT_SECONDS,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const limit = AbortSignal.timeout(seconds * 1_000)
+    try {
+      return await work(AbortSignal.any([this.#stop.signal, limit]))
+    } catch (error) {
+      if (limit.aborted && !this.#stop.signal.aborted) throw new Error(`It took longer than ${seconds} s.`)
+      throw error
+    }
   }
 
   #looksThrough(): boolean {
     return this.#options.config.memory.flush_min_turns > 0 && (this.#options.memory?.() ?? null) !== null
-  }
-
-  async #finishSoon(justLeft: string | null): Promise<void> {
-    const looksBack = this.#isTimeToLookBack()
-    const { clock, storage: open, logger } = this.#options
-    if (looksBack) this.#lookedBackAtMs = clock.now()
-    await clock.sleep(SETTLE_MS, this.#stop.signal)
-    const storage = await open()
-    const left = justLeft === null ? null : await storage.sessions.get(justLeft)
-    const newest = looksBack ? await storage.sessions.list({ limit: MAX_LISTED }) : []
-    const isLeft = ({ id, lastActiveAtMs }: SessionInfo) =>
-      id !== justLeft && lastActiveAtMs < clock.now() - LEFT_AFTER_MS
-    const isNew = ({ id, lastActiveAtMs }: SessionInfo) => this.#finished.get(id) !== lastActiveAtMs
-    const earlier = newest.filter((session) => isLeft(session) && isNew(session)).slice(0, MAX_EARLIER)
-    for (const session of [...(left ? [left] : []), ...earlier]) {
-      await this.#summarize(storage, session).catch((error: unknown) => {
-        if (isAbort(error)) throw error
-        logger.info('A session got no summary.', { sessionId: session.id, error: errorLine(error) })
-      })
-      await this.#lookThrough(storage, session)
-      this.#finished.set(session.id, session.lastActiveAtMs)
-    }
-  }
-
-  /** Others may leave sessions behind while this process goes on, and what was left a moment ago was too new the last time. */
-  #isTimeToLookBack(): boolean {
-    return this.#options.clock.now() - this.#lookedBackAtMs > LEFT_AFTER_MS
-  }
-
-  async #summarize(storage: Storage, session: SessionInfo): Promise<void> {
-    if (!this.#sumsUp()) return
-    const {
-      language,
-      max_tokens: maxTokens,
-      timeout = DEFAULT_TIMEOUT_SECONDS,
-    } = this.#options.config.auxiliary['session_summary'] ?? {}
-    const { summarizeSession } = await import('../home/session-summary.js')
-    const limit = AbortSignal.timeout(timeout * 1_000)
-    const signal = AbortSignal.any([this.#stop.signal, limit])
-    const client = () => this.#clientOf(session)
-    await summarizeSession({ storage, session, client, language, maxTokens, signal }).catch((error: unknown) => {
-      if (limit.aborted && !this.#stop.signal.aborted) throw new Error(`It took longer than ${timeout} s.`)
-      throw error
-    })
-  }
-
-  /** A session of fewer messages is not even read for it. */
-  async #lookThrough(storage: Storage, session: SessionInfo): Promise<void> {
-    if (!this.#looksThrough() || session.messageCount < this.#options.config.memory.flush_min_turns) return
-    await this.keepWhatLasts(session.id, await storage.log.entries(session.id), () => this.#clientOf(session))
-  }
-
-  #clientOf(session: SessionInfo): Promise<ModelClient> {
-    return this.client('session_summary', this.#options.choiceOf(session))
   }
 
   /**
@@ -219,18 +173,21 @@ export class AuxiliaryTasks {
     })
   }
 
-  async #review(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<void> {
+  /** Resolves with whether enough was said to ask a model. */
+  async #review(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<boolean> {
     const { config, logger, storage: open } = this.#options
     const memory = this.#options.memory!()!
     const { reviewMemory } = await import('../memory/memory-review.js')
     const { lookedThroughTo, noteLookedThrough } = await import('../home/looked-through.js')
     const { meta } = await open()
     const seen = await lookedThroughTo(meta, sessionId)
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(REVIEW_SECONDS * 1_000)])
-    const review = { memory, sessionId, minMessages: config.memory.flush_min_turns, client, logger, signal }
-    const { hasLooked } = await reviewMemory({ ...review, entries: entries.filter(({ seq }) => seq > seen) })
+    const review = { memory, sessionId, minMessages: config.memory.flush_min_turns, client, logger }
+    const { hasLooked } = await this.#within(REVIEW_SECONDS, (signal) =>
+      reviewMemory({ ...review, signal, entries: entries.filter(({ seq }) => seq > seen) }),
+    )
     const last = entries.at(-1)
     if (hasLooked && last) await noteLookedThrough(meta, sessionId, last.seq)
+    return hasLooked
   }
 
   /** Ends what is going on and waits until it has let go. */

@@ -44,6 +44,10 @@ export class JobQueue implements Jobs {
     return database.write(KEY, function* () {
       yield* database.claim('hermes_jobs')
       const same = key === null ? undefined : yield* first(openJobs(database).where('key', '=', key))
+      if (same && isMoved(same, input)) {
+        const move = database.builder.updateTable('hermes_jobs').set({ due_ms: dueMs }).where('id', '=', same.id)
+        return { job: toJob((yield* first(move.returningAll()))!), isNew: false }
+      }
       const row = { kind, key, payload, status: 'waiting', attempt: 0, max_attempts: maxAttempts } as const
       const insert = database.builder
         .insertInto('hermes_jobs')
@@ -143,6 +147,10 @@ export class JobQueue implements Jobs {
   #until(leaseMs: number): number {
     return this.#leaseClock.now() + leaseMs
   }
+}
+
+function isMoved({ attempt, due_ms }: JobRow, { dueAtMs }: NewJob): boolean {
+  return dueAtMs !== undefined && attempt === 0 && due_ms !== dueAtMs
 }
 
 function openJobs({ builder }: Database) {

@@ -77,6 +77,19 @@ export function testJobs(options: {
       await jobs.complete(taken)
       expect(await other.add({ kind: 'summary', key: 'k' })).toMatchObject({ isNew: true })
     })
+    jobCase('of one key are due when the newest call said, unless they were begun', async ({ jobs, other, clock }) => {
+      const job = { kind: 'summary', key: 'k' }
+      const dueAtMs = clock.now() + 2_000
+      await jobs.add(job)
+      expect(await other.add({ ...job, dueAtMs })).toMatchObject({ job: { dueAtMs }, isNew: false })
+      expect((await other.add(job)).job.dueAtMs).toBe(dueAtMs)
+      expect(await jobs.take(any)).toBeNull()
+      clock.step(2_000)
+      const taken = (await jobs.take(any))!
+      expect((await other.add({ ...job, dueAtMs: dueAtMs + 1 })).job).toEqual(taken)
+      await jobs.fail(taken, { error: 'no model' })
+      expect((await other.add({ ...job, dueAtMs: 0 })).job.dueAtMs).toBe(clock.now() + 60_000)
+    })
     jobCase(
       'go to another hand when the first was silent for too long, which then can change nothing',
       async ({ jobs, other, clock }) => {
