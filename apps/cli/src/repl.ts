@@ -5,7 +5,7 @@ import { createHistory } from './editor/history.js'
 import { EXIT } from './errors.js'
 import { Conversation } from './interactive/conversation.js'
 import { openConsole } from './interactive/open-console.js'
-import type { Seat } from './interactive/seat.js'
+import type { OpenSession } from './interactive/open-session.js'
 import type { Io } from './io.js'
 import { agentOptions } from './oneshot.js'
 import { homeOf, loggerOf, openCli } from './open-cli.js'
@@ -18,7 +18,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
   const runtime = await openCli(io, { yolo: false })
   const host = createSessionHost({ runtime })
-  let talk: Conversation | null = null
+  let begun: Conversation | null = null
   let stopListening = () => {}
   const home = homeOf(io)
   const history = createHistory({ file: join(home, 'history.jsonl'), logger: loggerOf(home) })
@@ -34,24 +34,24 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       user: io.user,
       remember: (line) => void history.add(line),
     })
-    talk = conversation
+    begun = conversation
     const complete = (line: string) => conversation.complete(line)
     const sources = { complete, cwd: io.cwd, userHome: io.userHome }
     const input = { sources, history: await history.load() }
     const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input })
     stopListening = listenForSignals(io, conversation)
     try {
-      await conversation.run(console, session, (seat) => greet(console.output, seat, session !== null))
+      await conversation.run(console, session, (opened) => greet(console.output, opened, session !== null))
     } finally {
       console.close()
     }
-    const { agent } = conversation.seat
+    const { agent } = conversation.session
     if (agent.entries().length > 0)
       io.stdout.write(`${createStyle(io.stdout).dim(`Go on later with: hermes -r ${agent.sessionId}`)}\n`)
     return EXIT.ok
   } finally {
     await host.settle()
-    await runtime.close(talk?.endReason)
+    await runtime.close(begun?.endReason)
     // A terminal that went away may say so twice, by its end and by a signal.
     stopListening()
   }
@@ -70,8 +70,8 @@ function listenForSignals(io: Io, conversation: Conversation): () => void {
   return () => stop()
 }
 
-function greet(output: Io['stdout'], seat: Seat, isResumed: boolean): void {
+function greet(output: Io['stdout'], opened: OpenSession, isResumed: boolean): void {
   const style = createStyle(output)
-  output.write(`${style.bold('Hermes')} ${style.dim(`with ${seat.model}. /help for help.`)}\n`)
-  if (isResumed) output.write(createRecap(seat.entries, output))
+  output.write(`${style.bold('Hermes')} ${style.dim(`with ${opened.model}. /help for help.`)}\n`)
+  if (isResumed) output.write(createRecap(opened.entries, output))
 }

@@ -17,17 +17,22 @@ import { createRecap } from '../render/recap.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
 import { childLines } from './child-lines.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
-import { isPlanningSeat } from './is-planning.js'
 import { KEYS_HELP } from './keys-help.js'
+import {
+  isPlanningSession,
+  leaveSession,
+  type OpenSession,
+  type OpenSessionOptions,
+  openSession,
+} from './open-session.js'
 import type { Asker } from './questions.js'
-import { leaveSeat, type Seat, type SeatOptions, takeSeat } from './seat.js'
 import { createTurnStatus } from './turn-status.js'
 
 /** What Enter does with a line while a run is under way. */
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 /** Options of {@link Conversation}. */
-export interface ConversationOptions extends Omit<SeatOptions, 'asker' | 'permissions' | 'onWakeUp'> {
+export interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp'> {
   readonly busyMode: BusyMode
   readonly yolo: boolean
   /** Begins in plan mode. */
@@ -65,7 +70,7 @@ export class Conversation implements ConsoleHandlers {
   /** Whether the model is in the middle of a line. */
   #isMidLine = false
   #opened: Console | null = null
-  #seat: Seat | null = null
+  #session: OpenSession | null = null
   #wake: () => void = () => undefined
   #turn: { readonly showStatus: () => void } | null = null
   #isLeaving = false
@@ -85,7 +90,7 @@ export class Conversation implements ConsoleHandlers {
     this.#isYolo = options.yolo
   }
 
-  get #permissions(): SeatOptions['permissions'] {
+  get #permissions(): OpenSessionOptions['permissions'] {
     return this.#isYolo ? 'approve' : 'ask'
   }
 
@@ -97,8 +102,8 @@ export class Conversation implements ConsoleHandlers {
     return this.#opened!
   }
 
-  get seat(): Seat {
-    return this.#seat!
+  get session(): OpenSession {
+    return this.#session!
   }
 
   get isBusy(): boolean {
@@ -129,14 +134,14 @@ export class Conversation implements ConsoleHandlers {
   }
 
   /** Talks until the person leaves. */
-  async run(console: Console, session: SessionInfo | null, greet: (seat: Seat) => void): Promise<void> {
+  async run(console: Console, session: SessionInfo | null, greet: (opened: OpenSession) => void): Promise<void> {
     this.#opened = console
-    await this.sit(session)
-    greet(this.seat)
-    if (this.#options.plan) await this.seat.agent.plan()
-    if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
+    await this.switchSession(session)
+    greet(this.session)
+    if (this.#options.plan) await this.session.agent.plan()
+    if (isPlanningSession(this.session)) this.say(PLAN_HINT)
     if (session) await this.#announceInbox()
-    if (this.seat.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
+    if (this.session.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)
     while (!this.#isLeaving) {
       const next = this.#wokenTurn ? undefined : this.#waiting.shift()
@@ -144,10 +149,10 @@ export class Conversation implements ConsoleHandlers {
       else if (next) await Promise.race([this.#handle(next), this.#abandoned])
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
-    await leaveSeat(this.seat, this.endReason)
+    await leaveSession(this.session, this.endReason)
   }
 
-  async sit(session: SessionInfo | null): Promise<void> {
+  async switchSession(session: SessionInfo | null): Promise<void> {
     const { runtime, host, request } = this.#options
     const asker: Asker = {
       output: this.output,
@@ -157,19 +162,22 @@ export class Conversation implements ConsoleHandlers {
       this.#wokenTurn = turn
       this.#wake()
     }
-    const seat = await takeSeat({ runtime, host, request, asker, permissions: this.#permissions, onWakeUp }, session)
-    const former = this.#seat
-    this.#seat = seat
+    const opened = await openSession(
+      { runtime, host, request, asker, permissions: this.#permissions, onWakeUp },
+      session,
+    )
+    const former = this.#session
+    this.#session = opened
     this.#wokenTurn = null
-    if (former?.handle.id === seat.handle.id) {
+    if (former?.handle.id === opened.handle.id) {
       former.stopAsking()
       former.handle.close()
-    } else if (former) await leaveSeat(former, 'left')
-    this.#watchTasks(seat)
+    } else if (former) await leaveSession(former, 'left')
+    this.#watchTasks(opened)
   }
 
   /** Says when a task in the background has ended. */
-  #watchTasks({ children }: Seat): void {
+  #watchTasks({ children }: OpenSession): void {
     this.#stopWatching()
     this.#stopWatching = children.watch(({ id, state, isBackground, endedAtMs }) => {
       if (isBackground && endedAtMs !== null && !this.#isLeaving) this.say(`Task ${id} ${state}.`)
@@ -197,14 +205,14 @@ export class Conversation implements ConsoleHandlers {
 
   #commandSession(): CommandSession {
     const { runtime } = this.#options
-    const { sessionId } = this.seat.agent
+    const { sessionId } = this.session.agent
     const stored = async () => (await runtime.storage()).sessions.get(sessionId)
     return createCommandSession({
       runtime,
-      ready: () => this.seat,
-      replaced: (seat) => {
-        this.#seat = seat
-        this.#watchTasks(seat)
+      ready: () => this.session,
+      replaced: (opened) => {
+        this.#session = opened
+        this.#watchTasks(opened)
       },
       isBusy: () => this.isBusy,
       own: {
@@ -241,13 +249,13 @@ export class Conversation implements ConsoleHandlers {
     else this.endReason = reason
     this.#isLeaving = true
     this.#ended.abort()
-    this.#seat?.handle.interrupt('the user left')
+    this.#session?.handle.interrupt('the user left')
     this.#wake()
   }
 
   stop(): void {
     this.#interruptedAtMs = performance.now()
-    this.seat.handle.interrupt('interrupted from the terminal')
+    this.session.handle.interrupt('interrupted from the terminal')
     if (this.#waiting.length === 0) return
     const draft = [...this.#waiting.splice(0).map(({ text }) => text), this.#console.draft()]
     this.#console.setDraft(draft.filter((text) => text !== '').join('\n'))
@@ -260,7 +268,7 @@ export class Conversation implements ConsoleHandlers {
     }
     this.#steering.push(text)
     this.#turn?.showStatus()
-    const how = await this.seat.handle.steer(text)
+    const how = await this.session.handle.steer(text)
     this.#steering.splice(this.#steering.indexOf(text), 1)
     this.#turn?.showStatus()
     if (how === 'delivered') this.say(`↪ ${text}`)
@@ -290,7 +298,7 @@ export class Conversation implements ConsoleHandlers {
         break
       case 'interrupts':
         this.#waiting.unshift({ text, shown })
-        this.seat.handle.interrupt('the user said something else')
+        this.session.handle.interrupt('the user said something else')
         break
       case 'waits':
         this.enqueue(text, shown)
@@ -311,7 +319,7 @@ export class Conversation implements ConsoleHandlers {
         break
       case 'interrupt':
         this.enqueue(text, shown)
-        this.seat.handle.interrupt('the user said something else')
+        this.session.handle.interrupt('the user said something else')
         break
       default:
         mode satisfies never
@@ -339,7 +347,7 @@ export class Conversation implements ConsoleHandlers {
   /** Somebody who comes back is not met by an agent that is at work already. */
   async #announceInbox(): Promise<void> {
     const { inbox } = await this.#options.runtime.storage()
-    const { length: count } = await inbox.waiting(this.seat.agent.sessionId)
+    const { length: count } = await inbox.waiting(this.session.agent.sessionId)
     if (count > 0)
       this.say(`${count === 1 ? 'A result' : `${count} results`} of background tasks: with your next message.`)
   }
@@ -417,13 +425,13 @@ export class Conversation implements ConsoleHandlers {
     switch (change.type) {
       case 'new':
         this.#title = null
-        return this.sit(null)
+        return this.switchSession(null)
       case 'open': {
         const session = await (await this.#options.runtime.storage()).sessions.get(change.sessionId)
-        await this.sit(session)
+        await this.switchSession(session)
         this.#title = null
-        if (change.recap) this.output.write(createRecap(this.seat.entries, this.output))
-        return this.say(`Now in ${session?.title ?? change.sessionId}, with ${this.seat.model}.`)
+        if (change.recap) this.output.write(createRecap(this.session.entries, this.output))
+        return this.say(`Now in ${session?.title ?? change.sessionId}, with ${this.session.model}.`)
       }
       case 'send':
         return this.turn(change.text)
@@ -433,7 +441,7 @@ export class Conversation implements ConsoleHandlers {
         return this.enqueue(change.text)
       case 'yolo':
         this.#isYolo = !this.#isYolo
-        this.seat.handle.setPermissions(this.#permissions)
+        this.session.handle.setPermissions(this.#permissions)
         return this.say(
           this.#isYolo
             ? 'YOLO is on: dangerous commands run without asking in this conversation. A hard floor stays.'
@@ -451,11 +459,11 @@ export class Conversation implements ConsoleHandlers {
   async turn(input: RunInput): Promise<void> {
     // One that began at this moment comes first in the session, and so on the screen.
     if (this.#wokenTurn) await this.#hear()
-    await this.#show(this.seat.handle.send(input))
+    await this.#show(this.session.handle.send(input))
   }
 
   async #show(turn: Turn): Promise<void> {
-    const { agent, children } = this.seat
+    const { agent, children } = this.session
     const view = createProgressView({ output: this.#stream, text: true })
     const status = createTurnStatus(Date.now())
     const showStatus = () =>
@@ -481,7 +489,7 @@ export class Conversation implements ConsoleHandlers {
       if (result.error) this.say(result.error.message)
       await this.#storeTitle()
       isCompleted = result.status === 'completed'
-      if (isPlanningSeat(this.seat)) this.say(PLAN_HINT)
+      if (isPlanningSession(this.session)) this.say(PLAN_HINT)
     } catch (error) {
       this.say(describeFailure(error).line)
     } finally {
@@ -504,7 +512,7 @@ export class Conversation implements ConsoleHandlers {
     if (this.#title === null) return
     const title = this.#title
     this.#title = null
-    await (await this.#options.runtime.storage()).sessions.update(this.seat.agent.sessionId, { title })
+    await (await this.#options.runtime.storage()).sessions.update(this.session.agent.sessionId, { title })
   }
 
   #waitingLines(): readonly string[] {

@@ -176,7 +176,7 @@ describe('facts about a model', () => {
   })
 })
 
-/** Reaches `origin` whatever address is asked for. */
+/** Reaches `origin` whatever address is requests for. */
 function redirected(origin: string): typeof fetch {
   return (input, init) => fetch(`${origin}${new URL(String(input)).pathname}`, init)
 }
@@ -307,7 +307,7 @@ describe('probe', () => {
     expect((await made.facts(requested)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
     const before = paths.length
     await made.probe({ ...requested, apiKey: null })
-    // What is loaded on this machine changes. Who answered is known, so nobody else is asked.
+    // What is loaded on this machine changes. Who answered is known, so nobody else is requests.
     expect(paths.slice(before)).toContain(path)
     expect(paths.length - before).toBe(path.startsWith('/api/show') || path === '/api/ps' ? 2 : 1)
   })
@@ -351,20 +351,20 @@ describe('probe', () => {
     expect((await directory().window(requested)).value).toBe(8_192)
   })
 
-  it('leaves a server on this machine that tells nothing alone for an hour, unless asked to try again', async () => {
-    let asked = 0
+  it('leaves a server on this machine that tells nothing alone for an hour, unless requests to try again', async () => {
+    let requests = 0
     let status = 503
     const origin = await serve((_request, response) => {
-      asked++
+      requests++
       response.writeHead(status).end('{}')
     })
     const clock = createFakeClock(NOW_MS)
     const requested = { provider: 'custom', baseUrl: `${origin}/v1`, model: 'm', apiKey: null }
     const made = directory({ clock })
     const asks = async (isAgain = false) => {
-      asked = 0
+      requests = 0
       await made.probe({ ...requested, isAgain })
-      return asked > 0
+      return requests > 0
     }
     // What fails says nothing about what the server knows.
     expect([await asks(), await asks()]).toEqual([true, true])

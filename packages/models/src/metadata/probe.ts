@@ -35,8 +35,8 @@ export async function probeEndpoint(endpoint: ProbedEndpoint, first?: string): P
   const questions = questionsFor(endpoint)
   let hasFailed = false
   for (const isFirst of [true, false]) {
-    const asked = questions.filter((question) => (question === first) === isFirst)
-    const answers = asked.map(async (question) => {
+    const group = questions.filter((question) => (question === first) === isFirst)
+    const answers = group.map(async (question) => {
       const facts = await QUESTIONS[question](endpoint).catch(() => 'failed' as const)
       return { question, facts }
     })

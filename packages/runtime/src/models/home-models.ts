@@ -187,8 +187,8 @@ export class HomeModels {
   ): Promise<void> {
     const { apiKey, api, headers, quirks } = choice
     const signal = AbortSignal.any([this.#closing.signal, options.signal])
-    const asked = { ...toRequestedModel(choice), apiKey, api, headers, quirks }
-    await (await this.directory()).probe({ ...asked, ...options, signal })
+    const question = { ...toRequestedModel(choice), apiKey, api, headers, quirks }
+    await (await this.directory()).probe({ ...question, ...options, signal })
   }
 
   /** Ends what runs in the background. */

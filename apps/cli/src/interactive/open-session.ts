@@ -1,3 +1,4 @@
+import { isPlanning } from '@hermes/agent-core'
 import { checkConversation, type Entry, project } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { OpenRequest, SessionAgent, SessionHandle, SessionHost } from '@hermes/host'
@@ -5,7 +6,7 @@ import type { AgentRequest, Runtime } from '@hermes/runtime'
 import { type Asker, answerQuestions } from './questions.js'
 
 /** What the sessions of a conversation have in common. */
-export interface SeatOptions {
+export interface OpenSessionOptions {
   readonly runtime: Runtime
   readonly host: SessionHost
   readonly request: AgentRequest
@@ -15,20 +16,20 @@ export interface SeatOptions {
 }
 
 /** The session a person is in. */
-export interface Seat extends Omit<SessionAgent, 'auxiliaryTask' | 'hasProcesses'> {
+export interface OpenSession extends Omit<SessionAgent, 'auxiliaryTask' | 'hasProcesses'> {
   readonly handle: SessionHandle
-  /** The log when the seat was taken. */
+  /** The log as it was then. */
   readonly entries: readonly Entry[]
   /** A question that the session was parked with was answered since; resuming uses the answer. */
   readonly isAnswered: boolean
-  /** The seat with another model, in the same shell; this one is not used any more. */
-  changeModel(change: Parameters<SessionHandle['changeModel']>[0]): Promise<Seat>
+  /** The session with another model, in the same shell; this one is not used any more. */
+  changeModel(change: Parameters<SessionHandle['changeModel']>[0]): Promise<OpenSession>
   /** Stops asking the person. */
   stopAsking(): void
 }
 
-/** A session to sit in, a stored one or a new one. */
-export async function takeSeat(options: SeatOptions, session: SessionInfo | null): Promise<Seat> {
+/** Opens a session for the person at the terminal, a stored one or a new one. */
+export async function openSession(options: OpenSessionOptions, session: SessionInfo | null): Promise<OpenSession> {
   const { runtime, host, request, asker, permissions, onWakeUp } = options
   const known = session ? { session } : {}
   const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: true, onWakeUp })
@@ -38,16 +39,20 @@ export async function takeSeat(options: SeatOptions, session: SessionInfo | null
   })
   const entries = session ? await (await runtime.storage()).log.entries(session.id) : []
   const isAnswered = waitsForAnswer(entries) && (await hasAnswer(runtime, session!.id))
-  return seatOf(agent, { handle, entries, isAnswered, stopAsking: answerQuestions(handle, asker) })
+  return toOpenSession(agent, { handle, entries, isAnswered, stopAsking: answerQuestions(handle, asker) })
 }
 
-function seatOf(agent: SessionAgent, state: Pick<Seat, 'handle' | 'entries' | 'isAnswered' | 'stopAsking'>): Seat {
-  const changeModel: Seat['changeModel'] = async (change) => seatOf(await state.handle.changeModel(change), state)
+function toOpenSession(
+  agent: SessionAgent,
+  state: Pick<OpenSession, 'handle' | 'entries' | 'isAnswered' | 'stopAsking'>,
+): OpenSession {
+  const changeModel: OpenSession['changeModel'] = async (change) =>
+    toOpenSession(await state.handle.changeModel(change), state)
   return { ...agent, ...state, changeModel }
 }
 
 /** Frees the agent and ends its session, `reason` being why in a word; one whose background processes still run keeps them until the end. */
-export async function leaveSeat({ handle, stopAsking }: Seat, reason: string): Promise<void> {
+export async function leaveSession({ handle, stopAsking }: OpenSession, reason: string): Promise<void> {
   stopAsking()
   if (!handle.isAtWork) await handle.end(reason)
   handle.close()
@@ -61,4 +66,10 @@ function waitsForAnswer(entries: readonly Entry[]): boolean {
 async function hasAnswer(runtime: Runtime, sessionId: string): Promise<boolean> {
   const { approvals } = await runtime.storage()
   return (await approvals.pending(sessionId)).some(({ status }) => status === 'answered')
+}
+
+/** Whether a session is planning. */
+export function isPlanningSession({ agent, entries }: Pick<OpenSession, 'agent' | 'entries'>): boolean {
+  const known = agent.entries()
+  return isPlanning(known.length > 0 ? known : entries)
 }
