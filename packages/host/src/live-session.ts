@@ -386,10 +386,11 @@ export class LiveSession {
       return settle !== undefined
     }
     const { runtime } = this.#options
-    const approval = await (await runtime.storage()).approvals.get(id)
-    if (!approval || rootSessionOf(approval.question.subject) !== this.id) return false
+    // One that is open here needs no look at the store, which may be what fails.
+    const kept = this.#approvals.has(id) ? null : await (await runtime.storage()).approvals.get(id)
+    if (!this.#approvals.has(id) && (!kept || rootSessionOf(kept.question.subject) !== this.id)) return false
     const isFirst = await runtime.policy.answer(id, answer, by)
-    if (this.#approvals.delete(id) || (isFirst && approval.status === 'parked'))
+    if (this.#approvals.delete(id) || (isFirst && kept?.status === 'parked'))
       this.#publish({ type: 'approval-close', id, choice: answer, ...(by === undefined ? {} : { by }) })
     return isFirst
   }

@@ -176,7 +176,7 @@ describe('facts about a model', () => {
   })
 })
 
-/** Reaches `origin` whatever address is requests for. */
+/** Reaches `origin` whatever address is asked for. */
 function redirected(origin: string): typeof fetch {
   return (input, init) => fetch(`${origin}${new URL(String(input)).pathname}`, init)
 }
@@ -307,7 +307,7 @@ describe('probe', () => {
     expect((await made.facts(requested)).contextLength).toMatchObject({ ...contextLength, source: 'endpoint' })
     const before = paths.length
     await made.probe({ ...requested, apiKey: null })
-    // What is loaded on this machine changes. Who answered is known, so nobody else is requests.
+    // What is loaded on this machine changes. Who answered is known, so nobody else is asked.
     expect(paths.slice(before)).toContain(path)
     expect(paths.length - before).toBe(path.startsWith('/api/show') || path === '/api/ps' ? 2 : 1)
   })
@@ -351,7 +351,7 @@ describe('probe', () => {
     expect((await directory().window(requested)).value).toBe(8_192)
   })
 
-  it('leaves a server on this machine that tells nothing alone for an hour, unless requests to try again', async () => {
+  it('leaves a server on this machine that tells nothing alone for an hour, unless told to try again', async () => {
     let requests = 0
     let status = 503
     const origin = await serve((_request, response) => {
