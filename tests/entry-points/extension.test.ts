@@ -56,6 +56,12 @@ export default {
 }
 `
 
+const MOON = `
+export default { name: 'moonlight', setup: (api) => {
+  api.factories.add('model-provider', 'moon', () => ({ baseUrl: process.env.MOON_URL, defaultModel: 'luna' }))
+} }
+`
+
 async function install(settings = 'kettle: { room: 7 }'): Promise<void> {
   const { home } = scene
   await mkdir(join(home, 'extensions'), { recursive: true, mode: 0o700 })
@@ -105,6 +111,22 @@ it('adds a command, a config key and a check', async () => {
     exitCode: 1,
     stdout: expect.stringMatching(/config\.yaml:2:\d+: kettle\.room: must be a number\.\n$/),
   })
+})
+
+it('adds a model provider: chosen by its name, listed and checked', async () => {
+  const { server, home, cwd } = scene
+  await mkdir(join(home, 'extensions'), { recursive: true, mode: 0o700 })
+  await writeFile(join(home, 'extensions/moon.mjs'), MOON, { mode: 0o600 })
+  await writeFile(join(home, 'config.yaml'), 'extensions: [moon.mjs]\nmodel: { provider: moon }\n')
+  const options = { home, cwd, env: { MOON_URL: server.baseUrl } }
+  server.enqueue({ text: 'By name.' }, { text: 'By flag.' })
+  expect(await runCli(['chat', '-q', 'Hi.'], options)).toMatchObject({ exitCode: 0, stdout: 'By name.\n' })
+  const flag = await runCli(['chat', '-q', 'Hi.', '--provider', 'moon', '-m', 'crescent'], options)
+  expect(flag).toMatchObject({ exitCode: 0, stdout: 'By flag.\n' })
+  const chats = server.requests.filter(({ body }) => body?.messages !== undefined)
+  expect(chats.map(({ body }) => body.model)).toEqual(['luna', 'crescent'])
+  expect((await runCli(['model', 'list'], options)).stdout).toMatch(/^moon +.*the extension moonlight$/m)
+  expect((await runCli(['doctor'], options)).stdout).toContain(`Model luna at moon (${server.baseUrl})`)
 })
 
 it.runIf(hasTmux)('adds a slash command to the terminal', async () => {

@@ -38,10 +38,11 @@ import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memo
 import { type HomeMemory, openHomeMemory } from './memory/home-memory.js'
 import { AuxiliaryTasks } from './models/auxiliary-task-clients.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './models/credentials.js'
+import { extensionProviders } from './models/extension-providers.js'
 import type { Fallbacks } from './models/fallbacks.js'
 import { HomeModels } from './models/home-models.js'
 import type { MixtureChoice } from './models/mixtures.js'
-import type { ModelChoice } from './models/model-choice.js'
+import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
 import { currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
@@ -143,6 +144,7 @@ class HomeRuntime implements Runtime {
   readonly #poolRedactor = createRedactor({ secrets: [] })
   readonly memory: HomeMemory | null
   readonly longMemory: HomeLongMemory | null
+  #extensionProviders: ModelChoiceOptions['endpoints'] = {}
   #store: Promise<HomeStore> | null = null
   readonly #modelResolver: ModelResolver
   readonly #auxiliaryTasks: AuxiliaryTasks
@@ -177,6 +179,7 @@ class HomeRuntime implements Runtime {
       stored,
       credentials: this.#credentials,
       models: this.models,
+      extensionProviders: () => this.#extensionProviders,
       atClose: (close) => this.#closers.add(close),
     })
     this.#auxiliaryTasks = new AuxiliaryTasks({
@@ -210,8 +213,10 @@ class HomeRuntime implements Runtime {
     })
     this.policy = this.permissions.policy
     this.extensions = this.#setUpExtensions()
+    const providers = extensionProviders(this.extensions)
+    this.#extensionProviders = providers.endpoints
     const ofConfig = readConfigSections(this.extensions, loaded.ownConfig)
-    const ofExtensions = [...loaded.ownExtensions.problems, ...this.extensions.problems]
+    const ofExtensions = [...loaded.ownExtensions.problems, ...this.extensions.problems, ...providers.problems]
     const ofEngine = this.extensions.factory('context-engine', config.context.engine) ? [] : loaded.engineProblems
     this.problems = [...ofConfig, ...loaded.problems, ...ofEngine, ...ofExtensions]
     const { tools, agents } = this.#openAgents(common)
@@ -414,7 +419,7 @@ class HomeRuntime implements Runtime {
   #environmentRequest(cwd: string): EnvironmentRequest {
     const { secrets } = this.#loaded
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
-    const secretNames = [...known, ...keyVariableNames(this.config), ...secrets.secretNames]
+    const secretNames = [...known, ...this.#keyVariables(), ...secrets.secretNames]
     const [logger, clock] = [this.#logger, this.#clock]
     const { config } = this
     const isolationSupport = this.#isolationSupport
@@ -423,10 +428,16 @@ class HomeRuntime implements Runtime {
     return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, ...machine }
   }
 
+  /** Variables with keys of models that config.yaml and extensions name. */
+  #keyVariables(): readonly string[] {
+    const ofExtensions = Object.values(this.#extensionProviders).flatMap(({ keyEnvs = [] }) => keyEnvs)
+    return [...keyVariableNames(this.config), ...ofExtensions]
+  }
+
   /** Takes out the secrets of the home and `more` of them. */
   #redact(more: readonly (string | null | undefined)[]): (text: string) => string {
     const { values, secretNames } = this.#loaded.secrets
-    const secrets = [...secretNames, ...keyVariableNames(this.config)].map((name) => values[name] ?? '')
+    const secrets = [...secretNames, ...this.#keyVariables()].map((name) => values[name] ?? '')
     const fallbacks = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
     const redactor = createRedactor({
       secrets: [

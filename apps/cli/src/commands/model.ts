@@ -36,7 +36,12 @@ export async function modelList(
 }
 
 function listProviders(io: Io, runtime: Runtime, json: boolean): number {
-  const named = Object.keys(runtime.config.providers).map((id) => ({ id, name: 'config.yaml', defaultModel: null }))
+  const ofExtensions = runtime.extensions
+    .list('factory')
+    .flatMap(({ owner, item }) => (item.kind === 'model-provider' ? [[item.name, `the extension ${owner}`]] : []))
+  const ofConfig = Object.keys(runtime.config.providers).map((id) => [id, 'config.yaml'])
+  const own = Object.entries(Object.fromEntries([...ofExtensions, ...ofConfig]) as Record<string, string>)
+  const named = own.map(([id, name]) => ({ id, name, defaultModel: null }))
   const known = PROVIDERS.map(({ id, name, defaultModel = null }) => ({ id, name, defaultModel }))
   const all = [...named.filter(({ id }) => !findProvider(id)), ...known].map((entry) => ({
     ...entry,

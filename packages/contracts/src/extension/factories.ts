@@ -4,6 +4,7 @@ import type { Environment } from '../environment.js'
 import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
 import type { MemoryProvider } from '../memory.js'
+import type { WireApi } from '../model.js'
 
 /** What extensions can make in place of what is built in, by kind. */
 export interface Factories {
@@ -13,6 +14,26 @@ export interface Factories {
   readonly backend: (request: BackendRequest) => Environment | Promise<Environment>
   /** Named by `memory.provider`. Called once per home, when something is recalled or kept first. */
   readonly memory: (request: MemoryRequest) => MemoryProvider | Promise<MemoryProvider>
+  /** Named by `model.provider`, `--provider` and wherever a provider can be named. Called once, as the home is opened. */
+  readonly 'model-provider': () => ModelProvider
+}
+
+/** A server of models, as an entry of `providers` in config.yaml would say it; an entry of that name counts more. */
+interface ModelProvider {
+  /** Requests go to its origin and nowhere else. */
+  readonly baseUrl: string
+  /** The wire it speaks. Default: judged by its address. */
+  readonly api?: WireApi
+  /** Default: the person has to name one. */
+  readonly defaultModel?: string
+  /** Variables with its key, which commands do not get. Default: it wants none. */
+  readonly keyVariables?: readonly string[]
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Further members of each request. */
+  readonly body?: JsonObject
+  /** Tokens of the window of its models. Default: what is known of them. */
+  readonly contextLength?: number
 }
 
 /** What a memory provider is opened with. */

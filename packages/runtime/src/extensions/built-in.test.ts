@@ -44,6 +44,8 @@ interface World {
   say(text: string, ...calls: readonly Call[]): Promise<string>
   /** Switches the session to planning. */
   plan(): Promise<unknown>
+  /** The session goes on over that platform. */
+  goOn(platform: string): Promise<void>
 }
 
 type Call = readonly [tool: string, args: object]
@@ -88,6 +90,11 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
     await say('Go there.', ['terminal', { command: 'cd inner' }])
     return (await say('And now?')).includes('<runtime-state>')
   },
+  'platform-change': async ({ say, goOn }) => {
+    await say('Here.')
+    await goOn('acp')
+    return (await say('There.')).includes('The conversation goes on over acp')
+  },
   references: async ({ say }) => {
     await writeFile(join(cwd, 'notes.txt'), 'The boat is blue.')
     return (await say('What does @file:notes.txt say?')).includes('The boat is blue.')
@@ -126,14 +133,19 @@ async function world(without: string | null): Promise<World> {
   const extensions = (builtIn: readonly Extension[]) => builtIn.filter(({ name }) => name !== without)
   const runtime = await openRuntime({ ...place, env, yolo: true, extensions })
   opened = runtime
-  const { agent } = await runtime.createAgent({})
+  let ready = await runtime.createAgent({ platform: 'cli' })
   return {
     runtime,
-    plan: () => agent.plan(),
+    goOn: async (platform) => {
+      await ready.close()
+      const session = await (await runtime.storage()).sessions.get(ready.agent.sessionId)
+      ready = await runtime.createAgent({ session: session!, platform })
+    },
+    plan: () => ready.agent.plan(),
     say: async (text, ...calls) => {
       for (const [name, args] of calls) server.enqueue({ toolCalls: [{ name, args }] })
       server.enqueue({ text: 'Done.' })
-      const run = agent.run(text)
+      const run = ready.agent.run(text)
       let notified = ''
       for await (const event of run) if (event.type === 'notice') notified += event.text
       expect(await run.result).toMatchObject({ status: 'completed' })

@@ -30,7 +30,8 @@ afterEach(async () => {
 async function open(yaml: object, ...extensions: readonly Extension[]): Promise<Runtime> {
   const config = { model: { default: 'm', base_url: server.baseUrl }, checkpoints: { enabled: false }, ...yaml }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const world = { env: {}, cwd: home.path, user: 'ada', tempDir: home.path }
+  const env = { MOON_KEY: 'full-moon', PATH: process.env['PATH']! }
+  const world = { env, cwd: home.path, user: 'ada', tempDir: home.path }
   const parts = (builtIn: readonly Extension[]) => [...builtIn, ...extensions]
   runtime = await openRuntime({ home: home.path, userHome: home.path, ...world, extensions: parts })
   return runtime
@@ -158,6 +159,51 @@ describe('factories', () => {
     await expect(onTheMoon.createAgent({})).rejects.toThrow(`no rocket to ${home.path}`)
     await runtime?.close()
     await expect((await open({ terminal: { backend: 'moon' } })).createAgent({})).rejects.toThrow(/it can be local/)
+  })
+})
+
+describe('a model provider', () => {
+  const bringing = part('moonlight', (api) => {
+    const headers = { 'x-moon': 'full' }
+    const keyVariables = ['MOON_KEY']
+    const provider = () =>
+      ({ baseUrl: server.baseUrl, api: 'chat-completions', defaultModel: 'luna', keyVariables, headers }) as const
+    api.factories.add('model-provider', 'moon', provider)
+    api.factories.add('model-provider', 'dark', () => {
+      throw new Error('new moon')
+    })
+  })
+  const asOf = { model: { provider: 'moon', default: undefined, base_url: undefined } }
+
+  it('is chosen by its name, asked with its key and headers, and one that fails is named', async () => {
+    const opened = await open(asOf, bringing)
+    expect(opened.problems).toEqual(['The model provider dark of the extension moonlight is left out: new moon.'])
+    expect(opened.chooseModel({})).toMatchObject({
+      provider: 'moon',
+      model: 'luna',
+      baseUrl: server.baseUrl,
+      apiKey: 'full-moon',
+    })
+    server.enqueue(
+      { toolCalls: [{ name: 'terminal', args: { command: 'echo "key: $MOON_KEY"' } }] },
+      { text: 'It shines.' },
+    )
+    const { agent } = await opened.createAgent({})
+    expect(await agent.run('Does it shine?').result).toMatchObject({ status: 'completed', text: 'It shines.' })
+    const [first, second] = server.requests
+    expect(first).toMatchObject({
+      headers: { authorization: 'Bearer full-moon', 'x-moon': 'full' },
+      body: { model: 'luna' },
+    })
+    expect(JSON.stringify(second!.body)).not.toContain('full-moon')
+    expect(() => opened.chooseModel({ provider: 'dark' })).toThrow(/Unknown provider "dark".*moon/)
+  })
+
+  it('gives way to an entry of config.yaml of its name', async () => {
+    const entry = { base_url: `${server.baseUrl}/elsewhere`, model: 'other' }
+    expect((await open({ ...asOf, providers: { moon: entry } }, bringing)).chooseModel({})).toMatchObject({
+      model: 'other',
+    })
   })
 })
 

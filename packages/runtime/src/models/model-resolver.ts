@@ -39,6 +39,8 @@ interface ModelResolverOptions {
   readonly stored: StoredCredentials
   readonly credentials: Credentials
   readonly models: HomeModels
+  /** What extensions bring; config.yaml counts more. */
+  readonly extensionProviders: () => ModelChoiceOptions['endpoints']
   readonly fetchTo: (baseUrl: string) => typeof fetch
   readonly storage: () => Promise<Storage>
   /** Takes what is to be done when the home is closed. */
@@ -75,7 +77,9 @@ export class ModelResolver {
   /** What config.yaml and the keys at hand say of models. */
   modelOptions(): Omit<ModelChoiceOptions, 'requested' | 'session'> {
     const { config, secrets, stored } = this.#options
-    return { ...configuredModels(config), secrets, stored: stored.providers }
+    const { endpoints, ...configured } = configuredModels(config)
+    const all = { ...this.#options.extensionProviders(), ...endpoints }
+    return { ...configured, endpoints: all, secrets, stored: stored.providers }
   }
 
   /**
