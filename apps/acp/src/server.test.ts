@@ -63,6 +63,29 @@ async function processes(): Promise<number> {
   return below.size - 1
 }
 
+it('asks a question of the agent once, also in a session that was loaded twice at the same time', async () => {
+  const forms: string[] = []
+  const client = {
+    notify: async () => undefined,
+    request: async (method: string) => {
+      forms.push(method)
+      return { action: 'decline' }
+    },
+  }
+  server.connect(client as unknown as AgentContext)
+  server.initialize({ protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } })
+  const { sessionId } = await server.newSession(request())
+  await prompt(sessionId)
+  await Promise.all([1, 2, 3].map(() => server.loadSession({ ...request(), sessionId })))
+  model.setHandler(({ body }) =>
+    body.messages.at(-1)!.role === 'tool'
+      ? { text: 'Done.' }
+      : { toolCalls: [{ name: 'clarify', args: { question: 'Which?', choices: ['red', 'blue'] } }] },
+  )
+  await prompt(sessionId)
+  expect(forms).toEqual(['elicitation/create'])
+})
+
 describe.runIf(process.platform === 'linux')('the processes of sessions', () => {
   async function openMany(): Promise<{ readonly ids: readonly string[]; readonly before: number }> {
     // What the whole home has stays.

@@ -37,6 +37,8 @@ export class AcpServer {
   readonly #io: Io
   readonly #options: ServeOptions
   readonly #sessions = new Map<string, AcpSession>()
+  /** The newest load of each session that is under way. */
+  readonly #loading = new Map<string, Promise<unknown>>()
   #client: AgentContext | null = null
   #capabilities: ClientCapabilities = {}
   #home: Promise<Home> | null = null
@@ -90,7 +92,10 @@ export class AcpServer {
 
   async loadSession(request: LoadSessionRequest): Promise<{ modes: SessionModeState }> {
     const { sessionId } = request
-    return answering(async () => {
+    const before = this.#loading.get(sessionId)
+    const loading = answering(async () => {
+      // Each closes what had the session open before, so they go one by one.
+      await before?.catch(() => undefined)
       const former = this.#sessions.get(sessionId)
       if (former?.isBusy) throw failure('invalidRequest', 'This session works on a prompt; cancel it before loading.')
       const session = await this.#open(request, former)
@@ -100,6 +105,12 @@ export class AcpServer {
       announceCommands(session)
       return { modes: session.modes(entries) }
     })
+    this.#loading.set(sessionId, loading)
+    try {
+      return await loading
+    } finally {
+      if (this.#loading.get(sessionId) === loading) this.#loading.delete(sessionId)
+    }
   }
 
   /** Changes what the agent may do from now on; to leave the plan is to accept it. */

@@ -43,7 +43,7 @@ export class EventBus {
     for (const reader of this.#readers) reader.add(item, bytes)
   }
 
-  read(options: ReadOptions = {}): EventReader {
+  read(options: ReadOptions = {}): UnreadEvents {
     const reader = new UnreadEvents(options, () => void this.#readers.delete(reader))
     if (options.after !== undefined) this.#replay(reader, options.after)
     this.#readers.add(reader)
@@ -64,6 +64,7 @@ export class EventBus {
   }
 }
 
+/** What one reader has not read yet. */
 class UnreadEvents implements EventReader {
   readonly #sessionId: string | undefined
   readonly #maxBytes: number
@@ -126,12 +127,17 @@ class UnreadEvents implements EventReader {
   }
 
   return(): Promise<IteratorResult<SessionEvent>> {
-    this.#hasLeft = true
     this.#unread = []
+    this.finish()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  /** Nothing more comes: it ends once all it has is read. */
+  finish(): void {
+    this.#hasLeft = true
     this.#onLeave()
     this.#waiting?.({ done: true, value: undefined })
     this.#waiting = null
-    return Promise.resolve({ done: true, value: undefined })
   }
 
   [Symbol.asyncIterator](): this {

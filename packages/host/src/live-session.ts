@@ -288,20 +288,26 @@ export class LiveSession {
   }
 
   async *#events(begun: Promise<BegunRun>): AsyncGenerator<AgentEvent> {
-    const { id, cursor } = await begun
+    const { id, cursor, result } = await begun
     const reader = (await this.#options.bus()).read({ sessionId: this.id, after: cursor, isWhole: true })
+    // Who comes late may find that the bus has forgotten the end already.
+    void result.then(() => reader.finish())
     for await (const { event } of reader) {
       if (event.type === 'events-missed') yield this.#missed(id, event.count)
       if (!('runId' in event) || event.runId !== id) continue
       yield event
       if (event.type === 'run-end') return
     }
+    yield { ...this.#baseOf(id), type: 'run-end', result: await result }
   }
 
   #missed(runId: string, count: number): AgentEvent {
     const text = `${count} events were not read in time and are left out here; the session has them.`
-    const base = { runId, sessionId: this.id, agentPath: ['root'], atMs: this.#options.clock.now() }
-    return { ...base, type: 'notice', level: 'warning', text }
+    return { ...this.#baseOf(runId), type: 'notice', level: 'warning', text }
+  }
+
+  #baseOf(runId: string) {
+    return { runId, sessionId: this.id, agentPath: ['root'], atMs: this.#options.clock.now() }
   }
 
   async #start(current: CurrentInput, input: RunInput, signal: AbortSignal | undefined): Promise<BegunRun> {

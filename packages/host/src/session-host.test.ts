@@ -99,6 +99,18 @@ describe('a session of a host', () => {
     expect(await turn.result).toMatchObject({ status: 'completed', text: 'word by word' })
   })
 
+  it('ends for who iterates it after all its events were forgotten', async () => {
+    const { server, open } = await stage()
+    server.enqueue({ text: 'Long over.' }, { text: 'x'.repeat(1_500_000), chunkSize: 100_000 })
+    const session = open()
+    const turn = session.send('begin')
+    await turn.result
+    await open().send('a lot').result
+    const seen: unknown[] = []
+    for await (const event of turn) seen.push(event)
+    expect(seen).toMatchObject([{ type: 'notice' }, { type: 'run-end', result: { text: 'Long over.' } }])
+  })
+
   it('stops an input whose agent is still being made', async () => {
     const { server, open } = await stage()
     echo(server)
@@ -371,6 +383,13 @@ describe('the agents of a host', () => {
     for (const other of others) await other.send('hello').result
     await host.closeIdle()
     expect([stalled, ...others].map(({ ready }) => ready !== null)).toEqual([true, false, false, true])
+    const { letGo } = delegating(server)
+    const delegated = open()
+    await delegated.send('begin').result
+    await others[2]!.send('hello').result
+    await host.closeIdle()
+    expect([stalled, delegated, others[2]!].map(({ ready }) => ready !== null)).toEqual([true, true, false])
+    letGo()
     stalled.interrupt()
     expect((await turn.result).status).toBe('interrupted')
   })

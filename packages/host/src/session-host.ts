@@ -65,7 +65,7 @@ export interface SessionHostOptions {
   readonly runtime: Runtime
   /** Agents of sessions that nobody used for so long are closed. Default: none is. */
   readonly idleMs?: number
-  /** Of more agents those used longest ago are closed, unless they are at work. Default: no limit. */
+  /** Of more agents those used longest ago are closed, unless a run or something in the background goes on. Default: no limit. */
   readonly maxAgents?: number
   /** The process ends with its answer: a process that stays gives titles, writes summaries and looks for what should last. Default `false`. */
   readonly leavesJobs?: boolean
@@ -177,8 +177,8 @@ class Host implements SessionHost {
     const withAgents = [...this.#sessions.values()].filter(({ ready }) => ready !== null)
     let surplus = withAgents.length - maxAgents
     const idle = withAgents.filter((session) => {
-      const isOld = this.#clock.now() - session.usedAtMs >= idleMs && !session.isAtWork
-      const isChosen = (isOld || surplus > 0) && !session.queue.isTaken
+      const isOld = this.#clock.now() - session.usedAtMs >= idleMs
+      const isChosen = (isOld || surplus > 0) && !session.isAtWork
       if (isChosen) surplus--
       return isChosen
     })
