@@ -4,7 +4,7 @@ import type { CommandOutput } from '@hermes/contracts/extension'
 import { EXIT, UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { withRuntime } from './open-cli.js'
-import { renderTable } from './render/command-table.js'
+import { renderFindings, renderTable } from './render/command-table.js'
 import { printable } from './render/style.js'
 
 /**
@@ -27,8 +27,13 @@ export function homeCommand(
     const context = { caller, session: null, cwd: io.cwd, commands, notice, signal: controller.signal }
     const outputs = await callCommand(command, args, context)
     for (const output of outputs) show(io, output, json)
-    return outputs.some((output) => output.type === 'text' && output.isProblem) ? EXIT.failed : EXIT.ok
+    return outputs.some(isProblem) ? EXIT.failed : EXIT.ok
   })
+}
+
+function isProblem(output: CommandOutput): boolean {
+  if (output.type === 'findings') return output.findings.some(({ level }) => level === 'fail')
+  return output.type === 'text' && output.isProblem === true
 }
 
 function show(io: Io, output: CommandOutput, json: boolean): void {
@@ -40,6 +45,9 @@ function show(io: Io, output: CommandOutput, json: boolean): void {
       if (json) for (const { cells, data } of output.rows) io.stdout.write(`${JSON.stringify(data ?? cells)}\n`)
       else if (output.rows.length === 0) io.stderr.write(`${output.empty}\n`)
       else io.stdout.write(renderTable(output, io.stdout))
+      break
+    case 'findings':
+      io.stdout.write(renderFindings(output.findings, io.stdout))
       break
     case 'choice':
     case 'form':

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Action } from './action.js'
 import { ENTRY_POINTS } from './entry-points.js'
-import type { Io } from './io.js'
+import { type Io, withoutNotices } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addBackup } from './program/backup.js'
 import { addChat, createProgram } from './program/chat.js'
@@ -39,7 +39,11 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
     .command('doctor')
     .description('check the setup and say what to do')
     .option('--offline', 'do not ask the model server')
-    .action((options) => choose(async (world) => (await import('./commands/doctor.js')).doctor(world, options)))
+    .action((options) =>
+      choose(async (world) =>
+        (await import('./home-command.js')).homeCommand(withoutNotices(world), 'doctor', options),
+      ),
+    )
   program
     .command('demo')
     .description('watch the agent fix a small broken project; needs no key and no network')

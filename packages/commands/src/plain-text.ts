@@ -15,6 +15,8 @@ function plainText(output: CommandOutput): string {
       return output.text
     case 'table':
       return output.rows.length === 0 ? output.empty : tableLines(output.rows).join('\n')
+    case 'findings':
+      return output.findings.map(({ level, text }) => `${level.padEnd(4)}  ${text}`).join('\n')
     case 'choice': {
       const lines = output.options.map(({ label, line }, index) => `${index + 1}. ${label}: ${line}`)
       return [output.question, ...lines].join('\n')

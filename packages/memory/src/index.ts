@@ -5,4 +5,5 @@ export { type Memory, type MemoryOptions, type MemoryState, openMemory } from '.
 export { loadChecks, objectionTo, orderIn } from './objection.js'
 export { describeUsage, type MemorySection, memorySection, shownEntries } from './prompt-section.js'
 export { type EntrySource, sourcesOf } from './sources.js'
+export { storeFindings } from './store-findings.js'
 export { MEMORY_TARGETS, type MemoryTarget } from './target.js'

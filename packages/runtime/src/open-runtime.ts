@@ -278,6 +278,8 @@ class HomeRuntime implements Runtime {
       isolationSupport: this.#isolationSupport,
       clock: this.#clock,
       logger: this.#logger,
+      runtime: () => this,
+      opened: this.#options,
       windowTokens: ({ session }) => this.models.window(this.#choiceOf(session.id)),
       delegated: (event) => this.#agents.delegated(event),
     })

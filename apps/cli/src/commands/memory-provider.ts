@@ -1,7 +1,7 @@
 import { setConfigValue, unsetConfigValue } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
+import { storeFindings } from '@hermes/memory'
 import type { Runtime } from '@hermes/runtime'
-import { storeFindings } from '../doctor/memory.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf, openCli } from '../open-cli.js'
@@ -20,7 +20,7 @@ interface ProviderFlags {
 export function memoryStatus(io: Io, { offline = false }: { readonly offline?: boolean }): Promise<number> {
   return withRuntime(io, async (runtime) => {
     const { longMemory } = runtime
-    const stores = await storeFindings(runtime)
+    const stores = await storeFindings(runtime.memory)
     for (const { text } of stores) io.stdout.write(`${text}\n`)
     const exitCode = stores.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.ok
     if (!longMemory) {

@@ -1,8 +1,8 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type ImportResult, importSessions } from '@hermes/storage'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
-import { isMissing } from '../is-missing.js'
 import { homeOf, withStorage } from '../open-cli.js'
 import { printable } from '../render/style.js'
 
@@ -30,7 +30,7 @@ export async function importFrom(io: Io, path: string, { json }: ImportFlags): P
 /** `hermes migrate-sessions [FOLDER]`: the files stay. */
 export async function migrateSessions(io: Io, folder: string | undefined, flags: ImportFlags): Promise<number> {
   const path = folder ?? join(homeOf(io), 'sessions')
-  if (folder === undefined && (await isMissing(path))) {
+  if (folder === undefined && !existsSync(path)) {
     io.stderr.write(`No older version kept transcripts here: ${path} does not exist.\n`)
     return EXIT.ok
   }

@@ -11,7 +11,7 @@ import type { Turn } from '@hermes/host'
 import { createCommandSession, type Runtime } from '@hermes/runtime'
 import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
-import { renderTable } from '../render/command-table.js'
+import { renderFindings, renderTable } from '../render/command-table.js'
 import { createProgressView } from '../render/progress.js'
 import { createRecap } from '../render/recap.js'
 import { createStyle, printable, type Style, wrap } from '../render/style.js'
@@ -386,6 +386,9 @@ export class Conversation implements ConsoleHandlers {
       case 'table':
         if (output.rows.length === 0) this.say(output.empty)
         else this.output.write(renderTable(output, this.output))
+        break
+      case 'findings':
+        this.output.write(renderFindings(output.findings, this.output))
         break
       case 'choice': {
         const options = output.options.map(({ label }) => ({ label: printable(label) }))

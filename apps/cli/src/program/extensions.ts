@@ -6,7 +6,7 @@ import { toolParameters } from '@hermes/registry'
 import { Command, Option } from 'commander'
 import type { Action } from '../action.js'
 import { EXIT, UsageError } from '../errors.js'
-import type { Io } from '../io.js'
+import { type Io, withoutNotices } from '../io.js'
 
 /**
  * Adds the commands of extensions to the table, after those of Hermes itself, whose names they cannot take. Only a home whose config.yaml names
@@ -16,8 +16,7 @@ export async function addExtensionCommands(program: Command, choose: (action: Ac
   const { config } = await loadConfig({ home: defaultHome(io), env: io.env })
   if (config.extensions.length === 0) return
   const { openCli } = await import('../open-cli.js')
-  const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
-  const runtime = await openCli(quiet, { yolo: false })
+  const runtime = await openCli(withoutNotices(io), { yolo: false })
   try {
     const taken = program.commands.map((command) => command.name())
     for (const { item } of runtime.extensions.list('subcommand'))

@@ -1,9 +1,16 @@
 import { columnWidths, padded } from '@hermes/commands'
-import type { CommandTable } from '@hermes/contracts/extension'
+import type { CommandTable, Finding } from '@hermes/contracts/extension'
 import type { Output } from '../io.js'
-import { clip, createStyle } from './style.js'
+import { clip, createStyle, printable } from './style.js'
 
 const LEAST = 20
+
+/** What was looked at, a line each with how it is before it. */
+export function renderFindings(findings: readonly Finding[], output: Output): string {
+  const style = createStyle(output)
+  const mark = { ok: style.green('ok  '), warn: style.yellow('warn'), fail: style.red('fail') }
+  return findings.map(({ level, text }) => `${mark[level]}  ${printable(text)}\n`).join('')
+}
 
 /** The rows of a table, a line each, with a mark where one is current; the first cell stands out, and the last one is cut where the line ends. */
 export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output): string {

@@ -2,6 +2,7 @@ import type { CompactOutcome, CompactPlan } from '../context.js'
 import type { Entry } from '../conversation.js'
 import type { JsonObject } from '../json.js'
 import type { JsonSchema } from '../tool.js'
+import type { Finding } from './doctor-check.js'
 
 /** What a person types to Hermes itself, `/name` in a session. */
 export interface Command {
@@ -47,6 +48,8 @@ export type CommandOutput =
   /** With `isProblem` something was left undone. */
   | { readonly type: 'text'; readonly text: string; readonly isProblem?: boolean }
   | CommandTable
+  /** What was looked at; a failure counts as something left undone. */
+  | { readonly type: 'findings'; readonly findings: readonly Finding[] }
   | CommandChoice
   | CommandForm
   | { readonly type: 'change'; readonly change: SessionChange }

@@ -13,6 +13,8 @@ import type { Storage } from '@hermes/storage'
 import { learningHints } from '@hermes/storage/extension'
 import { loopGuardOf } from '../agents/lineage.js'
 import { referenceOptions } from '../context/reference-sources.js'
+import { doctorCommand } from '../doctor/doctor-command.js'
+import type { DoctorHome } from '../doctor/finding.js'
 import { networkOf } from '../home/network-settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomeMemory } from '../memory/home-memory.js'
@@ -36,6 +38,9 @@ interface HomeParts {
   readonly toolsets: Runtime['toolsets']
   readonly clock: Clock
   readonly logger: Logger
+  /** The home itself, once it is open, and what it was opened with. */
+  readonly runtime: () => Runtime
+  readonly opened: DoctorHome
   /** Tokens of the window of who answers. */
   readonly windowTokens: (event: HookEvent) => Promise<number>
   /** What a session has delegated and has not ended, a few words each. */
@@ -81,5 +86,6 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     }),
     usageCommand({ storage, settings: config, clock }),
     checkpointCommands({ open: checkpoints.open, storage, policy }),
+    doctorCommand(parts.runtime, parts.opened),
   ]
 }

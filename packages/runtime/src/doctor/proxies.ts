@@ -1,10 +1,10 @@
 import type { Finding } from '@hermes/contracts/extension'
 import { readProxies, withoutLogin } from '@hermes/safety'
-import type { Io } from '../io.js'
+import type { DoctorHome } from './finding.js'
 import { fail, ok } from './finding.js'
 
 /** Which proxies requests go through; nothing where there are none. */
-export function proxyFindings({ env }: Pick<Io, 'env'>): readonly Finding[] {
+export function proxyFindings({ env }: Pick<DoctorHome, 'env'>): readonly Finding[] {
   const { proxies, problems } = readProxies(env)
   if (proxies === null) return []
   if (problems.length > 0) return problems.map(fail)

@@ -1,6 +1,6 @@
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
-import type { Runtime } from '@hermes/runtime'
+import type { Runtime } from '../runtime.js'
 import { fail } from './finding.js'
 
 const CHECK_WITHIN_MS = 30_000

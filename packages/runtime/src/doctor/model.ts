@@ -1,7 +1,8 @@
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
-import type { ModelChoice, Runtime } from '@hermes/runtime'
 import { listModels } from '@hermes/transports'
+import type { ModelChoice } from '../models/model-choice.js'
+import type { Runtime } from '../runtime.js'
 import { fail, ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 5_000

@@ -1,38 +1,18 @@
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
-import { describeUsage, MEMORY_TARGETS } from '@hermes/memory'
-import type { Runtime } from '@hermes/runtime'
+import { storeFindings } from '@hermes/memory'
+import type { Runtime } from '../runtime.js'
 import { fail, ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 5_000
-
-/** Beyond it nothing more is taken in before long, and the model has to merge. */
-const NEARLY_FULL = 0.95
 
 /** What is remembered, and whether the memory provider can be used that config.yaml may name. */
 export async function memoryFindings(
   runtime: Pick<Runtime, 'memory' | 'longMemory'>,
   { isOffline }: { readonly isOffline: boolean },
 ): Promise<readonly Finding[]> {
-  const stores = (await storeFindings(runtime)).map(({ level, text }) => ({ level, text: `Memory: ${text}` }))
+  const stores = (await storeFindings(runtime.memory)).map(({ level, text }) => ({ level, text: `Memory: ${text}` }))
   return [...stores, ...(await providerFindings(runtime, { isOffline }))]
-}
-
-/** How full the stores are, and whether they can be read. */
-export function storeFindings({ memory }: Pick<Runtime, 'memory'>): Promise<readonly Finding[]> {
-  return Promise.all(
-    MEMORY_TARGETS.map(async (target) => {
-      if (!memory?.isOn(target)) return ok(`${target}: switched off`)
-      try {
-        const state = await (await memory.open(target)).read(target)
-        const usage = `${target}: ${describeUsage(state)}`
-        if (state.chars < NEARLY_FULL * state.limit) return ok(usage)
-        return warn(`${usage}. Merge or remove entries with hermes memory edit, or raise the limit in config.yaml`)
-      } catch (error) {
-        return fail(`${target}: ${errorLine(error)}`)
-      }
-    }),
-  )
 }
 
 async function providerFindings(

@@ -4,25 +4,22 @@ import { type ConfigProblem, checkConfig, homeLayout, loadPermissions, loadSecre
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { parseRules } from '@hermes/safety'
-import type { Io } from '../io.js'
-import { isMissing } from '../is-missing.js'
-import { homeOf } from '../open-cli.js'
+import type { DoctorHome } from './finding.js'
 import { fail, ok, warn } from './finding.js'
+import { isMissing } from './is-missing.js'
 
 const LITTLE_BYTES = 500_000_000
 const GB = 1e9
 
 /** The home folder, its files and the disk they are on. */
-export async function homeFindings(io: Io): Promise<readonly Finding[]> {
-  const home = homeOf(io)
+export async function homeFindings({ home, env }: DoctorHome): Promise<readonly Finding[]> {
   const folder = await homeFolder(home)
   const disk = await diskSpace(home)
-  return [folder, ...(await configuration(io, home)), ...disk, await log(home)]
+  return [folder, ...(await configuration(home, env)), ...disk, await log(home)]
 }
 
 async function homeFolder(home: string): Promise<Finding> {
   const found = await stat(home).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown')
-  if (found === 'ENOENT') return ok(`Home ${home} (made on first use)`)
   if (typeof found === 'string') return fail(`Home ${home} cannot be looked at (${found}). Check its permissions.`)
   if (!found.isDirectory()) return fail(`Home ${home} is not a folder. Move it away, or set HERMES_HOME.`)
   const mayWrite = await access(home, constants.W_OK | constants.X_OK).then(
@@ -34,11 +31,11 @@ async function homeFolder(home: string): Promise<Finding> {
   return ok(`Home ${home}`)
 }
 
-async function configuration(io: Io, home: string): Promise<readonly Finding[]> {
+async function configuration(home: string, env: DoctorHome['env']): Promise<readonly Finding[]> {
   const layout = homeLayout(home)
   const [config, secrets, permissions] = await Promise.all([
-    checkConfig({ home, env: io.env }),
-    loadSecrets({ home, env: io.env }),
+    checkConfig({ home, env }),
+    loadSecrets({ home, env }),
     loadPermissions({ home }),
   ])
   const ruled = parseRules(permissions.rules, permissions).problems

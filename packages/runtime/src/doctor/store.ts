@@ -2,12 +2,11 @@ import { stat } from 'node:fs/promises'
 import { homeLayout } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
-import type { Runtime } from '@hermes/runtime'
 import { describeStoreUrl, findRescueFiles } from '@hermes/storage'
-import type { Io } from '../io.js'
-import { isMissing } from '../is-missing.js'
-import { homeOf } from '../open-cli.js'
+import type { Runtime } from '../runtime.js'
+import type { DoctorHome } from './finding.js'
 import { fail, ok, warn } from './finding.js'
+import { isMissing } from './is-missing.js'
 
 const WEEK_MS = 604_800_000
 
@@ -21,16 +20,16 @@ export async function rescueFindings({ rescueDirs }: Pick<Runtime, 'rescueDirs'>
 }
 
 /** Whether the session database is sound; reads all of it. */
-export async function storeFinding(io: Io, runtime: Runtime): Promise<Finding> {
+export async function storeFinding({ home }: Pick<DoctorHome, 'home'>, runtime: Runtime): Promise<Finding> {
   const { url } = runtime.config.storage
   if (url !== undefined) return serverFinding(runtime, describeStoreUrl(url).shown)
-  const file = homeLayout(homeOf(io)).stateDb
+  const file = homeLayout(home).stateDb
   if (await isMissing(file)) return ok('No sessions yet')
   try {
     const problems = await (await runtime.storage()).maintenance.check()
     if (problems.length === 0) return await backupFinding(runtime, file)
     return fail(
-      `Sessions: ${problems[0]}. Copy ${file} away before you go on; a backup may be in ${homeLayout(homeOf(io)).backups}`,
+      `Sessions: ${problems[0]}. Copy ${file} away before you go on; a backup may be in ${homeLayout(home).backups}`,
     )
   } catch (error) {
     return fail(`Sessions: ${errorLine(error)}`)

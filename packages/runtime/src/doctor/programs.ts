@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import type { Finding } from '@hermes/contracts/extension'
-import type { Io } from '../io.js'
+import type { DoctorHome } from './finding.js'
 import { ok, warn } from './finding.js'
 
 const PROGRAMS = [
@@ -18,9 +18,9 @@ const PROGRAMS = [
 ]
 
 /** Programs that the agent works better with. */
-export async function programFindings(io: Pick<Io, 'env'>): Promise<readonly Finding[]> {
+export async function programFindings({ env }: Pick<DoctorHome, 'env'>): Promise<readonly Finding[]> {
   return Promise.all(
-    PROGRAMS.map(async ({ name, ok: found, missing }) => ((await isInPath(name, io.env)) ? ok(found) : warn(missing))),
+    PROGRAMS.map(async ({ name, ok: found, missing }) => ((await isInPath(name, env)) ? ok(found) : warn(missing))),
   )
 }
 

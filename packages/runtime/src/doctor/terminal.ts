@@ -1,5 +1,5 @@
 import type { Finding } from '@hermes/contracts/extension'
-import type { Runtime } from '@hermes/runtime'
+import type { Runtime } from '../runtime.js'
 import { fail, ok, warn } from './finding.js'
 
 /** Which terminal backends are ready. One that is not chosen may well be missing. */

@@ -1,4 +1,8 @@
 import type { Finding } from '@hermes/contracts/extension'
+import type { RuntimeOptions } from '../runtime.js'
+
+/** The home that is looked at, and the environment it was opened in. */
+export type DoctorHome = Pick<RuntimeOptions, 'home' | 'env'>
 
 /** What is fine. */
 export const ok = (text: string): Finding => ({ level: 'ok', text })
