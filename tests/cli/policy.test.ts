@@ -297,6 +297,40 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
   })
 
+  it('of the model outlives its process: listed and answered elsewhere, the answer is given once', async () => {
+    const { server, home, cwd } = scene
+    const clarify = (question: string) => ({
+      toolCalls: [{ name: 'clarify', args: { question, choices: ['red', 'blue'] } }],
+    })
+    server.enqueue(clarify('Which colour?'), clarify('And which shade?'), { text: 'Done.' })
+    await using terminal = await openTerminal(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 80 })
+    await terminal.shows(/>$/)
+    await terminal.type('Paint it.')
+    await terminal.press('Enter')
+    await terminal.shows('Which colour?')
+    const listed = async () => {
+      const { stdout } = await hermes('approvals', 'list', '--json')
+      return JSON.parse(stdout) as { id: string; sessionId: string; type: string; question: { question: string } }
+    }
+    const first = await listed()
+    expect(await hermes('approvals', 'answer', first.id, '2')).toMatchObject({ stdout: 'Answered: blue.\n' })
+    await terminal.shows('And which shade?')
+    await terminal.signal('KILL')
+    const second = await listed()
+    expect(second).toMatchObject({
+      type: 'question',
+      sessionId: first.sessionId,
+      question: { choices: ['red', 'blue'] },
+    })
+    expect((await hermes('approvals')).stdout).toContain('And which shade?')
+    expect((await hermes('approvals', 'answer', second.id, 'dark', 'green')).stdout).toContain('Answered: dark green.')
+    expect((await hermes('approvals', 'answer', second.id, 'red')).exitCode).toBe(2)
+    expect(await chat('-r', first.sessionId)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    const results = server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'tool')
+    expect(results.map(({ content }) => content)).toEqual(['The user answered: blue', 'The user answered: dark green'])
+    expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
+  })
+
   it('parks the run when nobody answers; answered from elsewhere it goes on where it is resumed', async () => {
     const { server, home, cwd } = scene
     const open = (...args: string[]) =>

@@ -39,7 +39,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       notices: false,
       ...(session ? { session } : {}),
       permissions: person ? 'ask' : unattendedMode('oneshot', runtime.config.approvals),
-      answersQuestions: person !== null,
+      ...(person ? { answersQuestions: 'now' as const } : {}),
     })
     const { agent, models } = await handle.agent()
     person?.answer(handle)

@@ -6,7 +6,7 @@ import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
 import type { NewSession, SessionStore } from '@hermes/contracts/store'
-import type { Answer, Question, Tool } from '@hermes/contracts/tool'
+import type { AskPerson, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import { createAllowAllPolicy } from '@hermes/safety'
@@ -46,8 +46,8 @@ export interface AgentOptions {
   readonly safety?: SafetyOptions
   /** What looks in or steps in: a list that is set up for this agent, or what was set up for several. Default: {@link standardExtensions}. */
   readonly extensions?: readonly Extension[] | { readonly hooks: Hooks }
-  /** Answers questions of tools such as `clarify`. Default: nobody does. */
-  readonly ask?: (question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>
+  /** Answers questions of tools such as `clarify`, or has the run park until an answer is there. Default: nobody does. */
+  readonly ask?: AskPerson
   readonly clock?: Clock
   readonly logger?: Logger
 }

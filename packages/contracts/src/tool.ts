@@ -96,6 +96,63 @@ export type Answer =
   | { readonly type: 'answered'; readonly text: string }
   | { readonly type: 'unanswered'; readonly reason: string }
 
+/** A question as text, for where there is no form: with its choices by number. */
+export function numberedQuestion({ question, choices, allowFreeText }: Question): string {
+  const how =
+    choices.length === 0
+      ? 'Answer in your own words.'
+      : allowFreeText
+        ? 'Answer with a number, or in your own words.'
+        : 'Answer with a number.'
+  return [question, ...choices.map((choice, index) => `${index + 1}. ${choice}`), how].join('\n')
+}
+
+/** What a text answers: the choice of that number, or what it says. */
+export function answerIn({ choices }: Question, text: string): Answer & { readonly type: 'answered' } {
+  const number = /^\s*(\d{1,2})[.)]?\s*$/.exec(text)?.[1]
+  return { type: 'answered', text: choices[Number(number) - 1] ?? text.trim() }
+}
+
+/** Whoever is asked answers later: the run parks, and its call asks again when it is resumed. */
+export interface ParkedQuestion {
+  readonly type: 'parked'
+  readonly id: string
+}
+
+/** Answers what the call `callId` asks; abort of `signal` withdraws the question. */
+export type AskPerson = (
+  question: Question,
+  options: { readonly signal: AbortSignal; readonly callId: string },
+) => Promise<Answer | ParkedQuestion>
+
+/** A question to a person, kept until its answer has reached the model or it expired. */
+export interface KeptQuestion {
+  readonly id: string
+  readonly sessionId: string
+  /** The call that asks; it asks again after a crash or a park. */
+  readonly callId: string
+  readonly question: Question
+  readonly askedAtMs: number
+  /** From then on it is not answered any more. */
+  readonly expiresAtMs: number
+  readonly status: 'open' | 'parked' | 'answered' | 'used'
+  /** What was answered; `null` before. */
+  readonly answer: string | null
+  readonly by: string | null
+}
+
+/** Where questions live; as an `ApprovalStore` for what tools ask. */
+export interface QuestionStore {
+  /**
+   * Adds or replaces by id; one that is `used` is forgotten. What is answered never becomes open or parked again, and of two answers at once,
+   * from whichever processes, one is kept. `false` when nothing was kept.
+   */
+  put(question: KeptQuestion): Promise<boolean>
+  get(id: string): Promise<KeptQuestion | null>
+  /** Those of a session, by default of all, oldest first. */
+  pending(sessionId?: string): Promise<readonly KeptQuestion[]>
+}
+
 /** What earlier calls of the session left behind. */
 export interface ToolState {
   /** Data of the newest successful result of `toolName` (which must keep it, see `Tool.keepsData`), and how many calls of any tool came after it. */

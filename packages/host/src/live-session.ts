@@ -5,12 +5,14 @@
 import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
 import { type ApprovalChoice, type ApprovalQuestion, rootSessionOf, type Unanswered } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { Answer, Question } from '@hermes/contracts/tool'
+import { type Answer, answerIn } from '@hermes/contracts/tool'
 import type { AgentRequest, ReadyAgent, Runtime } from '@hermes/runtime'
 import type { EventBus, EventReader } from './event-bus.js'
 import type { HostEventBody } from './session-event.js'
+import { SessionQuestions } from './session-questions.js'
 import { type Place, SessionQueue } from './session-queue.js'
 
 /**
@@ -44,8 +46,11 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   readonly permissions: PermissionMode
   /** A stored session works in its own folder where that still exists, in place of `cwd`. Default `false`. */
   readonly keepsFolder?: boolean
-  /** Whether a reader answers what the model asks; else it cannot ask. Default `false`. */
-  readonly answersQuestions?: boolean
+  /**
+   * Who answers what the model asks: a reader at once (`now`), or what the person says next (`later`), so that the run parks; see
+   * {@link SessionHandle.takeAnswer}. Default: nobody, so that the model decides; an answer that was given elsewhere counts all the same.
+   */
+  readonly answersQuestions?: 'now' | 'later'
   /** Told of a run that begins by itself, with what came of background tasks. Must not throw. */
   readonly onWakeUp?: (turn: Turn) => void
 }
@@ -109,10 +114,8 @@ export class LiveSession {
   #isShut = false
   #stopListening: () => void = () => undefined
   #stopWatching: () => void = () => undefined
-  /** Withdraws what is open, by the id of the question. */
-  readonly #questions = new Map<string, (answer: Answer | null, by?: string) => void>()
+  readonly #questions: SessionQuestions
   readonly #approvals = new Set<string>()
-  #questionCount = 0
   /** A task in the background has ended since its results were last looked for. */
   #hasResults = false
   /** The last run completed: after a stop, a limit or a failure nothing begins by itself. */
@@ -127,6 +130,15 @@ export class LiveSession {
     this.#request = request
     this.#isStored = !isNew
     this.#permissions = request.permissions
+    const { id: sessionId, runtime, clock, logger } = options
+    const store = async () => (await runtime.storage()).questions
+    this.#questions = new SessionQuestions({
+      sessionId,
+      store,
+      publish: (event) => this.#publish(event),
+      clock,
+      logger,
+    })
   }
 
   get id(): string {
@@ -167,7 +179,7 @@ export class LiveSession {
     const { runtime } = this.#options
     const {
       permissions: _mode,
-      answersQuestions,
+      answersQuestions: _answers,
       keepsFolder,
       onWakeUp: _onWakeUp,
       session: known,
@@ -181,7 +193,7 @@ export class LiveSession {
       ...request,
       ...(folder === null ? {} : { cwd: folder }),
       ...(stored ? { session: stored } : { sessionId: this.id }),
-      ...(answersQuestions ? { ask: (question, { signal }) => this.#ask(question, signal) } : {}),
+      ask: (question, call) => this.#questions.ask(question, call, this.#request.answersQuestions ?? 'never'),
     })
     this.#isStored = true
     // The next agent is made from what the store has then.
@@ -364,6 +376,7 @@ export class LiveSession {
   async #publishAll(bus: EventBus, run: Run): Promise<void> {
     for await (const event of run) {
       if (event.type === 'approval-resolve') this.#withdraw(event.approvalId)
+      if (event.type === 'tool-end') await this.#questions.used(event.callId)
       bus.publish(this.id, event)
     }
     // What agents below it ask in the background is still open.
@@ -386,11 +399,7 @@ export class LiveSession {
 
   /** `false` when it is answered already, and when it is none of this session. */
   async answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean> {
-    if (typeof answer !== 'string') {
-      const settle = this.#questions.get(id)
-      settle?.(answer, by)
-      return settle !== undefined
-    }
+    if (typeof answer !== 'string') return this.#questions.answer(id, answer, by)
     const { runtime } = this.#options
     // One that is open here needs no look at the store, which may be what fails.
     const kept = this.#approvals.has(id) ? null : await (await runtime.storage()).approvals.get(id)
@@ -401,25 +410,19 @@ export class LiveSession {
     return isFirst
   }
 
-  #withdraw(id: string): void {
-    if (this.#approvals.delete(id)) this.#publish({ type: 'approval-close', id })
+  /** Takes what a person says next as the answer to the question that parked the run. `false` where none did. */
+  async takeAnswer(text: string, by?: string): Promise<boolean> {
+    const { log } = await this.#options.runtime.storage()
+    const entries = await log.entries(this.id)
+    const isResult = (callId: string, entry: Entry) =>
+      entry.type === 'message' && entry.message.role === 'tool' && entry.message.callId === callId
+    const hasResult = (callId: string) => entries.some((entry) => isResult(callId, entry))
+    const parked = await this.#questions.parked(hasResult)
+    return parked !== null && this.#questions.answer(parked.id, answerIn(parked.question, text), by)
   }
 
-  #ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    const id = `q${++this.#questionCount}`
-    return new Promise((resolve) => {
-      const settle = (answer: Answer | null) => {
-        this.#questions.delete(id)
-        signal.removeEventListener('abort', withdraw)
-        this.#publish({ type: 'question-close', id, ...(answer ? { answer } : {}) })
-        resolve(answer ?? { type: 'unanswered', reason: 'The question was withdrawn.' })
-      }
-      const withdraw = () => settle(null)
-      this.#questions.set(id, settle)
-      if (signal.aborted) return withdraw()
-      signal.addEventListener('abort', withdraw, { once: true })
-      this.#publish({ type: 'question-open', id, question })
-    })
+  #withdraw(id: string): void {
+    if (this.#approvals.delete(id)) this.#publish({ type: 'approval-close', id })
   }
 
   #publish(event: HostEventBody): void {
@@ -442,7 +445,7 @@ export class LiveSession {
     this.#ready = null
     this.#stopListening()
     this.#stopWatching()
-    for (const withdraw of this.#questions.values()) withdraw(null)
+    this.#questions.withdrawAll()
     for (const id of this.#approvals) this.#withdraw(id)
     const closed = ready.close(reason)
     this.#closing = closed.catch(() => undefined)

@@ -12,6 +12,8 @@ export type HostEventBody =
   | { readonly type: 'approval-close'; readonly id: string; readonly choice?: ApprovalChoice; readonly by?: string }
   /** The model asks the person something. */
   | { readonly type: 'question-open'; readonly id: string; readonly question: Question }
+  /** Nobody answers now: the run parks until there is an answer, which comes as `question-close`. */
+  | { readonly type: 'question-kept'; readonly id: string; readonly question: Question }
   /** It is answered, or nobody waits for the answer any more: then without `answer`. */
   | { readonly type: 'question-close'; readonly id: string; readonly answer?: Answer }
   /** A task in the background has ended. */

@@ -56,6 +56,7 @@ function echo(server: ModelServer): void {
   server.setHandler(({ body }) => ({ text: `you said ${JSON.stringify(body.messages.at(-1)?.content)}` }))
 }
 
+const WHICH = { toolCalls: [{ name: 'clarify', args: { question: 'Which?', choices: ['red', 'blue'] } }] }
 const DANGEROUS = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }
 
 describe('a session of a host', () => {
@@ -210,7 +211,7 @@ describe('a session of a host', () => {
       { toolCalls: [{ name: 'clarify', args: { question: 'Which?', choices: ['red', 'blue'] } }] },
       { text: 'Fine.' },
     )
-    const session = open({ permissions: 'ask', answersQuestions: true })
+    const session = open({ permissions: 'ask', answersQuestions: 'now' })
     const reader = await session.subscribe()
     const turn = session.send('choose')
     for await (const { event } of reader) {
@@ -222,6 +223,50 @@ describe('a session of a host', () => {
     }
     expect((await turn.result).status).toBe('completed')
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('blue')
+  })
+
+  it('parks what the model asks where the answer is what the person says next, a number or own words', async () => {
+    const { server, host, open } = await stage()
+    for (const [reply, answer] of [
+      ['2', 'blue'],
+      ['Green, please.', 'Green, please.'],
+    ] as const) {
+      const session = open({ answersQuestions: 'later' })
+      expect(await session.takeAnswer(reply)).toBe(false)
+      const reader = await host.subscribe()
+      server.enqueue(WHICH, { text: 'Fine.' })
+      const { status, pending } = await session.send('choose').result
+      expect(status).toBe('parked')
+      for await (const { event } of reader) if (event.type === 'question-kept' && event.id === pending![0]) break
+      // Not answered yet: it is the same question.
+      expect(await session.send({ resume: true }).result).toMatchObject({ status: 'parked', pending })
+      expect(await open().answer(pending![0]!, { type: 'answered', text: 'no' })).toBe(false)
+      expect(await session.takeAnswer(reply, 'ada')).toBe(true)
+      expect(await session.takeAnswer(reply)).toBe(false)
+      expect(await session.send({ resume: true }).result).toMatchObject({ status: 'completed', text: 'Fine.' })
+      expect(server.requests.at(-1)?.body.messages.at(-1)).toMatchObject({ content: `The user answered: ${answer}` })
+      expect(await session.takeAnswer(reply)).toBe(false)
+    }
+    expect(server.violations).toEqual([])
+  })
+
+  it('hears an answer that another process of the home gave while a reader is asked', async () => {
+    const { server, runtime, open } = await stage()
+    server.enqueue(WHICH, { text: 'Fine.' })
+    const session = open({ permissions: 'ask', answersQuestions: 'now' })
+    const reader = await session.subscribe()
+    const turn = session.send('choose')
+    for await (const { event } of reader) {
+      if (event.type !== 'question-open') continue
+      const { questions } = await runtime.storage()
+      const kept = (await questions.get(event.id))!
+      expect(await questions.put({ ...kept, status: 'answered', answer: 'red', by: 'elsewhere' })).toBe(true)
+      expect(await session.answer(event.id, { type: 'answered', text: 'blue' })).toBe(false)
+      break
+    }
+    expect((await turn.result).status).toBe('completed')
+    expect(server.requests.at(-1)?.body.messages.at(-1)).toMatchObject({ content: 'The user answered: red' })
+    expect(await (await runtime.storage()).questions.pending()).toEqual([])
   })
 
   it('tells the readers of all sessions with one cursor, from which another reader goes on', async () => {

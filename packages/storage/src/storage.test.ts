@@ -11,6 +11,7 @@ import {
   testEnds,
   testJobs,
   testLedger,
+  testQuestionStore,
   testStorage,
   testStore,
   testSummaries,
@@ -47,6 +48,13 @@ testApprovalStore({
   create: async () => {
     const { store, close } = await open()
     return { approvals: store.approvals, close }
+  },
+})
+
+testQuestionStore({
+  create: async () => {
+    const { store, close } = await open()
+    return { questions: store.questions, close }
   },
 })
 

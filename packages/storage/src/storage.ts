@@ -10,6 +10,7 @@ import type {
   Sessions,
   UsageLedger,
 } from '@hermes/contracts/store'
+import type { QuestionStore } from '@hermes/contracts/tool'
 import type { Jobs } from './jobs.js'
 import type { Learnings } from './learnings.js'
 import type { PersonFilter } from './person-filter.js'
@@ -315,6 +316,8 @@ export interface Storage extends SessionStore {
   readonly search: SessionSearch
   /** Questions to a person that are not answered, or whose answer was not used yet. */
   readonly approvals: ApprovalStore
+  /** What tools ask people, as long as no answer has reached the model. */
+  readonly questions: QuestionStore
   /** What the policy decided, also in sessions that are gone. */
   readonly audit: AuditLog
   /** Every finished model call, auxiliary tasks included; also of sessions that are gone. */

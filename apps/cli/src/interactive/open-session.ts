@@ -32,7 +32,7 @@ export interface OpenSession extends Omit<SessionAgent, 'auxiliaryTask' | 'hasPr
 export async function openSession(options: OpenSessionOptions, session: SessionInfo | null): Promise<OpenSession> {
   const { runtime, host, request, asker, permissions, onWakeUp } = options
   const known = session ? { session } : {}
-  const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: true, onWakeUp })
+  const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: 'now', onWakeUp })
   const agent = await handle.agent().catch((error: unknown) => {
     handle.close()
     throw error

@@ -1,6 +1,4 @@
-import { toApprovalChoice } from '@hermes/commands'
-import type { ApprovalChoice } from '@hermes/contracts/policy'
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { Action } from '../action.js'
 
 /** `hermes permissions …`, `hermes approvals …` and `hermes audit …`. */
@@ -47,7 +45,7 @@ function addPermissions(program: Command, choose: (action: Action) => void): voi
 function addApprovals(program: Command, choose: (action: Action) => void): void {
   const approvals = program
     .command('approvals')
-    .description('list and answer open approvals, also those of other sessions')
+    .description('list and answer open approvals and questions, also those of other sessions')
   const call = (words: readonly string[], options = {}) =>
     choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'approvals', { words }, options))
   approvals
@@ -60,18 +58,17 @@ function addApprovals(program: Command, choose: (action: Action) => void): void 
     .description(
       'answer one, by its id or the unique start of it; what was parked or refused meanwhile goes on with: hermes -r SESSION',
     )
-    .addArgument(new Argument('<choice>', 'once, session, always or deny; yes and no do too').argParser(readChoice))
-    .action((id, choice) => call([id, choice]))
+    .addArgument(
+      new Argument(
+        '<answer...>',
+        'once, session, always or deny; yes and no do too. To a question of the model: a number or your words',
+      ),
+    )
+    .action((id: string, words: readonly string[]) => call([id, ...words]))
   approvals
     .command('revoke <id>')
     .description('take back an answer that was not used yet, or a question')
     .action((id) => call(['revoke', id]))
-}
-
-function readChoice(word: string): ApprovalChoice {
-  const choice = toApprovalChoice(word)
-  if (choice === null) throw new InvalidArgumentError('Allowed choices are once, session, always, deny.')
-  return choice
 }
 
 function addAudit(program: Command, choose: (action: Action) => void): void {

@@ -5,7 +5,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { RunEnding } from '@hermes/contracts/extension'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
-import type { Answer, Notice, Question } from '@hermes/contracts/tool'
+import type { AskPerson, Notice } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { ActivityTracker } from '../events/activity.js'
 import type { AgentEventBody } from '../events/event.js'
@@ -32,7 +32,7 @@ export interface AgentParts {
   readonly hooks: Hooks
   /** Undoes the setup of extensions that are this agent's alone. Never rejects. */
   readonly closeExtensions: () => Promise<void>
-  readonly ask: ((question: Question, options: { readonly signal: AbortSignal }) => Promise<Answer>) | null
+  readonly ask: AskPerson | null
   readonly maxSteps: number
   readonly sampling: Sampling
   readonly clock: Clock

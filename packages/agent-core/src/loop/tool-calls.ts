@@ -1,7 +1,7 @@
 import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { NewEntry, TextPart, ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import type { Permit } from '@hermes/contracts/policy'
-import { effectOf, type Tool } from '@hermes/contracts/tool'
+import { effectOf, type Tool, type ToolContext } from '@hermes/contracts/tool'
 import {
   errorOutcome,
   type PreparedCall,
@@ -22,7 +22,7 @@ import type { WaitingNote } from '../steering/steer-queue.js'
 import { plannedCall } from './plan-context.js'
 import type { RunContext } from './run-context.js'
 import { MAX_PARALLEL_CALLS, type PlannedCall, segmentLength } from './segments.js'
-import { asTool, toolContext } from './tool-context.js'
+import { askUser, asTool, toolContext } from './tool-context.js'
 import { visibleTools } from './visible-tools.js'
 
 const NOT_RUN = 'This call was not run: the user interrupted first.'
@@ -213,11 +213,19 @@ interface Executed {
 async function execute(context: RunContext, { call, tool, args, permits, refused }: ReadyCall): Promise<Executed> {
   if (tool === null || refused !== null) return { outcome: refused!, durationMs: 0 }
   const startedAtMs = context.clock.now()
-  const running = toolContext(asTool(context, tool.name), call.id, permits, {
-    tools: createScriptCalls(context, call.id),
-  })
+  const parked: ParkedApproval[] = []
+  const ask: ToolContext['ask'] = (question) =>
+    askUser(context, call.id, question).catch((error: unknown) => {
+      if (error instanceof ParkedApproval) parked.push(error)
+      throw error
+    })
+  const tools = createScriptCalls(context, call.id)
+  const running = toolContext(asTool(context, tool.name), call.id, permits, { tools, ask })
   const work = context.registry.execute({ type: 'prepared', tool, args }, running)
-  return { outcome: await untilAbort(context.signal, work), durationMs: context.clock.now() - startedAtMs }
+  const outcome = await untilAbort(context.signal, work)
+  // The call has no result yet: it is made again when the run is resumed.
+  if (parked[0]) throw parked[0]
+  return { outcome, durationMs: context.clock.now() - startedAtMs }
 }
 
 const ABORT_GRACE_MS = 5_000

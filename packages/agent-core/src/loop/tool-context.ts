@@ -2,6 +2,7 @@ import type { JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import type { Answer, Question, ToolContext, ToolMail } from '@hermes/contracts/tool'
+import { ParkedApproval } from '../permits/parked-approval.js'
 import { requestPermit, takeGranted } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
 import { toolMail } from '../steering/mail.js'
@@ -13,7 +14,7 @@ export function toolContext(
   context: RunContext,
   callId: string,
   granted: Permit[],
-  more: Partial<Pick<ToolContext, 'state' | 'progress' | 'tools'>> = {},
+  more: Partial<Pick<ToolContext, 'state' | 'progress' | 'tools' | 'ask'>> = {},
 ): ToolContext {
   const { session, subject, signal } = context
   return {
@@ -58,12 +59,17 @@ export function asTool(context: RunContext, toolName: string): RunContext {
   return { ...context, subject: { ...context.subject, toolName } }
 }
 
-async function askUser(context: RunContext, callId: string, question: Question): Promise<Answer> {
+/**
+ * Puts a question of a tool to the person.
+ * @throws ParkedApproval when the answer comes later.
+ */
+export async function askUser(context: RunContext, callId: string, question: Question): Promise<Answer> {
   if (!context.ask) return { type: 'unanswered', reason: 'Nobody can answer questions here.' }
   const resume = context.activity.during('waiting', `question: ${question.question}`)
   context.emit({ type: 'question-request', callId, question })
-  const answer = await context.ask(question, { signal: context.signal })
+  const answer = await context.ask(question, { signal: context.signal, callId })
   resume()
+  if (answer.type === 'parked') throw new ParkedApproval(answer.id)
   const isSecret = question.isSecret === true && answer.type === 'answered'
   context.emit({ type: 'question-resolve', callId, answer: isSecret ? { ...answer, text: '' } : answer })
   return answer

@@ -1,9 +1,11 @@
 import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { type Approval, type ApprovalChoice, approvalToJson, rootSessionOf } from '@hermes/contracts/policy'
+import { answerIn, type KeptQuestion, numberedQuestion } from '@hermes/contracts/tool'
 import { parameters, say, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
-const USAGE = '/approvals [ID once|session|always|deny | revoke ID | revoke session]'
+const USAGE = '/approvals [ID once|session|always|deny | ID ANSWER | revoke ID | revoke session]'
+const CHOICES = 'Allowed choices are once, session, always, deny.'
 /** How much of an id tells approvals apart on a screen. */
 const SHOWN_ID_CHARS = 8
 
@@ -16,7 +18,7 @@ export const APPROVAL_WORDS: Readonly<Record<ApprovalChoice, readonly string[]>>
 }
 
 /** The answer that a word stands for; `null` for none. */
-export function toApprovalChoice(word: string): ApprovalChoice | null {
+function toApprovalChoice(word: string): ApprovalChoice | null {
   const wanted = word.trim().toLowerCase()
   const names = Object.keys(APPROVAL_WORDS) as ApprovalChoice[]
   return names.find((name) => APPROVAL_WORDS[name].includes(wanted)) ?? null
@@ -34,7 +36,7 @@ export function commandsOfApprovals(services: SessionServices): readonly Command
       parameters: parameters({ words: { type: 'array', items: { type: 'string' }, default: [] } }),
       complete: async ([first]) =>
         first === undefined
-          ? (await storedApprovals(services)).map(shortId).concat('revoke')
+          ? [...(await storedApprovals(services)), ...(await storedQuestions(services))].map(shortId).concat('revoke')
           : Object.keys(APPROVAL_WORDS),
       run: ({ words }, context) => approvals(services, words as readonly string[], context),
     },
@@ -47,26 +49,34 @@ async function approvals(
   context: CommandContext,
 ): Promise<CommandResult> {
   if (first === undefined) return list(services, context)
-  if (second === undefined || more.length > 0) throw usageError(USAGE)
+  if (second === undefined) throw usageError(USAGE)
   if (first !== 'revoke') {
-    const choice = toApprovalChoice(second)
-    if (choice === null) throw usageError(USAGE)
-    return say(await answer(services, { id: first, choice, by: context.caller.user }))
+    const by = context.caller.user
+    const questions = await storedQuestions(services)
+    if (questions.some(({ id }) => id.startsWith(first)))
+      return say(await answerQuestion(services, onlyOne(first, questions), { text: [second, ...more].join(' '), by }))
+    const choice = more.length === 0 ? toApprovalChoice(second) : null
+    if (choice === null) throw usageError(CHOICES)
+    return say(await answer(services, { id: first, choice, by }))
   }
+  if (more.length > 0) throw usageError(USAGE)
   if (second !== 'session' || !context.session) return say(await revoke(services, second))
   services.grants.revokeGrants(context.session.id)
   return say('The grants of this session are revoked; you are asked again.')
 }
 
 async function list(services: SessionServices, { session }: CommandContext): Promise<CommandResult> {
-  const stored = await storedApprovals(services)
+  const rows = [
+    ...(await storedApprovals(services)).map(toRow),
+    ...(await storedQuestions(services)).map(toQuestionRow),
+  ]
   const grants = session ? services.grants.listGrants(session.id) : []
   const granted = say(`Allowed for this session: ${grants.join(', ')}. To end that: /approvals revoke session`)
   const empty = session
     ? 'Nothing waits for an answer, and nothing is allowed for this session.'
     : 'Nothing waits for an answer.'
-  const table: CommandOutput = { type: 'table', rows: stored.map(toRow), empty }
-  return [...(stored.length > 0 || grants.length === 0 ? [table] : []), ...(grants.length > 0 ? [granted] : [])]
+  const table: CommandOutput = { type: 'table', rows, empty }
+  return [...(rows.length > 0 || grants.length === 0 ? [table] : []), ...(grants.length > 0 ? [granted] : [])]
 }
 
 function toRow(approval: Approval) {
@@ -80,7 +90,15 @@ function toRow(approval: Approval) {
   }
 }
 
-function shortId({ id }: Approval): string {
+function toQuestionRow(kept: KeptQuestion) {
+  const { sessionId, askedAtMs, question, answer } = kept
+  const when = new Date(askedAtMs).toISOString().slice(0, 16).replace('T', ' ')
+  const state = answer === null ? 'answers: number, words' : `answered: ${answer}, not used yet`
+  const text = numberedQuestion(question).split('\n').slice(0, -1).join(' ')
+  return { cells: [shortId(kept), when, sessionId, state, text], data: { type: 'question', ...kept } }
+}
+
+function shortId({ id }: Pick<Approval, 'id'>): string {
   return id.slice(0, SHOWN_ID_CHARS)
 }
 
@@ -88,6 +106,25 @@ function shortId({ id }: Approval): string {
 async function storedApprovals({ storage, clock }: SessionServices): Promise<readonly Approval[]> {
   const now = clock.now()
   return (await (await storage()).approvals.pending()).filter(({ expiresAtMs }) => expiresAtMs > now)
+}
+
+/** What tools ask and nobody answered, and answers that no call was given yet, oldest first. */
+async function storedQuestions({ storage, clock }: SessionServices): Promise<readonly KeptQuestion[]> {
+  const now = clock.now()
+  return (await (await storage()).questions.pending()).filter(({ expiresAtMs }) => expiresAtMs > now)
+}
+
+async function answerQuestion(
+  { storage }: SessionServices,
+  kept: KeptQuestion,
+  { text, by }: { readonly text: string; readonly by: string },
+): Promise<string> {
+  const answered = answerIn(kept.question, text)
+  const { questions } = await storage()
+  const isFirst = await questions.put({ ...kept, status: 'answered', answer: answered.text, by })
+  if (!isFirst) throw usageError('It was answered in the meantime.')
+  const next = kept.status === 'parked' ? ` The session goes on with: hermes -r ${kept.sessionId}` : ''
+  return `Answered: ${answered.text}.${next}`
 }
 
 async function answer(
@@ -106,12 +143,17 @@ async function answer(
 
 /** Takes back a stored answer that was not used yet, or a question; what asks for it again is asked anew. */
 async function revoke(services: SessionServices, id: string): Promise<string> {
+  const questions = await storedQuestions(services)
+  if (questions.some((kept) => kept.id.startsWith(id))) {
+    await (await services.storage()).questions.put({ ...onlyOne(id, questions), status: 'used' })
+    return 'The question is gone.'
+  }
   const approval = onlyOne(id, await storedApprovals(services))
   await (await services.storage()).approvals.put({ ...approval, status: 'used' })
   return approval.status === 'answered' ? `Taken back: ${approval.choice}.` : 'The question is gone.'
 }
 
-function onlyOne(id: string, all: readonly Approval[]): Approval {
+function onlyOne<T extends Pick<Approval, 'id'>>(id: string, all: readonly T[]): T {
   const [approval, another] = all.filter((one) => one.id.startsWith(id))
   if (!approval) throw usageError(`Nothing waits for an answer under ${id}. All there is: hermes approvals list`)
   if (another) throw usageError(`Several questions begin with ${id}; write more of the id.`)

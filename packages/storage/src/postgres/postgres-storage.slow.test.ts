@@ -10,6 +10,7 @@ import {
   testEnds,
   testJobs,
   testLedger,
+  testQuestionStore,
   testReservations,
   testStorage,
   testStore,
@@ -27,7 +28,7 @@ needs(postgresMissing())('on PostgreSQL', () => {
     const store = await database.open(options)
     return { store, close: () => store.close() }
   }
-  const part = <Name extends 'usage' | 'audit' | 'approvals'>(name: Name) => ({
+  const part = <Name extends 'usage' | 'audit' | 'approvals' | 'questions'>(name: Name) => ({
     create: async () => {
       const { store, close } = await open()
       return { [name]: store[name], close } as { readonly [key in Name]: (typeof store)[Name] } & {
@@ -62,6 +63,7 @@ needs(postgresMissing())('on PostgreSQL', () => {
   })
   testAuditLog(part('audit'))
   testApprovalStore(part('approvals'))
+  testQuestionStore(part('questions'))
 
   describe('whatever comes', () => {
     it('searches for whatever a person types', async () => {

@@ -1,7 +1,7 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { processIdentity } from '../shared/process-identity.js'
 import type { PostgresOptions, Storage } from '../storage.js'
-import { StoredApprovals } from '../stores/approvals.js'
+import { storedApprovals, storedQuestions } from '../stores/approvals.js'
 import { AuditTrail } from '../stores/audit.js'
 import { JobQueue } from '../stores/jobs.js'
 import { LearningStore } from '../stores/learnings.js'
@@ -50,7 +50,8 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     leases,
     inbox,
     search: new PostgresSearch(connection),
-    approvals: new StoredApprovals(database),
+    approvals: storedApprovals(database),
+    questions: storedQuestions(database),
     audit: new AuditTrail(database),
     usage,
     learnings: new LearningStore(database, { clock }),

@@ -28,6 +28,8 @@ export interface Tables {
     expires_at_ms: number
     approval: string
   }
+  /** As `hermes_approvals`. */
+  readonly hermes_questions: Tables['hermes_approvals']
   readonly hermes_audit: {
     seq: number
     at_ms: number
@@ -107,6 +109,7 @@ export interface Tables {
 /** Tables that a file gets with their first row, so that opening one costs no more for them. */
 export type LaterTable =
   | 'hermes_approvals'
+  | 'hermes_questions'
   | 'hermes_audit'
   | 'hermes_usage'
   | 'hermes_holds'

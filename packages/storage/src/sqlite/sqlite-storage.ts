@@ -48,7 +48,8 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     leases,
     inbox,
     search,
-    approvals: later(async (db) => new (await import('../stores/approvals.js')).StoredApprovals(db)),
+    approvals: later(async (db) => (await import('../stores/approvals.js')).storedApprovals(db)),
+    questions: later(async (db) => (await import('../stores/approvals.js')).storedQuestions(db)),
     audit: later(async (db) => new (await import('../stores/audit.js')).AuditTrail(db)),
     usage: onFirstUse(async () => {
       const [{ UsageStore }, { SqliteTables }] = await Promise.all([

@@ -192,5 +192,18 @@ export const ESTIMATES: readonly string[] = [
   'ALTER TABLE hermes_usage ADD COLUMN estimated boolean NOT NULL DEFAULT false',
 ]
 
+/** What tools ask people: as the table of approvals. */
+export const QUESTIONS: readonly string[] = [
+  `CREATE TABLE hermes_questions (
+    id text COLLATE "C" PRIMARY KEY,
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    session_id text COLLATE "C" NOT NULL,
+    status text NOT NULL,
+    asked_at_ms double precision NOT NULL,
+    expires_at_ms double precision NOT NULL,
+    approval text NOT NULL
+  )`,
+]
+
 /** Whose a learning is; no text for the owner. */
 export const PEOPLE: readonly string[] = ["ALTER TABLE hermes_learnings ADD COLUMN person text NOT NULL DEFAULT ''"]

@@ -2,16 +2,8 @@ import type { LaterTable } from '../../shared/tables.js'
 
 /** How each of these tables is made, by its first row. */
 export const LATER_TABLES: Readonly<Record<LaterTable, readonly string[]>> = {
-  hermes_approvals: [
-    `CREATE TABLE IF NOT EXISTS hermes_approvals (
-    id TEXT PRIMARY KEY,
-    session_id TEXT NOT NULL,
-    status TEXT NOT NULL,
-    asked_at_ms INTEGER NOT NULL,
-    expires_at_ms INTEGER NOT NULL,
-    approval TEXT NOT NULL
-  )`,
-  ],
+  hermes_approvals: [keptRows('hermes_approvals')],
+  hermes_questions: [keptRows('hermes_questions')],
   hermes_audit: [
     `CREATE TABLE IF NOT EXISTS hermes_audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -103,4 +95,15 @@ export const LATER_TABLES: Readonly<Record<LaterTable, readonly string[]>> = {
 export const ADDED_COLUMNS: Readonly<Partial<Record<LaterTable, readonly [name: string, definition: string]>>> = {
   hermes_usage: ['estimated', 'INTEGER NOT NULL DEFAULT 0'],
   hermes_learnings: ['person', "TEXT NOT NULL DEFAULT ''"],
+}
+
+function keptRows(table: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    asked_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    approval TEXT NOT NULL
+  )`
 }
