@@ -27,7 +27,7 @@ export class SessionQuestions {
   /** Settles what is waited for here, by its id; `null` withdraws it. */
   readonly #waiting = new Map<string, (answer: Answer | null) => void>()
   /** Answers that a call was given, until it has its result. */
-  #given: KeptQuestion[] = []
+  #delivered: KeptQuestion[] = []
 
   constructor(options: SessionQuestionsOptions) {
     this.#options = options
@@ -65,14 +65,14 @@ export class SessionQuestions {
     const same = earlier.find((one) => one.callId === callId)
     // A session asks one thing at a time: what another call asked has been passed over.
     for (const other of earlier) if (other !== same) await this.#put({ ...other, status: 'used' })
-    const asked = { askedAtMs: now, expiresAtMs: now + EXPIRES_AFTER_MS, answer: null, by: null } as const
-    const kept: KeptQuestion = { id: same?.id ?? randomUUID(), sessionId, callId, question, ...asked, status: 'open' }
+    const times = { askedAtMs: now, expiresAtMs: now + EXPIRES_AFTER_MS, answer: null, by: null } as const
+    const kept: KeptQuestion = { id: same?.id ?? randomUUID(), sessionId, callId, question, ...times, status: 'open' }
     await this.#put(kept)
     return kept
   }
 
   #give(kept: KeptQuestion): Answer {
-    this.#given.push(kept)
+    this.#delivered.push(kept)
     return { type: 'answered', text: kept.answer! }
   }
 
@@ -92,7 +92,7 @@ export class SessionQuestions {
     signal.removeEventListener('abort', withdraw)
     publish({ type: 'question-close', id, ...(answer ? { answer } : {}) })
     const kept = question.isSecret ? null : await this.#get(id)
-    if (kept && answer?.type === 'answered') this.#given.push(kept)
+    if (kept && answer?.type === 'answered') this.#delivered.push(kept)
     else if (kept) await this.#put({ ...kept, status: 'used' })
     return answer ?? { type: 'unanswered', reason: 'The question was withdrawn.' }
   }
@@ -128,9 +128,9 @@ export class SessionQuestions {
 
   /** What was answered has reached the log. */
   async used(callId: string): Promise<void> {
-    const used = this.#given.filter((kept) => kept.callId === callId)
+    const used = this.#delivered.filter((kept) => kept.callId === callId)
     if (used.length === 0) return
-    this.#given = this.#given.filter((kept) => kept.callId !== callId)
+    this.#delivered = this.#delivered.filter((kept) => kept.callId !== callId)
     for (const kept of used) await this.#put({ ...kept, status: 'used' })
   }
 
