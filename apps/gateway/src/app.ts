@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { type Access, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { Chat } from './chat.js'
-import type { ChildrenRoutes } from './children-routes.js'
+import type { SessionRoutes } from './session-routes.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
 import { createPeerOf, type PeerOf } from './peer.js'
 
@@ -20,7 +20,7 @@ type Env = { readonly Bindings: HttpBindings }
 interface AppOptions {
   readonly access: Access
   readonly chat: Chat
-  readonly children: ChildrenRoutes
+  readonly children: SessionRoutes
   readonly extensions: ExtensionRoutes
   readonly models: readonly string[]
   /** Unix time in seconds, shown with the models. */

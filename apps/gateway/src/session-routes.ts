@@ -7,7 +7,7 @@ import { ApiError } from './api-error.js'
 const ACTIONS = ['kill', 'pause', 'resume', 'steer'] as const
 
 /** Answers the requests about delegated tasks. */
-export class ChildrenRoutes {
+export class SessionRoutes {
   readonly #host: Pick<SessionHost, 'agentOf'>
 
   constructor(host: Pick<SessionHost, 'agentOf'>) {
