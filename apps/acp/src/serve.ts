@@ -1,8 +1,9 @@
 import { agent, MessageTooLargeError, ndJsonStream } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
 import type { Io } from '@hermes/runtime/app'
+import { failure } from './failure.js'
 import type { ServeOptions } from './options.js'
-import { AcpServer } from './server.js'
+import { AcpServer, type SteerRequest } from './server.js'
 import { toReadable, toWritable } from './streams.js'
 
 /** Serves one client until it leaves or a signal comes; resolves with the exit code: 0, or 1 after a message beyond all size. */
@@ -18,6 +19,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     .onRequest('session/set_mode', ({ params }) => server.setMode(params))
     .onRequest('session/close', ({ params }) => server.closeSession(params))
     .onRequest('session/prompt', ({ params, signal }) => server.prompt(params, signal))
+    .onRequest('_session/steering', toSteerRequest, ({ params }) => server.steer(params))
     .onNotification('session/cancel', ({ params }) => server.cancel(params))
   const connection = app.connect(ndJsonStream(toWritable(io.stdout), toReadable(io.stdin)))
   const stopListening = io.onInterrupt(() => {
@@ -31,4 +33,11 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (!(reason instanceof MessageTooLargeError)) return 0
   io.stderr.write(`hermes acp: ${errorLine(reason)}. The sessions are kept.\n`)
   return 1
+}
+
+/** The SDK checks only what the protocol itself has. */
+function toSteerRequest(params: unknown): SteerRequest {
+  const { sessionId, prompt } = (params ?? {}) as Partial<SteerRequest>
+  if (typeof sessionId === 'string' && Array.isArray(prompt)) return { sessionId, prompt }
+  throw failure('invalidParams', '_session/steering takes {sessionId, prompt}, the prompt as in session/prompt.')
 }

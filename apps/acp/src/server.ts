@@ -30,6 +30,14 @@ const SETUP: AuthMethod = {
     'Put a key such as OPENAI_API_KEY=… into the .env file of the Hermes home (~/.hermes/.env), or set model.base_url and model.default in its config.yaml, then choose this.',
 }
 
+/** What `_session/steering` takes. */
+export type SteerRequest = Pick<PromptRequest, 'sessionId' | 'prompt'>
+
+/** What became of it, in the words of other agents. */
+type SteerResponse =
+  | { readonly outcome: 'injected' }
+  | { readonly outcome: 'promptRequired'; readonly reason: 'noRunningTurn' }
+
 type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & { readonly sessionId?: string }
 
 /** What a client can ask of Hermes. The home is opened by the first session; its code loads once the client was greeted. */
@@ -69,6 +77,8 @@ export class AcpServer {
         sessionCapabilities: { close: {} },
       },
       authMethods: [SETUP],
+      // As agents say it that take `_session/steering`; the protocol itself has no word for it in this version.
+      _meta: { steering: { supported: true } },
     }
   }
 
@@ -121,6 +131,11 @@ export class AcpServer {
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
     return answering(async () => ({ stopReason: await this.#sessionOf(sessionId).prompt(prompt, signal) }))
+  }
+
+  /** Tells the prompt under way something; an editor sends a prompt where none is. */
+  async steer({ sessionId, prompt }: SteerRequest): Promise<SteerResponse> {
+    return answering(async () => this.#sessionOf(sessionId).steer(prompt))
   }
 
   #sessionOf(sessionId: string): AcpSession {

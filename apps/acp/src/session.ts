@@ -152,6 +152,25 @@ export class AcpSession {
     return this.#finish(prompt)
   }
 
+  /**
+   * Tells the run under way something; a note that no tool result could carry leads the next prompt.
+   * @throws RequestError when it holds more than text.
+   */
+  steer(
+    blocks: readonly ContentBlock[],
+  ): { outcome: 'injected' } | { outcome: 'promptRequired'; reason: 'noRunningTurn' } {
+    const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+    const text = texts.join('\n')
+    if (texts.length < blocks.length || text.trim() === '')
+      throw failure('invalidParams', 'A run can be steered with text only; send the rest with the next prompt.')
+    const delivery = this.#options.home.host.steer(this.id, text)
+    if (!delivery) return { outcome: 'promptRequired', reason: 'noRunningTurn' }
+    delivery.catch((error: unknown) =>
+      this.#options.home.logger.warn('A note did not reach the run.', { error: errorLine(error) }),
+    )
+    return { outcome: 'injected' }
+  }
+
   /** The commands that an editor may call. */
   #offered(): readonly Command[] {
     return offeredTo(CALLER, this, this.#allCommands())

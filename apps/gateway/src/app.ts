@@ -5,14 +5,14 @@ import { bodyLimit } from 'hono/body-limit'
 import { type Access, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { Chat } from './chat.js'
-import type { SessionRoutes } from './session-routes.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
 import { createPeerOf, type PeerOf } from './peer.js'
+import type { SessionRoutes } from './session-routes.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
 const ROUTES =
-  'POST /v1/chat/completions, GET /v1/models, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, GET /health'
+  'POST /v1/chat/completions, GET /v1/models, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, GET /health'
 
 type Env = { readonly Bindings: HttpBindings }
 
@@ -20,7 +20,7 @@ type Env = { readonly Bindings: HttpBindings }
 interface AppOptions {
   readonly access: Access
   readonly chat: Chat
-  readonly children: SessionRoutes
+  readonly sessions: SessionRoutes
   readonly extensions: ExtensionRoutes
   readonly models: readonly string[]
   /** Unix time in seconds, shown with the models. */
@@ -31,7 +31,7 @@ interface AppOptions {
 
 /** The routes of the API. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { access, chat, children, extensions, models, startedAt, version, logger } = options
+  const { access, chat, sessions, extensions, models, startedAt, version, logger } = options
   const app = new Hono<Env>()
   const peerOf = createPeerOf()
   app.use(async (context, next) => {
@@ -63,11 +63,15 @@ export function createApp(options: AppOptions): Hono<Env> {
       context.env.outgoing.setTimeout(STALLED_READER_MS)
     return response
   })
-  app.get('/v1/sessions/:id/children', (context) => context.json(children.list(context.req.param('id'))))
+  app.get('/v1/sessions/:id/children', (context) => context.json(sessions.list(context.req.param('id'))))
   const limited = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
+  app.post('/v1/sessions/:id/:action', limited, async (context) => {
+    const { id: sessionId, action } = context.req.param()
+    return context.json(sessions.run({ sessionId, action, body: await context.req.text() }))
+  })
   app.post('/v1/sessions/:id/children/:child/:action', limited, async (context) => {
     const { id: sessionId, child, action } = context.req.param()
-    return context.json(await children.act({ sessionId, child, action, body: await context.req.text() }))
+    return context.json(await sessions.act({ sessionId, child, action, body: await context.req.text() }))
   })
   app.all(`${EXTENSION_ROUTES}/*`, limited, (context) => extensions.answer(context.req.raw))
   app.notFound(({ req }) =>

@@ -13,10 +13,10 @@ import { createAdaptorServer } from '@hono/node-server'
 import { createApp } from './app.js'
 import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
-import { SessionRoutes } from './session-routes.js'
 import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
+import { SessionRoutes } from './session-routes.js'
 import { resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
@@ -91,7 +91,7 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const commands = new ChatCommands({ runtime, host, cwd })
   const chat = new Chat({ conversations, commands, models, maxRuns })
   const startedAt = Math.floor(systemClock.now() / 1000)
-  const parts = { chat, children: new SessionRoutes(host), extensions: new ExtensionRoutes(runtime) }
+  const parts = { chat, sessions: new SessionRoutes(host), extensions: new ExtensionRoutes(runtime) }
   const app = createApp({ ...parts, access, models, startedAt, version, logger })
   const stopping = new AbortController()
   const jobs = runtime.runJobs(stopping.signal)

@@ -1,17 +1,42 @@
-// The tasks an agent has delegated: listed, ended, held, let go and told something over HTTP.
+// The run of a session and the tasks its agent has delegated: listed, ended, held, let go and told something over HTTP.
 import type { ChildInfo, Children } from '@hermes/agent-core'
 import { isJsonObject } from '@hermes/contracts'
 import type { SessionHost } from '@hermes/host'
 import { ApiError } from './api-error.js'
 
 const ACTIONS = ['kill', 'pause', 'resume', 'steer'] as const
+const RUN_ACTIONS = ['steer', 'interrupt'] as const
 
-/** Answers the requests about delegated tasks. */
+/** Answers the requests about runs and delegated tasks. */
 export class SessionRoutes {
-  readonly #host: Pick<SessionHost, 'agentOf'>
+  readonly #host: Pick<SessionHost, 'agentOf' | 'steer' | 'interrupt'>
 
-  constructor(host: Pick<SessionHost, 'agentOf'>) {
+  constructor(host: Pick<SessionHost, 'agentOf' | 'steer' | 'interrupt'>) {
     this.#host = host
+  }
+
+  /** Tells the run under way something, or ends it. @throws ApiError 409 where none is, 400 for an action there is not or a text that is missing */
+  run({ sessionId, action, body }: { readonly sessionId: string; readonly action: string; readonly body: string }) {
+    if (!this.#perform({ sessionId, action, body })) {
+      const message = `No run is under way in session ${sessionId}; send a message instead.`
+      throw new ApiError(message, { status: 409, code: 'no_run' })
+    }
+    return { object: 'session.action', id: sessionId, action }
+  }
+
+  #perform({ sessionId, action, body }: Parameters<SessionRoutes['run']>[0]): boolean {
+    switch (RUN_ACTIONS.find((known) => known === action)) {
+      case 'steer': {
+        // Whether the run gets to read it before it ends is seen only then.
+        const delivery = this.#host.steer(sessionId, textOf(body))
+        delivery?.catch(() => undefined)
+        return delivery !== null
+      }
+      case 'interrupt':
+        return this.#host.interrupt(sessionId, 'interrupted over HTTP')
+      default:
+        throw unknownAction(action, RUN_ACTIONS)
+    }
   }
 
   list(sessionId: string): { readonly object: 'list'; readonly data: readonly object[] } {
@@ -30,6 +55,10 @@ export class SessionRoutes {
   }
 }
 
+function unknownAction(action: string, actions: readonly string[]): ApiError {
+  return new ApiError(`There is no action "${action}". Actions: ${actions.join(', ')}.`, { code: 'unknown_action' })
+}
+
 async function perform(
   children: Children,
   { child, action, body }: { readonly child: string; readonly action: string; readonly body: string },
@@ -44,7 +73,7 @@ async function perform(
     case 'steer':
       return tell(children, child, textOf(body))
     default:
-      throw new ApiError(`There is no action "${action}". Actions: ${ACTIONS.join(', ')}.`, { code: 'unknown_action' })
+      throw unknownAction(action, ACTIONS)
   }
 }
 

@@ -89,6 +89,10 @@ export interface SessionHost {
   agentOf(sessionId: string): SessionAgent | null
   /** Whether a run is in a session that will not end by itself soon. */
   isBusy(sessionId: string): boolean
+  /** As {@link SessionHandle.steer}, for one who does not use the session; `null` where no run is under way. */
+  steer(sessionId: string, text: string): Promise<'delivered' | 'queued'> | null
+  /** As {@link SessionHandle.interrupt}; `false` where no run is under way. */
+  interrupt(sessionId: string, reason?: string): boolean
   /** Events of all sessions, from now on or after a cursor. */
   subscribe(options?: Pick<ReadOptions, 'after'>): Promise<EventReader>
   /** Questions of all sessions of the home that wait for an answer, and answers that were not used yet, oldest first. */
@@ -209,6 +213,16 @@ class Host implements SessionHost {
 
   isBusy(sessionId: string): boolean {
     return this.#sessions.get(sessionId)?.queue.isBusy ?? false
+  }
+
+  steer(sessionId: string, text: string): Promise<'delivered' | 'queued'> | null {
+    return this.isBusy(sessionId) ? this.#sessions.get(sessionId)!.steer(text) : null
+  }
+
+  interrupt(sessionId: string, reason = 'interrupted'): boolean {
+    const isBusy = this.isBusy(sessionId)
+    if (isBusy) this.#sessions.get(sessionId)!.interrupt(reason)
+    return isBusy
   }
 
   async subscribe(options: Pick<ReadOptions, 'after'> = {}): Promise<EventReader> {
