@@ -162,7 +162,7 @@ const ALLOWED = [
     reason: 'old copies of config.yaml go, in the home',
   },
   {
-    files: ['packages/credential-pool/src/auth-file.ts'],
+    files: ['packages/credential-pool/src/auth-store.ts'],
     uses: ['fs write'],
     owner: 'credential-pool',
     reason: 'an auth.json that cannot be used gets another name, in the home',

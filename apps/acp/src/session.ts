@@ -1,16 +1,19 @@
 import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import type { RunInput, RunResult } from '@hermes/agent-core'
-import { offeredTo, readLine, runCommand, type TypedLine, toPlainText, unknownLine, usageOf } from '@hermes/commands'
+import { isPlanning } from '@hermes/agent-core'
+import type { TypedLine } from '@hermes/commands'
+import { offeredTo, readLine, runCommand, toPlainText, unknownLine, usageOf } from '@hermes/commands'
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
-import { addUsage, type Entry, type FinishReason, noUsage } from '@hermes/contracts/conversation'
+import type { Entry, FinishReason } from '@hermes/contracts/conversation'
+import { addUsage, noUsage } from '@hermes/contracts/conversation'
 import type { Command, CommandCaller, CommandContext } from '@hermes/contracts/extension'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
-import { type EventReader, openCommandContext, type SessionHandle, type Turn } from '@hermes/host'
+import type { EventReader, SessionHandle, Turn } from '@hermes/host'
+import { openCommandContext } from '@hermes/host'
 import { CallIds } from './call-ids.js'
 import { failure } from './failure.js'
 import { toHistory } from './history.js'
 import type { Home } from './home.js'
-import { MODES, modesOf } from './modes.js'
 import { askPermission } from './permission.js'
 import { toPlan } from './plan.js'
 import { toUserParts } from './prompt-content.js'
@@ -428,4 +431,16 @@ async function windowOf({ runtime }: Home, sessionId: string): Promise<number | 
   } catch {
     return null
   }
+}
+
+/** How a session can be worked in. */
+const MODES = [
+  { id: 'work', name: 'Work', description: 'Carries out what you ask, within your permissions.' },
+  { id: 'plan', name: 'Plan', description: 'Looks and changes nothing; back to Work accepts the plan.' },
+] as const
+
+/** The modes, and the one that the log of a session says is on. */
+function modesOf(entries: readonly Entry[]): SessionModeState {
+  const availableModes = MODES.map((mode) => ({ ...mode }))
+  return { currentModeId: isPlanning(entries) ? 'plan' : 'work', availableModes }
 }

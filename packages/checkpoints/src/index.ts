@@ -1,10 +1,10 @@
+export type { TakeOptions } from './checkpoints.js'
 export { type Checkpoints, type CheckpointsOptions, createCheckpoints, type WorkspaceInfo } from './checkpoints.js'
 export { printableName } from './objects/file-name.js'
 export type { SkipReason } from './objects/tree.js'
 export type { ChangedPath } from './records/look.js'
 export type { Pruned, PruneOptions } from './records/prune.js'
 export type { Checkpoint, CheckpointKind } from './records/record.js'
-export type { TakeOptions } from './records/take.js'
 export {
   createTurnRecorder,
   type RecordedAction,

@@ -8,7 +8,7 @@ import {
   systemClock,
 } from '@hermes/contracts'
 import type { Credential, CredentialOutcome, CredentialSource } from '@hermes/contracts/model'
-import type { AuthDocument } from './auth-file.js'
+import type { AuthDocument } from './auth-store.js'
 import { AuthStore } from './auth-store.js'
 import { afterFailure, type Failure } from './cooldown.js'
 import { type BorrowedKey, CLEARED, changeEntry, findEntry, type PoolEntry, poolEntries } from './entry.js'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, HermesError, type JsonObject, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import type { AuthDocument } from './auth-file.js'
+import type { AuthDocument } from './auth-store.js'
 import { AuthStore } from './auth-store.js'
 import {
   type BorrowedKey,

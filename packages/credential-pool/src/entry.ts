@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import { HermesError, isJsonObject } from '@hermes/contracts'
-import type { AuthDocument } from './auth-file.js'
+import type { AuthDocument } from './auth-store.js'
 import { toEpochMs } from './reset-time.js'
 
 /** An entry as `auth.json` has it; fields that are not known here are kept. */

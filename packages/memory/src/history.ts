@@ -1,7 +1,6 @@
 import { isJsonObject } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
-import { readMemoryFile } from './memory-files.js'
-import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
+import { MEMORY_TARGETS, type MemoryTarget, readMemoryFile } from './memory-files.js'
 
 /** One change of a store, kept so that it can be undone. */
 export interface MemoryRecord {

@@ -244,3 +244,9 @@ function unreadable(file: string, why: string): HermesError {
     code: 'memory.unreadable',
   })
 }
+
+/** `memory`: the agent's notes, MEMORY.md; `user`: what it knows of its user, USER.md. */
+export type MemoryTarget = 'memory' | 'user'
+
+/** Both stores, in the order in which they are shown. */
+export const MEMORY_TARGETS: readonly MemoryTarget[] = ['memory', 'user']

@@ -6,6 +6,7 @@ import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { mergeHandEdit, mergeLateWrite } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
+import type { MemoryTarget } from './memory-files.js'
 import {
   dropReplaced,
   finishReplacing,
@@ -18,7 +19,6 @@ import {
 } from './memory-files.js'
 import { loadChecks, objectionTo } from './objection.js'
 import { BETWEEN, BY_HAND, isOwn, markUndone, takeBack } from './take-back.js'
-import type { MemoryTarget } from './target.js'
 
 /** A store as it is. */
 export interface MemoryState {

@@ -1,6 +1,6 @@
 import { joinEntries } from './entries.js'
 import type { Memory, MemoryState } from './memory.js'
-import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
+import { MEMORY_TARGETS, type MemoryTarget } from './memory-files.js'
 
 const TITLES: Readonly<Record<MemoryTarget, string>> = {
   memory: 'MEMORY, your own notes from earlier sessions',

@@ -1,7 +1,7 @@
 import { parseEntries } from './entries.js'
 import type { MemoryRecord } from './history.js'
+import type { MemoryTarget } from './memory-files.js'
 import { BETWEEN } from './take-back.js'
-import type { MemoryTarget } from './target.js'
 
 /** Where an entry comes from. */
 export interface EntrySource {

@@ -1,8 +1,8 @@
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import type { Memory } from './memory.js'
+import { MEMORY_TARGETS, type MemoryTarget } from './memory-files.js'
 import { describeUsage } from './prompt-section.js'
-import { MEMORY_TARGETS, type MemoryTarget } from './target.js'
 
 /** Beyond it nothing more is taken in before long, and the model has to merge. */
 const NEARLY_FULL = 0.95

@@ -1,5 +1,3 @@
-import type { PersonFilter } from './person-filter.js'
-
 /** What went wrong once, and what helped. */
 export interface Learning {
   readonly id: number
@@ -42,4 +40,10 @@ export interface Learnings {
   ): Promise<readonly Learning[]>
   /** The one whose pattern is in an error of this tool, counted as used; `null` when none is near enough. */
   match(error: PersonFilter & { readonly text: string; readonly tool: string }): Promise<Learning | null>
+}
+
+/** Whose sessions are meant. */
+export interface PersonFilter {
+  /** Theirs alone; `null` for those of the owner of the home. Default: of all people. */
+  readonly person?: string | null
 }

@@ -12,8 +12,7 @@ import type {
 } from '@hermes/contracts/store'
 import type { QuestionStore } from '@hermes/contracts/tool'
 import type { Jobs } from './jobs.js'
-import type { Learnings } from './learnings.js'
-import type { PersonFilter } from './person-filter.js'
+import type { Learnings, PersonFilter } from './learnings.js'
 import type { SessionSummaries } from './summaries.js'
 
 /** Options of `openStorage`: a file, or a database on a server. */

@@ -1,4 +1,4 @@
-import type { PersonFilter } from './person-filter.js'
+import type { PersonFilter } from './learnings.js'
 
 /** What a session was about, as a search for sessions reads it. */
 export interface SessionSummary {

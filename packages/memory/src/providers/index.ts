@@ -2,4 +2,4 @@ export type { CallOptions, KeptTurn, MemoryProvider, Recalled } from '@hermes/co
 export type { EmbeddingEndpoint } from './embeddings.js'
 export { type LongMemory, type LongMemoryOptions, openLongMemory } from './long-memory.js'
 export { MEMORY_PROVIDERS, MEMORY_SERVICES, openMemoryProvider, type ProviderChoice } from './open-provider.js'
-export type { ServiceOptions } from './provider.js'
+export type { ServiceOptions } from './service.js'

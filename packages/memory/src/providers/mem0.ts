@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { CallOptions, KeptTurn, MemoryProvider, Recalled } from '@hermes/contracts/memory'
-import type { ServiceOptions } from './provider.js'
+import type { ServiceOptions } from './service.js'
 import { type AskService, badReply, objects, openService } from './service.js'
 
 const TITLE = 'Mem0'

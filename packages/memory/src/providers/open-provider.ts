@@ -1,6 +1,6 @@
 import type { MemoryProvider } from '@hermes/contracts/memory'
 import type { EmbeddingEndpoint } from './embeddings.js'
-import type { ServiceOptions } from './provider.js'
+import type { ServiceOptions } from './service.js'
 
 /** The providers that come with Hermes. */
 export const MEMORY_PROVIDERS = Object.freeze(['honcho', 'mem0', 'supermemory', 'local'] as const)

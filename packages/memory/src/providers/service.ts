@@ -1,4 +1,5 @@
-import { errorLine, HermesError, isAbort, isJsonObject, type JsonObject } from '@hermes/contracts'
+import type { JsonObject } from '@hermes/contracts'
+import { errorLine, HermesError, isAbort, isJsonObject } from '@hermes/contracts'
 
 /** What a service is and how it is spoken to. */
 interface ServiceAddress {
@@ -126,4 +127,17 @@ function failure(
   more: { readonly cause?: unknown; readonly details?: Readonly<Record<string, number>> } = {},
 ): HermesError {
   return new HermesError(message, { code: `memory.provider_${kind}`, retryable: kind === 'unavailable', ...more })
+}
+
+/** What a provider over HTTP is made of. */
+export interface ServiceOptions {
+  /** Reaches `baseUrl` and nothing else. */
+  readonly fetch: typeof globalThis.fetch
+  readonly baseUrl: string
+  /** `null` where the service runs without one. */
+  readonly apiKey: string | null
+  /** Whose memories these are. */
+  readonly userId: string
+  /** Keeps programs apart that use the same account. */
+  readonly workspace: string
 }

@@ -3,9 +3,9 @@ import type { FromSchema } from 'json-schema-to-ts'
 import type { MemoryChange } from '../changes.js'
 import { joinEntries } from '../entries.js'
 import type { Memory, MemoryState } from '../memory.js'
+import type { MemoryTarget } from '../memory-files.js'
 import { orderIn } from '../objection.js'
 import { describeUsage, shownEntries } from '../prompt-section.js'
-import type { MemoryTarget } from '../target.js'
 import type { RecallService } from './recall.js'
 
 const change = {

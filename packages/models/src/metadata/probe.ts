@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
 import { detectApi, modelListRequest, type ProviderQuirks } from '@hermes/transports'
-import { isLoopback } from '../resolve-endpoint.js'
+import { isLoopback } from '../endpoint.js'
 import { type ModelAbilities, type PartialFacts, positive } from './facts.js'
 
 /** An endpoint that is asked about one of its models. */

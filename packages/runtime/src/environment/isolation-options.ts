@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { homeLayout } from '@hermes/config'
 import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
-import { toPath } from '../home/to-path.js'
+import { toPath } from '../home/settings.js'
 import type { EnvironmentRequest } from './environment-request.js'
 
 /** How commands and programs of this machine are held to the workspace; `null` where they are not. */

@@ -7,7 +7,7 @@ import { HermesError } from '@hermes/contracts'
 import type { DockerOptions } from '@hermes/sandbox/docker'
 import type { SingularityOptions } from '@hermes/sandbox/singularity'
 import type { SshOptions } from '@hermes/sandbox/ssh'
-import { toPath } from '../home/to-path.js'
+import { toPath } from '../home/settings.js'
 import type { EnvironmentRequest } from './environment-request.js'
 
 /** How the other machine is reached. */

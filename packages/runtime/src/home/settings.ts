@@ -1,7 +1,10 @@
+import { join, resolve } from 'node:path'
 import type { HermesConfig } from '@hermes/config'
 import type { JsonObject } from '@hermes/contracts'
-import { CORE_TOOLSETS, type DisclosureOptions, platformToolset } from '@hermes/registry'
-import { defaultToolSettings, type ToolSettings } from '@hermes/tools'
+import type { DisclosureOptions } from '@hermes/registry'
+import { CORE_TOOLSETS, platformToolset } from '@hermes/registry'
+import type { ToolSettings } from '@hermes/tools'
+import { defaultToolSettings } from '@hermes/tools'
 import type { ModelChoiceOptions } from '../models/model-choice.js'
 import { namedEndpoints, toApi, toHeaders } from '../models/named-endpoints.js'
 
@@ -71,4 +74,9 @@ function guardrailBody(guardrail: HermesConfig['bedrock']['guardrail']): JsonObj
   return {
     guardrailConfig: { guardrailIdentifier: identifier, guardrailVersion: version, trace, streamProcessingMode },
   }
+}
+
+/** `text` as a path of this machine. */
+export function toPath(text: string, userHome: string, cwd: string): string {
+  return text === '~' || text.startsWith('~/') ? join(userHome, text.slice(1)) : resolve(cwd, text)
 }

@@ -13,7 +13,7 @@ import {
 import type { Explanation } from '@hermes/safety/explain'
 import type { Storage } from '@hermes/storage'
 import { blockedSites, networkOf } from '../home/network-settings.js'
-import { toPath } from '../home/to-path.js'
+import { toPath } from '../home/settings.js'
 import { digestFiles, identifyPrograms } from './deciding-files.js'
 
 /** The policy of a home, with what it goes by and what it leaves. */

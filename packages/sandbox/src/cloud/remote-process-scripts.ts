@@ -1,5 +1,5 @@
 import { OWN_START } from '../remote/kill-script.js'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 
 // A job is a script that runs by itself over there, in a folder of its own: what it prints goes to parts named by the position of their
 // first byte, and whoever asks takes what is new. So nothing is lost with a request, a connection or this program.

@@ -9,7 +9,7 @@ import type { CloudOptions } from '../cloud/open-cloud.js'
 import { cloudLabels, idleSecondsOf, openCloudEnvironment, sandboxName } from '../cloud/open-cloud.js'
 import type { TextSandbox } from '../cloud/text-way.js'
 import { converseByText } from '../cloud/text-way.js'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 
 /**
  * Opens an environment in a sandbox of Daytona, by the package `@daytona/sdk`: the one there is for the task and profile, started again when

@@ -4,8 +4,8 @@ import type { ToolDefinition } from '@hermes/contracts/tool'
 import { codeFolder, codeFolderIn } from '../local/code-folder.js'
 import { processStartTime } from '../processes/process-tree.js'
 import type { Language } from './language.js'
+import { scriptDefinitions } from './program-calls.js'
 import { parameterNames, pythonStubs } from './python-stubs.js'
-import { scriptDefinitions } from './script-tools.js'
 
 /** Systems differ in how long the path of a socket may be; this fits all. */
 const MAX_SOCKET_PATH_BYTES = 103

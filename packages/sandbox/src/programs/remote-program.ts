@@ -8,7 +8,7 @@ import { killScript, OWN_START } from '../remote/kill-script.js'
 import type { HostClient, RemoteHost } from '../remote/remote-host.js'
 import { runScript } from '../remote/run-script.js'
 import { exportLines, START_LINE, scriptLine } from '../remote/shell-text.js'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 import { missingDirectory } from '../shell/session.js'
 
 /** What a program over there is started with. */

@@ -1,5 +1,5 @@
 import { SCREEN } from '../local/pty.js'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 import { foregroundArgs, shellProgram } from '../shell/shell-script.js'
 import { COUNT_LEFT, OWN_START } from './kill-script.js'
 import { exportLines } from './shell-text.js'

@@ -1,4 +1,4 @@
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 
 /** How the other side's `stat` wants its format. */
 export type StatFlavor = 'gnu' | 'busybox' | 'bsd'

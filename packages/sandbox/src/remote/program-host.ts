@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { HermesError } from '@hermes/contracts'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 import type { Launch, RemoteStart } from '../shell/remote-start.js'
 import { missingDirectory } from '../shell/session.js'
 import type { RemoteCommand } from './exec-script.js'

@@ -1,5 +1,5 @@
 import type { SudoAccess } from '@hermes/contracts/environment'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 import { askingByHelper, askpassScript } from '../shell/sudo.js'
 import type { RemoteHost } from './remote-host.js'
 import { runScript } from './run-script.js'

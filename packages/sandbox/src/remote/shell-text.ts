@@ -1,4 +1,4 @@
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 
 /** Reads a script from the first line of standard input and runs it, so that nothing of it shows in a list of processes. */
 const BOOTSTRAP = 'IFS= read -r __hermes_line && eval "$(printf %b "$__hermes_line")"'

@@ -19,3 +19,8 @@ export function commandTooLong(cause?: unknown): HermesError {
     cause,
   })
 }
+
+/** `text` as one word of a POSIX shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

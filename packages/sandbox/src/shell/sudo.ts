@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { SudoAccess } from '@hermes/contracts/environment'
 import { fileError } from '../file-error.js'
-import { quote } from './quote.js'
+import { quote } from './command-text.js'
 
 const PROBE_LIMIT_MS = 5_000
 

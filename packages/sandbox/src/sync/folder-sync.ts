@@ -6,7 +6,7 @@ import type { Clock, Logger } from '@hermes/contracts'
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { RemoteHost } from '../remote/remote-host.js'
 import { runScript } from '../remote/run-script.js'
-import { quote } from '../shell/quote.js'
+import { quote } from '../shell/command-text.js'
 import type { LocalFile } from './local-folder.js'
 import {
   hashOf,

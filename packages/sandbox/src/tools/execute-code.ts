@@ -4,7 +4,7 @@ import type { CodeHost } from '../execute-code/code-host.js'
 import { type CodeRequest, codeAction } from '../execute-code/code-request.js'
 import type { CodeResult } from '../execute-code/code-result.js'
 import { pythonOnPath } from '../execute-code/language.js'
-import { scriptToolNames } from '../execute-code/script-tools.js'
+import { scriptToolNames } from '../execute-code/program-calls.js'
 
 const parameters = {
   type: 'object',

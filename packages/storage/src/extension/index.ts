@@ -1,7 +1,7 @@
 import type { Extension, ToolResultEvent } from '@hermes/contracts/extension'
 import type { ToolOutcome } from '@hermes/contracts/tool'
 import type { Storage } from '../storage.js'
-import { personOfSession } from '../tools/person-of-session.js'
+import { personOfSession } from '../tools/learning.js'
 
 /** Met as often as this, a failure is worth more than a note. */
 const OFTEN = 3

@@ -1,5 +1,9 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
+import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import type { Database, Work } from '../shared/database.js'
 import { processIdentity } from '../shared/process-identity.js'
+import type { LaterTable, Tables } from '../shared/tables.js'
 import type { PostgresOptions, Storage } from '../storage.js'
 import { storedApprovals, storedQuestions } from '../stores/approvals.js'
 import { AuditTrail } from '../stores/audit.js'
@@ -13,7 +17,6 @@ import { migrate } from './schema/migrate.js'
 import { PostgresSearch } from './search/search.js'
 import { PostgresSummaryIndex } from './search/summary-index.js'
 import { Connection } from './server/connection.js'
-import { PostgresDatabase } from './server/postgres-database.js'
 import { readServerAddress } from './server/server-address.js'
 import { StoredInbox } from './sessions/inbox.js'
 import { PostgresLeases } from './sessions/leases.js'
@@ -65,5 +68,38 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
         await leases.releaseAll(statements)
         await statements.perform(usage.releaseAll())
       }),
+  }
+}
+
+/** Built statements on a server. */
+class PostgresDatabase implements Database {
+  readonly dialect = 'postgres'
+  readonly builder: Kysely<Tables>
+  readonly sql = sql
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.builder = connection.builder as unknown as Kysely<Tables>
+  }
+
+  read<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connection.read((statements) => statements.perform(work()))
+  }
+
+  write<Result>(key: string, work: () => Work<Result>): Promise<Result> {
+    return this.#connection.write(key, (statements) => statements.perform(work()))
+  }
+
+  *has(): Work<boolean> {
+    yield* this.make()
+    return true
+  }
+
+  /** All tables are made when the store is opened. */
+  *make(): Work<void> {}
+
+  *claim(table: LaterTable): Work<void> {
+    yield { sql: `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`, parameters: [] }
   }
 }

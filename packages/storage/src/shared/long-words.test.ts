@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { messageWords } from '../postgres/search/words.js'
+import { wordsOf } from '../stores/learnings.js'
 import { hasWordWith, partsOfNames, toIndexText } from './index-text.js'
 import { indexWords } from './index-words.js'
-import { wordsOf } from './likeness.js'
 import { makeSnippet } from './snippet.js'
 
 const CHARS = 1_000_000

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Database } from '../shared/database.js'
-import { onFirstUse } from '../shared/on-first-use.js'
 import { processIdentity } from '../shared/process-identity.js'
-import type { SqliteOptions, Storage } from '../storage.js'
+import type { SearchHit, SearchOptions, SessionSearch, SqliteOptions, Storage } from '../storage.js'
 import type { UsageStore } from '../stores/usage.js'
+import type { Connection } from './file/connection.js'
 import { isCheckDue, openDatabase } from './file/open-database.js'
 import { SqliteMaintenance } from './maintenance.js'
 import { perform } from './schema/perform.js'
 import type { SqliteDatabase } from './schema/sqlite-database.js'
-import { SqliteSearch } from './search/stored-search.js'
+import type { Search } from './search/search.js'
 import { WordIndex } from './search/word-index.js'
 import { StoredInbox } from './sessions/inbox.js'
 import { SqliteLeases } from './sessions/leases.js'
@@ -77,5 +77,45 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
         words.takeSome()
       })
     },
+  }
+}
+
+/** An object whose methods all give promises, loaded by the first call of one of them. */
+function onFirstUse<Loaded extends object>(load: () => Promise<Loaded>): Loaded {
+  type Method = (...args: readonly unknown[]) => Promise<unknown>
+  let loading: Promise<Loaded> | undefined
+  const get = (_: Loaded, name: string | symbol): Method | undefined =>
+    // Whoever awaits the object itself asks for this one.
+    name === 'then'
+      ? undefined
+      : async (...args) => {
+          const loaded = await (loading ??= load())
+          return (loaded as Record<string | symbol, Method>)[name]!(...args)
+        }
+  return new Proxy({} as Loaded, { get })
+}
+
+/** Search on SQLite; what it takes is loaded by the first. */
+class SqliteSearch implements SessionSearch {
+  readonly #connection: Connection
+  readonly #words: WordIndex
+  #search: Promise<Search> | undefined
+
+  constructor(connection: Connection, words: WordIndex) {
+    this.#connection = connection
+    this.#words = words
+  }
+
+  async find(query: string, options?: SearchOptions): Promise<readonly SearchHit[]> {
+    this.#search ??= import('./search/search.js').then((module) => new module.Search(this.#connection, this.#words))
+    return (await this.#search).find(query, options)
+  }
+
+  backlog(): Promise<number> {
+    return this.#connection.read(() => this.#words.backlog())
+  }
+
+  async close(): Promise<void> {
+    await (await this.#search)?.close()
   }
 }

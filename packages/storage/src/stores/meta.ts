@@ -1,5 +1,6 @@
-import { type Database, first, run } from '../shared/database.js'
-import { requireFreeKey } from '../shared/reserved-keys.js'
+import { HermesError } from '@hermes/contracts'
+import type { Database } from '../shared/database.js'
+import { first, run } from '../shared/database.js'
 import type { MetaStore } from '../storage.js'
 
 /** Small facts. */
@@ -25,4 +26,16 @@ export class MetaTable implements MetaStore {
         : insert.onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
     await this.#database.write(`meta ${key}`, () => run(change))
   }
+}
+
+/** Keys of `state_meta` that begin so are the store's own, whatever the dialect. */
+const OWN = 'hermes_'
+
+/** @throws HermesError `store.reserved_key` for the keys of the store itself. */
+function requireFreeKey(key: string): void {
+  if (!key.startsWith(OWN)) return
+  throw new HermesError(`Keys that begin with ${OWN} belong to the store itself; choose another one than "${key}".`, {
+    code: 'store.reserved_key',
+    details: { key },
+  })
 }

@@ -10,10 +10,11 @@ import type {
   UsageTotal,
 } from '@hermes/contracts/store'
 import type { RawBuilder, Sql } from 'kysely'
-import { all, type Database, first, run, type Statement, type TableMaker, type Work } from '../shared/database.js'
+import type { Database, Statement, TableMaker, Work } from '../shared/database.js'
+import { all, first, run } from '../shared/database.js'
 import { hasEnded } from '../shared/process-identity.js'
-import { TTL_MS, toReserved } from '../shared/reservation-rules.js'
-import { addUp, QUARTER_HOUR_MS, type TotalRow } from '../shared/usage-totals.js'
+import type { TotalRow } from '../shared/usage-totals.js'
+import { addUp, QUARTER_HOUR_MS } from '../shared/usage-totals.js'
 
 /** A home has limits for few sessions at a time, and a day and a month. */
 const MAX_KNOWN_SUMS = 32
@@ -261,4 +262,20 @@ function keyOf(
     default:
       return by satisfies never
   }
+}
+
+/** When a call that nobody ended counts no more. Longer than a call takes; of processes on this machine it is known sooner that they have ended. */
+const TTL_MS = 1_800_000
+
+/** Calls that are being made, added up. */
+interface ReservedRow {
+  readonly calls: number
+  readonly tokens: number
+  readonly costUsd: number
+  /** How many of them have no price. */
+  readonly unpriced: number
+}
+
+function toReserved({ unpriced, ...sums }: ReservedRow): SpendingState['reserved'] {
+  return { ...sums, costUsd: unpriced > 0 ? 'unknown' : sums.costUsd }
 }

@@ -1,3 +1,3 @@
+export type { StorageToolServices } from './learning.js'
 export { createLearningTool } from './learning.js'
 export { createSessionSearchTool } from './session-search.js'
-export type { StorageToolServices } from './tool-services.js'

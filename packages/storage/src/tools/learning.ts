@@ -1,9 +1,8 @@
-import { defineTool, type ToolResult } from '@hermes/contracts/tool'
+import type { ToolResult } from '@hermes/contracts/tool'
+import { defineTool } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Learning, Learnings } from '../learnings.js'
-import type { PersonFilter } from '../person-filter.js'
-import { personOfSession } from './person-of-session.js'
-import type { StorageToolServices } from './tool-services.js'
+import type { Learning, Learnings, PersonFilter } from '../learnings.js'
+import type { Storage } from '../storage.js'
 
 const parameters = {
   type: 'object',
@@ -88,4 +87,15 @@ function line({ id, pattern, errorType, fix, context, tags, timesUsed }: Learnin
     `  → ${fix}`,
     ...(context === '' ? [] : [`  ${context}`]),
   ].join('\n')
+}
+
+/** What the tools of this package need of a home. */
+export interface StorageToolServices {
+  /** The open store; asked for with the first call. */
+  storage(): Promise<Storage>
+}
+
+/** Whom a session serves: what its tools find is theirs alone. One that is not stored yet has found nothing, and is the owner's. */
+export async function personOfSession(storage: Pick<Storage, 'sessions'>, sessionId: string): Promise<string | null> {
+  return (await storage.sessions.get(sessionId))?.person ?? null
 }

@@ -1,11 +1,11 @@
 import { latestCompaction, liveEntries } from '@hermes/contracts/conversation'
-import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import type { SessionInfo } from '@hermes/contracts/store'
+import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
+import { defineTool } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { SearchHit, SearchOptions, Storage } from '../storage.js'
-import { personOfSession } from './person-of-session.js'
-import { readAround, readSession } from './read-session.js'
-import { hitLines, sessionLine } from './session-text.js'
-import type { StorageToolServices } from './tool-services.js'
+import { personOfSession, type StorageToolServices } from './learning.js'
+import { hitLines, messageText, sessionLine } from './session-text.js'
 
 const LIMIT = { default: 5, max: 20 }
 /** Messages on each side. */
@@ -226,3 +226,36 @@ function toMs(date: string | undefined): number | undefined {
 }
 
 const failure = (text: string): ToolResult => ({ text, isError: true })
+
+const FIRST = 20
+const LAST = 10
+
+/** The beginning and the end of a session, and what a long one was about. */
+async function readSession(storage: Storage, session: SessionInfo): Promise<ToolResult> {
+  const texts = (await storage.log.entries(session.id)).map(messageText).filter((text) => text !== null)
+  const left = texts.length - FIRST - LAST
+  const shown =
+    left <= 0 ? texts : [...texts.slice(0, FIRST), `… ${left} messages; read them with around …`, ...texts.slice(-LAST)]
+  const summary = left <= 0 ? null : await storage.summaries.get(session.id)
+  const about = summary === null ? [] : [`Summary: ${summary.text}`]
+  return { text: [sessionLine(session), ...about, ...shown].join('\n'), external: true }
+}
+
+/** The messages on both sides of one; `null` when the session has no such message. */
+async function readAround(
+  storage: Storage,
+  session: SessionInfo,
+  { seq, window }: { readonly seq: number; readonly window: number },
+): Promise<ToolResult | null> {
+  const messages = (await storage.log.entries(session.id)).filter((entry) => entry.type === 'message')
+  const at = messages.findIndex((entry) => entry.seq === seq)
+  if (at === -1) return null
+  const from = Math.max(0, at - window)
+  const shown = messages.slice(from, at + window + 1)
+  const [before, after] = [from, messages.length - from - shown.length]
+  const counts = `  (${before} messages before, ${after} after)`
+  return {
+    text: [sessionLine(session) + counts, ...shown.map(messageText).filter((text) => text !== null)].join('\n'),
+    external: true,
+  }
+}

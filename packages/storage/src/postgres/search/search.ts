@@ -1,12 +1,14 @@
-import { AnyWords, HITS_PER_WORD, type ReadMessage, type TermHits } from '../../shared/any-words.js'
+import type { ReadMessage, TermHits } from '../../shared/any-words.js'
+import { AnyWords, HITS_PER_WORD } from '../../shared/any-words.js'
 import { personIn, personKey } from '../../shared/person.js'
-import { parseSearchQuery, type SearchQuery, type SearchTerm } from '../../shared/search-query.js'
+import type { SearchQuery, SearchTerm } from '../../shared/search-query.js'
+import { parseSearchQuery } from '../../shared/search-query.js'
 import { makeSnippet } from '../../shared/snippet.js'
-import type { WordPart } from '../../shared/word-parts.js'
+import type { WordPart, WordsOfParts } from '../../shared/word-parts.js'
+import { likePattern, MAX_WORDS_OF_PART } from '../../shared/word-parts.js'
 import type { SearchHit, SearchOptions, SessionSearch } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
 import { phrasesOf, toTsQuery } from './words.js'
-import { wordsOfParts } from './words-of-parts.js'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
@@ -191,4 +193,29 @@ function list(value: string | readonly string[] | undefined): readonly string[] 
 
 function wholeNumber(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0
+}
+
+/** Words are gathered from so many of the newest messages that have the part. */
+const MESSAGES = 2_000
+/** The index of trigrams says which messages have the part. It covers the beginning of each, see the schema. */
+const WORDS = `
+  SELECT word FROM (
+    SELECT words FROM messages WHERE left(content, 10000) ILIKE $1 ORDER BY id DESC LIMIT ${MESSAGES}
+  ) newest, unnest(tsvector_to_array(newest.words)) word
+  WHERE word LIKE $2 GROUP BY word ORDER BY count(*) DESC, word LIMIT ${MAX_WORDS_OF_PART}`
+
+/** The words that have each of the parts, the most common ones of many. */
+async function wordsOfParts(connection: Connection, parts: readonly WordPart[]): Promise<WordsOfParts> {
+  const found = new Map<string, readonly string[]>()
+  for (const part of parts) {
+    const typed = `%${part.typed.replaceAll(/[\\%_]/g, '\\$&')}%`
+    const words = await connection.read((statements) =>
+      statements.all<{ word: string }>(WORDS, typed, likePattern(part)),
+    )
+    found.set(
+      part.key,
+      words.map(({ word }) => word),
+    )
+  }
+  return found
 }

@@ -1,7 +1,6 @@
 import type { Work } from '../../shared/database.js'
 import { personIn, personKey } from '../../shared/person.js'
-import type { SummaryRow } from '../../shared/summary-rules.js'
-import type { SummaryFilter, SummaryIndex } from '../../stores/summaries.js'
+import type { SummaryFilter, SummaryIndex, SummaryRow } from '../../stores/summaries.js'
 import type { Connection } from '../server/connection.js'
 import { textWords, toTsQuery } from './words.js'
 

@@ -2,17 +2,22 @@ import type { Clock } from '@hermes/contracts'
 import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
 import type { Lease } from '@hermes/contracts/store'
-import { type Counts, countEntries } from '../../shared/counts.js'
+import type { Counts } from '../../shared/counts.js'
+import { countEntries } from '../../shared/counts.js'
 import { leaseLost } from '../../shared/lease-rules.js'
-import { decodeMessage, type MessageColumns } from '../../shared/message-codec.js'
+import type { MessageColumns } from '../../shared/message-codec.js'
+import { decodeMessage } from '../../shared/message-codec.js'
+import type { PartialRow } from '../../shared/partial-row.js'
+import { FORGET_PARTIAL, toLeftAnswer } from '../../shared/partial-row.js'
 import { orRescue } from '../../shared/rescue.js'
 import type { StoredLog } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
 import type { Statements } from '../server/statements.js'
+import { numbered } from '../server/statements.js'
 import type { StoredInbox } from './inbox.js'
 import type { PostgresLeases } from './leases.js'
-import { type NewRow, rowArrays, rowsTable, toRow } from './new-rows.js'
-import { Partials } from './partials.js'
+import type { NewRow } from './new-rows.js'
+import { rowArrays, rowsTable, toRow } from './new-rows.js'
 
 /** Inserts what `numbered` has, in session `$1`. */
 const INSERT = `
@@ -220,4 +225,55 @@ function countParameters(counts: Counts | null): readonly unknown[] {
 function toEntry({ seq, type, at_ms: atMs, payload, ...columns }: EntryRow): Entry {
   if (type === 'message') return { ...decodeMessage(columns, payload), seq, atMs }
   return { ...JSON.parse(payload!), type, seq, atMs } as Entry
+}
+
+const NEWEST = '(SELECT coalesce(max(id), 0) FROM messages WHERE session_id = $1)'
+/** Only while the lease is held, which is checked by writing to its row. */
+const PUT = `
+  WITH held AS (
+    UPDATE hermes_leases SET renewed_ms = $4 WHERE token = $5 AND session_id = $1 RETURNING session_id
+  )
+  INSERT INTO hermes_partials (session_id, after_seq, at_ms, payload) SELECT $1, ${NEWEST}, $2, $3 FROM held
+  ON CONFLICT (session_id) DO UPDATE SET after_seq = excluded.after_seq, at_ms = excluded.at_ms, payload = excluded.payload`
+const HAS = 'SELECT 1 FROM hermes_partials WHERE session_id = $1'
+const TAKE = `
+  DELETE FROM hermes_partials WHERE session_id = $1 RETURNING after_seq, at_ms, payload, ${NEWEST} AS newest_seq`
+
+/** Answers that are being streamed: a row per session, outside the log. */
+class Partials {
+  readonly #kept = new Set<string>()
+
+  /** In place of what was kept before. `false` when the lease is lost. */
+  async put(
+    statements: Statements,
+    sessionId: string,
+    {
+      entry,
+      atMs,
+      nowMs,
+      token,
+    }: { readonly entry: MessageEntry; readonly atMs: number; readonly nowMs: number; readonly token: number },
+  ): Promise<boolean> {
+    this.#kept.add(sessionId)
+    return (await statements.run(PUT, sessionId, atMs, JSON.stringify(entry), nowMs, token)) === 1
+  }
+
+  /** Whether this process kept something of the session; what others kept went into the log with the lease. */
+  isKept(sessionId: string): boolean {
+    return this.#kept.has(sessionId)
+  }
+
+  async forget(statements: Statements, sessionId: string): Promise<void> {
+    await statements.run(numbered(FORGET_PARTIAL), sessionId)
+  }
+
+  async has(statements: Statements, sessionId: string): Promise<boolean> {
+    return (await statements.first(HAS, sessionId)) !== undefined
+  }
+
+  /** Takes away what was kept; `null` when there is nothing that belongs into the log. */
+  async take(statements: Statements, sessionId: string): Promise<ReturnType<typeof toLeftAnswer>> {
+    const row = await statements.first<PartialRow & { readonly newest_seq: number }>(TAKE, sessionId)
+    return row ? toLeftAnswer(row, row.newest_seq) : null
+  }
 }

@@ -1,17 +1,25 @@
 import type { Clock } from '@hermes/contracts'
+import type { NewEntry } from '@hermes/contracts/conversation'
+import { liveEntries } from '@hermes/contracts/conversation'
 import type { NewSession, SessionChange, SessionInfo } from '@hermes/contracts/store'
+import { copyEntries } from '../../shared/copy-entries.js'
+import { countEntries } from '../../shared/counts.js'
 import type { Database } from '../../shared/database.js'
+import { forkedSession } from '../../shared/forked-session.js'
 import { FoundSessions } from '../../shared/found-sessions.js'
 import { unknownSession } from '../../shared/session-errors.js'
 import { changeSession } from '../../shared/session-row.js'
 import type { ForkSession, StoredSessions } from '../../storage.js'
-import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
+import type { SessionRow } from '../schema/session-row.js'
+import { SESSION_ROWS, toSessionInfo } from '../schema/session-row.js'
 import type { Connection } from '../server/connection.js'
 import { numbered } from '../server/statements.js'
-import { forkSession } from './fork.js'
 import type { PostgresLeases } from './leases.js'
 import type { PostgresLog } from './log.js'
-import { freeTitle, orTaken, type SessionRows } from './session-rows.js'
+import type { NewRow } from './new-rows.js'
+import { toRow } from './new-rows.js'
+import type { SessionRows } from './session-rows.js'
+import { freeTitle, orTaken } from './session-rows.js'
 
 /** The sessions themselves: made, read, changed, removed. */
 export class PostgresSessions extends FoundSessions<SessionRow> implements StoredSessions {
@@ -77,4 +85,42 @@ export class PostgresSessions extends FoundSessions<SessionRow> implements Store
       await orTaken(run, { id, title: title ?? null })
     })
   }
+}
+
+// What the conversation has cost so far was paid in the other session.
+const COUNT = `
+  UPDATE sessions SET message_count = $2, tool_call_count = $3, model = coalesce($4, model),
+    billing_provider = coalesce($5, billing_provider), system_prompt = $6
+  WHERE id = $1`
+
+/** Where a fork is made. */
+interface ForkTarget {
+  readonly connection: Connection
+  readonly rows: SessionRows
+  readonly log: PostgresLog
+}
+
+/** A session of its own with the conversation of another one up to an entry. */
+function forkSession({ connection, rows, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
+  return connection.write(`session ${fork.id}`, async (statements) => {
+    const parent = await rows.read(statements, fork.from)
+    if (!parent) throw unknownSession(fork.from)
+    const { id, upToSeq = Number.POSITIVE_INFINITY } = fork
+    await rows.add(statements, forkedSession(parent, fork))
+    const entries = liveEntries((await log.read(statements, parent.id)).filter(({ seq }) => seq <= upToSeq))
+    const seqs = await log.draw(statements, entries.length)
+    const copies: { seq: number; row: NewRow }[] = []
+    const copied = copyEntries(entries, (entry: NewEntry, atMs: number) => {
+      const seq = seqs[copies.length]!
+      copies.push({ seq, row: toRow(entry, atMs) })
+      return seq
+    })
+    await log.copy(statements, id, copies)
+    const counts = countEntries(copied)
+    if (counts) {
+      const { messages, toolCalls, systemPrompt } = counts
+      await statements.run(COUNT, id, messages, toolCalls, counts.model, counts.provider, systemPrompt)
+    }
+    return (await rows.read(statements, id))!
+  })
 }

@@ -1,15 +1,17 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type Clock, HermesError, systemClock } from '@hermes/contracts'
+import type { Clock } from '@hermes/contracts'
+import { HermesError, systemClock } from '@hermes/contracts'
 import Database from 'better-sqlite3'
 import type { Backup, BackupReport, Backups, BackupsOptions, RecoveryReport } from '../../backups.js'
+import { processIdentity, shortIdentity } from '../../shared/process-identity.js'
 import { inspectSchema } from '../schema/migrate.js'
-import { copyAlone, replaceAlone } from './copy-alone.js'
 import { checkCopy, checkFile, openCopy } from './health.js'
 import { importedPath } from './import-newer.js'
-import { hasNoLocks, isWithoutLocks } from './open-alone.js'
+import { hasNoLocks, isWithoutLocks, openAlone } from './open-alone.js'
 import { processesWith } from './open-files.js'
 import { recoverFile } from './recover.js'
+import { inUse, singleProcessLock, takeAlone } from './single-process-lock.js'
 import { isBusy, toStoreError } from './store-error.js'
 
 const NAME = /^state-(\d{8})-(\d{6})(\.\d+)?\.db$/
@@ -243,4 +245,42 @@ function badBackup(path: string, problem: string): HermesError {
     code: 'store.bad_backup',
     details: { path, problem },
   })
+}
+
+/**
+ * Copies a database on a file system without locks. This process may have it open: no transaction goes on while the file is copied, and
+ * what is committed is in it. @throws HermesError `store.in_use` while another process has it open.
+ */
+async function copyAlone(from: string, to: string): Promise<void> {
+  const holder = singleProcessLock(from)
+  if (holder === null) await copyUnused(from, to)
+  else if (shortIdentity(holder) === shortIdentity(processIdentity())) copyFileSync(from, to)
+  else throw inUse(from, holder)
+}
+
+/** Opening it first takes back what a kill left half done. */
+async function copyUnused(from: string, to: string): Promise<void> {
+  const { database, owner } = await openAlone(from)
+  try {
+    database.pragma('schema_version')
+    database.close()
+    copyFileSync(from, to)
+  } finally {
+    database.close()
+    owner.release()
+  }
+}
+
+/** Puts a copy in place of a database that nobody has open, in one step. @throws HermesError `store.in_use`. */
+function replaceAlone(copy: string, path: string): void {
+  const owner = takeAlone(path)
+  const partial = `${path}.restoring`
+  try {
+    copyFileSync(copy, partial)
+    for (const suffix of ['-journal', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+    renameSync(partial, path)
+  } finally {
+    rmSync(partial, { force: true })
+    owner.release()
+  }
 }

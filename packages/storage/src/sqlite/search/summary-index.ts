@@ -1,8 +1,7 @@
 import type { Work } from '../../shared/database.js'
 import { pairUp } from '../../shared/index-text.js'
 import { personIn, personKey } from '../../shared/person.js'
-import type { SummaryRow } from '../../shared/summary-rules.js'
-import type { SummaryFilter, SummaryIndex } from '../../stores/summaries.js'
+import type { SummaryFilter, SummaryIndex, SummaryRow } from '../../stores/summaries.js'
 import type { Connection } from '../file/connection.js'
 import { perform } from '../schema/perform.js'
 

@@ -2,14 +2,16 @@ import type { Clock } from '@hermes/contracts'
 import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import type { Lease } from '@hermes/contracts/store'
 import { countEntries } from '../../shared/counts.js'
-import { decodeMessage, encodeMessage, type MessageColumns } from '../../shared/message-codec.js'
+import type { MessageColumns } from '../../shared/message-codec.js'
+import { decodeMessage, encodeMessage } from '../../shared/message-codec.js'
+import type { PartialRow } from '../../shared/partial-row.js'
+import { FORGET_PARTIAL, toLeftAnswer } from '../../shared/partial-row.js'
 import { orRescue } from '../../shared/rescue.js'
 import type { StoredLog } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
 import { countParameters, UPDATE_COUNTS } from '../schema/update-counts.js'
 import type { StoredInbox } from './inbox.js'
 import type { SqliteLeases } from './leases.js'
-import { Partials } from './partials.js'
 
 const INSERT_MESSAGE = `
   INSERT INTO messages (session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp, token_count,
@@ -210,4 +212,57 @@ function isMessageRole(role: string): boolean {
 
 function toMs(timestampSeconds: number): number {
   return Math.round(timestampSeconds * 1000)
+}
+
+// Made by the first answer that takes a second.
+const CREATE = `CREATE TABLE IF NOT EXISTS hermes_partials (
+    session_id TEXT PRIMARY KEY REFERENCES sessions(id) ON DELETE CASCADE,
+    after_seq INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    payload TEXT NOT NULL
+  )`
+const EXISTS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hermes_partials'"
+const NEWEST = 'SELECT coalesce(max(id), 0) FROM messages WHERE session_id = ?'
+const PUT = 'INSERT OR REPLACE INTO hermes_partials (session_id, after_seq, at_ms, payload) VALUES (?, ?, ?, ?)'
+const GET = 'SELECT after_seq, at_ms, payload FROM hermes_partials WHERE session_id = ?'
+
+/** Answers that are being streamed: a row per session, outside the log. All of it runs inside transactions. */
+class Partials {
+  readonly #connection: Connection
+  readonly #kept = new Set<string>()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** In place of what was kept before. */
+  put(sessionId: string, entry: MessageEntry, atMs: number): void {
+    if (!this.#kept.has(sessionId)) this.#connection.statement(CREATE).run()
+    this.#kept.add(sessionId)
+    this.#connection.statement(PUT).run(sessionId, this.#newest(sessionId), atMs, JSON.stringify(entry))
+  }
+
+  /** Costs nothing in a session of which nothing was kept: what others kept went into the log with the lease. */
+  forget(sessionId: string): void {
+    if (this.#kept.has(sessionId)) this.#connection.statement(FORGET_PARTIAL).run(sessionId)
+  }
+
+  has(sessionId: string): boolean {
+    return (
+      this.#connection.statement(EXISTS).get() !== undefined &&
+      this.#connection.statement(GET).get(sessionId) !== undefined
+    )
+  }
+
+  /** Takes away what was kept; `null` when there is nothing that belongs into the log. */
+  take(sessionId: string): ReturnType<typeof toLeftAnswer> {
+    if (!this.has(sessionId)) return null
+    const row = this.#connection.statement(GET).get(sessionId) as PartialRow
+    this.#connection.statement(FORGET_PARTIAL).run(sessionId)
+    return toLeftAnswer(row, this.#newest(sessionId))
+  }
+
+  #newest(sessionId: string): number {
+    return this.#connection.statement(NEWEST).pluck().get(sessionId) as number
+  }
 }

@@ -1,14 +1,19 @@
 import type { Clock } from '@hermes/contracts'
+import { liveEntries, noUsage } from '@hermes/contracts/conversation'
 import type { NewSession, SessionChange, SessionInfo } from '@hermes/contracts/store'
+import { copyEntries } from '../../shared/copy-entries.js'
+import { countEntries } from '../../shared/counts.js'
 import type { Database } from '../../shared/database.js'
+import { forkedSession } from '../../shared/forked-session.js'
 import { FoundSessions } from '../../shared/found-sessions.js'
 import { unknownSession } from '../../shared/session-errors.js'
 import { changeSession } from '../../shared/session-row.js'
 import type { ForkSession, StoredSessions } from '../../storage.js'
 import type { Connection } from '../file/connection.js'
 import { SqliteRunner } from '../schema/perform.js'
-import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
-import { forkSession } from './fork.js'
+import type { SessionRow } from '../schema/session-row.js'
+import { SESSION_ROWS, toSessionInfo } from '../schema/session-row.js'
+import { countParameters, UPDATE_COUNTS } from '../schema/update-counts.js'
 import type { SqliteLeases } from './leases.js'
 import type { SqliteLog } from './log.js'
 import type { SessionRows } from './session-rows.js'
@@ -74,4 +79,31 @@ export class SqliteSessions extends FoundSessions<SessionRow> implements StoredS
       if (update) this.#connection.statement(update.sql).run(...update.parameters)
     })
   }
+}
+
+/** Where a fork is made. */
+interface ForkTarget {
+  readonly connection: Connection
+  readonly rows: SessionRows
+  readonly log: SqliteLog
+}
+
+/** A session of its own with the conversation of another one up to an entry. */
+function forkSession({ connection, rows, log }: ForkTarget, fork: ForkSession): Promise<SessionInfo> {
+  return connection.write(() => {
+    const parent = rows.find(fork.from)
+    if (!parent) throw unknownSession(fork.from)
+    const { id, upToSeq = Number.POSITIVE_INFINITY } = fork
+    rows.add(forkedSession(parent, fork))
+    const entries = liveEntries(log.read(parent.id).filter(({ seq }) => seq <= upToSeq))
+    const copied = copyEntries(entries, (entry, atMs) => log.insert(id, entry, atMs))
+    const counts = countEntries(copied)
+    // What the conversation has cost so far was paid in the other session.
+    if (counts) {
+      const unpaid = { ...counts, apiCalls: 0, usage: noUsage }
+      connection.statement(UPDATE_COUNTS).run(countParameters(id, unpaid))
+    }
+    log.appended()
+    return rows.find(id)!
+  })
 }
