@@ -46,13 +46,20 @@ function namedFiles({ main, types, bin, exports }) {
  * Why what a workspace has locked is not to be published with, in pnpm's own words, or `null`: a version is less than a week old, or its
  * publisher proves less about where it comes from than for versions before. Asks the registry; changes nothing.
  * @param {string} root of the workspace
+ * @param {readonly string[]} [accepted] versions that may be younger, as `NAME@VERSION`; with the list, so may all of a registry that gives
+ *   no dates. Default: none, and dates are needed.
  * @returns {string | null}
  */
-export function problemOfDependencies(root) {
-  const policies = [`--config.minimumReleaseAge=${MIN_AGE_MINUTES}`, '--config.trustPolicy=no-downgrade']
+export function problemOfDependencies(root, accepted) {
+  const policies = [
+    `--config.minimumReleaseAge=${MIN_AGE_MINUTES}`,
+    `--config.minimumReleaseAgeIgnoreMissingTime=${accepted !== undefined}`,
+    '--config.trustPolicy=no-downgrade',
+  ]
   // pnpm itself is found from here: what a workspace says of registries is meant for its dependencies.
   const args = ['-y', 'pnpm@12', '-C', root, 'install', '--lockfile-only', '--frozen-lockfile', ...policies]
-  const env = { ...cleanEnvironment(), CI: 'true' }
+  const exclude = accepted?.length > 0 ? { pnpm_config_minimum_release_age_exclude: JSON.stringify(accepted) } : {}
+  const env = { ...cleanEnvironment(), CI: 'true', ...exclude }
   const { status, stdout, stderr, error } = spawnSync('npx', args, { cwd: import.meta.dirname, env, encoding: 'utf8' })
   return status === 0 ? null : `${stdout ?? ''}${stderr ?? error?.message}`.trim()
 }

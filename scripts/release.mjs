@@ -21,7 +21,7 @@ if (versions.size > 1) problems.push(`all packages share one version, found ${[.
 for (const problem of problems) console.error(`release: ${problem}`)
 if (problems.length > 0) process.exit(1)
 
-// Only on the way out: while the product is built, a version of today may be tried.
+// On the way out none may be young, not even those that CI lets pass.
 const unfit = values['dry-run'] ? null : problemOfDependencies(root)
 if (unfit) console.error(`release: the dependencies are not fit to publish with.\n${unfit}`)
 if (unfit || !build(root)) process.exit(1)

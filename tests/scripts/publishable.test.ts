@@ -23,8 +23,9 @@ async function write(path: string, content: string) {
 }
 
 /** What the script says, in a process of its own, so that this one can serve. */
-async function ask(name: string, argument: string): Promise<unknown> {
-  const code = `import { ${name} } from ${JSON.stringify(script)}; console.log(JSON.stringify(${name}(${JSON.stringify(argument)})))`
+async function ask(name: string, ...input: readonly unknown[]): Promise<unknown> {
+  const words = input.map((argument) => JSON.stringify(argument)).join()
+  const code = `import { ${name} } from ${JSON.stringify(script)}; console.log(JSON.stringify(${name}(${words})))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])
   return JSON.parse(stdout)
 }
@@ -59,18 +60,18 @@ describe('a tarball', () => {
 
 describe('what is depended on', () => {
   let registry: Server
-  let publishedMs: number
+  let publishedMs: number | null
 
   beforeEach(async () => {
     registry = createServer((request, response) => {
       const { port } = registry.address() as AddressInfo
       const dist = { tarball: `http://127.0.0.1:${port}/b-1.0.0.tgz`, integrity: INTEGRITY }
-      const published = new Date(publishedMs).toISOString()
+      const published = publishedMs === null ? null : new Date(publishedMs).toISOString()
       const found = {
         name: 'b',
         'dist-tags': { latest: '1.0.0' },
         versions: { '1.0.0': { name: 'b', version: '1.0.0', dist } },
-        time: { created: published, modified: published, '1.0.0': published },
+        ...(published === null ? {} : { time: { created: published, modified: published, '1.0.0': published } }),
       }
       response.writeHead(request.url === '/b' ? 200 : 404, { 'content-type': 'application/json' })
       response.end(JSON.stringify(found))
@@ -101,6 +102,18 @@ describe('what is depended on', () => {
   it('is not when a version is younger', async () => {
     publishedMs = Date.now() - 6 * DAY_MS
     expect(await ask('problemOfDependencies', root)).toMatch(/b@1\.0\.0 was published at/)
+  })
+
+  it('is when that very version is accepted, and not when another one is', async () => {
+    publishedMs = Date.now() - 6 * DAY_MS
+    expect(await ask('problemOfDependencies', root, ['b@1.0.0'])).toBeNull()
+    expect(await ask('problemOfDependencies', root, ['b@1.0.1'])).toMatch(/b@1\.0\.0 was published at/)
+  })
+
+  it('is not for a release where the registry gives no dates, and is for a build', async () => {
+    publishedMs = null
+    expect(await ask('problemOfDependencies', root)).toMatch(/b@1\.0\.0/)
+    expect(await ask('problemOfDependencies', root, [])).toBeNull()
   })
 })
 
