@@ -1,5 +1,5 @@
 // An extension that imports nothing of Hermes but types works alike in the terminal, the gateway and the editor.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEditor } from '../support/acp.js'
@@ -127,6 +127,36 @@ it('adds a model provider: chosen by its name, listed and checked', async () => 
   expect(chats.map(({ body }) => body.model)).toEqual(['luna', 'crescent'])
   expect((await runCli(['model', 'list'], options)).stdout).toMatch(/^moon +.*the extension moonlight$/m)
   expect((await runCli(['doctor'], options)).stdout).toContain(`Model luna at moon (${server.baseUrl})`)
+})
+
+it('is held to files that only the person can have written, with what it imports, then and later', async () => {
+  const { home, cwd } = scene
+  const folder = join(home, 'extensions')
+  await mkdir(join(home, 'lent'), { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const part = (name: string) => `export default { name: '${name}', setup: (api) => {
+    const load = () => import('../lent/open.mjs').then(() => 'loaded', ({ message }) => message)
+    api.doctor.check({ name: 'imports', run: async () => [{ level: 'warn', text: await load() }] })
+  } }`
+  const refused = (name: string) =>
+    `others can write to ${join(home, 'lent', name)}. Run: chmod go-w ${join(home, 'lent', name)}`
+  for (const [name, mode] of [
+    ['own.mjs', 0o644],
+    ['open.mjs', 0o666],
+    ['word.mjs', 0o622],
+  ] as const) {
+    await writeFile(join(home, 'lent', name), `export const word = 'tea'`)
+    await chmod(join(home, 'lent', name), mode)
+  }
+  const now = `import '../lent/own.mjs'\nimport { word } from '../lent/word.mjs'\n${part('now')}`
+  await writeFile(join(folder, 'now.mjs'), now, { mode: 0o600 })
+  await writeFile(join(folder, 'later.mjs'), `import '../lent/own.mjs'\n${part('later')}`, { mode: 0o600 })
+  await writeFile(join(home, 'config.yaml'), 'extensions: [now.mjs, later.mjs]\n')
+  const opened = await runCli(['prompt'], { home, cwd })
+  expect(opened.stderr).toBe(`hermes: Extension now.mjs is left out: ${refused('word.mjs')}.\n`)
+  expect((await runCli(['doctor', '--offline'], { home, cwd })).stdout).toContain(
+    `warn  later: ${refused('open.mjs')}\n`,
+  )
 })
 
 it.runIf(hasTmux)('adds a slash command to the terminal', async () => {

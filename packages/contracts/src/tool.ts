@@ -294,6 +294,11 @@ export interface ToolSource {
   /** Whether the tools are found by `tool_search` instead of being defined whole. Default `false`: as long as there is room for them. */
   readonly deferred?: boolean
   /**
+   * Whether the person vouches for what it lists. Without that its names, descriptions and results are text from outside: its tools are found
+   * by `tool_search` only, and an answer that shows them counts as such text. Default `false`.
+   */
+  readonly trusted?: boolean
+  /**
    * What there is now. Asked once at first and once after each change, however many sessions there are. A rejection, or no answer within 30
    * seconds, leaves what was listed before; `signal` fires then, and when the source is taken back. What cannot be a tool is left out.
    */

@@ -74,6 +74,7 @@ describe('tools that are too many', () => {
         const all = sets.map(({ toolset, size }, at) => ({
           toolset,
           isDeferred: false,
+          isOutside: false,
           definition: { name: `t${at}`, description: 'x'.repeat(size), parameters: {} },
         }))
         const { shown, hidden } = disclose(all, { ...options, budgetTokens })

@@ -25,6 +25,8 @@ export interface OwnedDefinition {
   readonly toolset: string
   readonly definition: ToolDefinition
   readonly isDeferred: boolean
+  /** It says of itself what others wrote. */
+  readonly isOutside: boolean
 }
 
 /** What is sent whole and what is found by a search. */
@@ -158,15 +160,22 @@ export function searchTool(candidates: () => Promise<readonly OwnedDefinition[]>
       const { rankTools } = await import('./rank-tools.js')
       const all = await candidates()
       const ranked = rankTools(all, query)
+      const outside = new Set(all.filter(({ isOutside }) => isOutside).map(({ definition }) => definition.name))
+      const isOutside = (names: readonly string[]) => names.slice(0, MAX_NAMES).some((name) => outside.has(name))
       const found = ranked.slice(0, MAX_FOUND)
       if (found.length === 0) {
         const names = all.map(({ definition }) => definition.name)
-        return `No tool fits "${query}". ${names.length === 0 ? 'There are none besides those defined.' : `There are: ${listed(names)}.`}`
+        const text = `No tool fits "${query}". ${names.length === 0 ? 'There are none besides those defined.' : `There are: ${listed(names)}.`}`
+        return { text, external: isOutside(names) }
       }
       const more = ranked.slice(MAX_FOUND).map(({ name }) => name)
       const lines = found.map((tool) => JSON.stringify(tool))
       const rest = more.length > 0 ? [`Also: ${listed(more)}`] : []
-      return { data: { tools: found as never, more: more.slice(0, MAX_NAMES) }, text: [...lines, ...rest].join('\n') }
+      return {
+        data: { tools: found as never, more: more.slice(0, MAX_NAMES) },
+        text: [...lines, ...rest].join('\n'),
+        external: isOutside([...found.map(({ name }) => name), ...more.slice(0, MAX_NAMES)]),
+      }
     },
   }
 }

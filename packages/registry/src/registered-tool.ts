@@ -14,13 +14,15 @@ export interface RegisteredTool {
   readonly isDeferred: boolean
   /** Its parameters may be others than the session was shown. */
   readonly mayChange: boolean
+  /** It comes from a source that nobody vouches for: what it says of itself, and what it gives, is text from outside. */
+  readonly isOutside: boolean
 }
 
 /**
  * Reads a tool once.
  * @throws RegistryError `registry.bad_name`, `registry.bad_schema`.
  */
-export function toRegisteredTool(tool: Tool, about: Pick<RegisteredTool, 'isDeferred' | 'mayChange'>): RegisteredTool {
+export function toRegisteredTool(tool: Tool, about: Omit<RegisteredTool, 'tool' | 'parameters'>): RegisteredTool {
   for (const name of [tool.name, ...(tool.aliases ?? [])]) checkName(name)
   const parameters = readParameters(tool)
   if (parameters?.whole['type'] !== 'object')

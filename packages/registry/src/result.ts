@@ -5,8 +5,9 @@ const DEFAULT_MAX_CHARS = 100_000
 const HEAD_SHARE = 0.4
 
 /** A failed call with a line the model can act on. */
-export function errorOutcome(message: string): ToolOutcome {
-  return { content: [{ type: 'text', text: message }], isError: true }
+export function errorOutcome(message: string, isOutside = false): ToolOutcome {
+  const origin = isOutside ? ({ origin: 'external' } as const) : {}
+  return { content: [{ type: 'text', text: message, ...origin }], isError: true }
 }
 
 /** A tool's return value, marked as text from outside. */
@@ -34,7 +35,7 @@ export function toOutcome(
   const content: ToolResultPart[] =
     text === '' ? [] : [{ type: 'text', text: cut(text, maxResultChars, path), ...origin }]
   for (const part of result.parts ?? [])
-    content.push(part.type === 'text' ? { ...part, text: cut(part.text, maxResultChars, null) } : part)
+    content.push(part.type === 'text' ? { ...origin, ...part, text: cut(part.text, maxResultChars, null) } : part)
   if (content.length === 0) content.push({ type: 'text', text: '(no output)' })
   return { content, isError: result.isError ?? false, ...(result.data === undefined ? {} : { data: result.data }) }
 }

@@ -141,8 +141,9 @@ export class SourceListing {
     try {
       if (typeof tool?.execute !== 'function' || typeof tool.description !== 'string')
         return `"${shortName(tool?.name)}" is no tool`
-      const { deferred: isDeferred = false, name: toolset } = this.source
-      const registered = toRegisteredTool(tool, { isDeferred, mayChange: true })
+      const { deferred = false, trusted = false, name: toolset } = this.source
+      const about = { isDeferred: deferred || !trusted, mayChange: true, isOutside: !trusted }
+      const registered = toRegisteredTool(tool, about)
       const all = [tool.name, ...(tool.aliases ?? [])]
       if (tool.toolset !== toolset) return `"${tool.name}" is of toolset "${shortName(tool.toolset)}"`
       const taken = all.find((name) => isBuiltIn(name))

@@ -131,6 +131,8 @@ export function createToolRegistry(options: ToolRegistryOptions = {}): ToolRegis
 class Registry implements ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>()
   readonly #aliases = new Map<string, string>()
+  /** Tools of sources that nobody vouches for. */
+  readonly #outside = new WeakSet<Tool>()
   readonly #availability = new WeakMap<Tool, { readonly available: boolean; readonly atMs: number }>()
   readonly #now: () => number
   readonly #disclosure: DisclosureOptions
@@ -180,7 +182,7 @@ class Registry implements ToolRegistry {
 
   #register(tool: Tool, { override = false, deferred }: RegisterOptions): RegisteredTool {
     const isDeferred = deferred ?? TOOLSETS[tool.toolset]?.isDeferred ?? false
-    const registered = toRegisteredTool(tool, { isDeferred, mayChange: false })
+    const registered = toRegisteredTool(tool, { isDeferred, mayChange: false, isOutside: false })
     for (const name of [tool.name, ...(tool.aliases ?? [])]) this.#refuseShadowing(tool, name, override)
     if (this.#allowed && !this.#allowed.has(tool.name)) return registered
     this.deregister(tool.name)
@@ -297,7 +299,11 @@ class Registry implements ToolRegistry {
   #registered(): readonly RegisteredToolset[] {
     return [
       ...[...this.#tools.values()].map(({ tool }) => ({ name: tool.toolset, tools: [tool.name] })),
-      ...this.#sources.map(({ source: { name, description }, names }) => ({ name, tools: names, description })),
+      ...this.#sources.map(({ source: { name, description, trusted }, names }) => ({
+        name,
+        tools: names,
+        description: trusted ? description : undefined,
+      })),
       ...this.#used.flatMap(({ base }) => base.#registered()),
     ]
   }
@@ -356,9 +362,10 @@ class Registry implements ToolRegistry {
     const available = await Promise.all(selected.map(({ tool }) => this.#isAvailable(tool)))
     const present = selected.filter((_, index) => available[index])
     const beside = present.map(({ tool }) => tool.name)
-    return present.map(({ tool, parameters, isDeferred }) => ({
+    return present.map(({ tool, parameters, isDeferred, isOutside }) => ({
       toolset: tool.toolset,
       isDeferred,
+      isOutside,
       definition: {
         name: tool.name,
         description: tool.describe?.(beside) ?? tool.description,
@@ -436,12 +443,14 @@ class Registry implements ToolRegistry {
         outcome: errorOutcome(`Tool "${tool.name}" is not available here at the moment. Continue without it.`),
       }
     }
+    if (registered.isOutside) this.#outside.add(tool)
     return checked(registered, call.args)
   }
 
   #search(args: JsonObject, names: ToolNames): Promise<PreparedCall> {
     const tool = searchTool(() => this.#hideable(names)) as Tool
-    return checked({ tool, parameters: toolParameters(tool.parameters), mayChange: false }, args)
+    const parameters = toolParameters(tool.parameters)
+    return checked({ tool, parameters, mayChange: false, isOutside: false }, args)
   }
 
   async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
@@ -449,11 +458,16 @@ class Registry implements ToolRegistry {
       const { tool, args } = prepared
       const result = await tool.execute(args, context)
       const path = this.#keep ? await this.#keepWhole(tool, result, context) : null
-      return toOutcome(tool.external ? asExternal(result) : result, tool.maxResultChars, path)
+      return toOutcome(
+        tool.external || this.#outside.has(tool) ? asExternal(result) : result,
+        tool.maxResultChars,
+        path,
+      )
     } catch (error) {
       if (context.signal.aborted) throw error
       const line = error instanceof Error ? error.message : String(error)
-      return errorOutcome(isHermesError(error) ? line : `${prepared.tool.name} failed: ${line}`)
+      const text = isHermesError(error) ? line : `${prepared.tool.name} failed: ${line}`
+      return errorOutcome(text, this.#outside.has(prepared.tool))
     }
   }
 
@@ -477,10 +491,10 @@ class Registry implements ToolRegistry {
 }
 
 async function checked(
-  { tool, parameters, mayChange }: Omit<RegisteredTool, 'isDeferred'>,
+  { tool, parameters, mayChange, isOutside }: Omit<RegisteredTool, 'isDeferred'>,
   args: JsonObject,
 ): Promise<PreparedCall> {
-  const problem = (line: string): PreparedCall => ({ type: 'immediate', outcome: errorOutcome(line) })
+  const problem = (line: string): PreparedCall => ({ type: 'immediate', outcome: errorOutcome(line, isOutside) })
   try {
     const result = await parameters.check(args)
     if (result.type === 'valid') return { type: 'prepared', tool, args: result.args }

@@ -487,6 +487,7 @@ class HomeRuntime implements Runtime {
     // A run that is ended still writes down what became of its calls.
     const agents = await Promise.allSettled(closers.map((close) => close()))
     await this.extensions.close()
+    this.#loaded.ownExtensions.close()
     const results = [...agents, ...(await Promise.allSettled([store?.storage.close()]))]
     await store?.dailyBackup?.finish()
     for (const result of results) {

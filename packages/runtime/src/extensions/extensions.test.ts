@@ -283,9 +283,19 @@ describe('modules that config.yaml names', () => {
     await put('waits.mjs', `await new Promise(() => undefined)\n${greeting}`)
     await put('good.mjs', greeting)
     const folder = join(home.path, 'extensions')
-    const { extensions, problems } = await loadExtensions(['waits.mjs', 'good.mjs'], folder, { withinMs: 200 })
+    const { extensions, problems, close } = await loadExtensions(['waits.mjs', 'good.mjs'], folder, { withinMs: 200 })
+    close()
     expect(problems).toEqual(['Extension waits.mjs is left out: it was not loaded within 0.2 s.'])
     expect(extensions.map(({ name }) => name)).toEqual(['greets'])
+  })
+
+  it('are refused when a folder above could be written by others', async () => {
+    await put('good.mjs', greeting)
+    await chmod(home.path, 0o777)
+    const { problems } = await open({ extensions: ['good.mjs'] })
+    const why = `others can write to ${home.path}. Run: chmod go-w ${home.path}`
+    expect(problems).toContain(`Extension good.mjs is left out: ${why}.`)
+    await chmod(home.path, 0o700)
   })
 
   it('are refused outside their folder, by link too, and where others can write', async () => {
