@@ -38,6 +38,10 @@ const UNANSWERED: Readonly<Record<PermissionMode, Unanswered>> = {
 export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' | 'platform' | 'person' | 'ask'> {
   /** Where it speaks: `cli`, `oneshot`, `acp`, `gateway` … */
   readonly platform: string
+  /** The chat, as the platform calls it: without another id the session is the one of that chat. Any text. */
+  readonly chatKey?: string
+  /** Several people are in the chat: the session belongs to the group. */
+  readonly isGroup?: boolean
   /** Resumes this one. */
   readonly session?: SessionInfo
   /** Resumes the stored session of that id, else begins one under it. Default: a new session. */
@@ -54,6 +58,9 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   /** Told of a run that begins by itself, with what came of background tasks. Must not throw. */
   readonly onWakeUp?: (turn: Turn) => void
 }
+
+/** With whom opens it: `null` for the owner of the home. */
+export type OwnedRequest = OpenRequest & { readonly person: string | null }
 
 /** What a session needs of its host. */
 interface LiveSessionOptions {
@@ -98,7 +105,9 @@ interface BegunRun {
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly queue = new SessionQueue()
-  #request: OpenRequest
+  #request: OwnedRequest
+  /** Whose it is, once that is known. */
+  #person: string | null | undefined
   /** Whether the store may have it: a session that was just given its id is not looked up. */
   #isStored: boolean
   #permissions: PermissionMode
@@ -125,9 +134,10 @@ export class LiveSession {
   usedAtMs = 0
   handles = 0
 
-  constructor(options: LiveSessionOptions, request: OpenRequest, isNew: boolean) {
+  constructor(options: LiveSessionOptions, request: OwnedRequest, isNew: boolean) {
     this.#options = options
     this.#request = request
+    this.#person = isNew ? request.person : request.session?.person
     this.#isStored = !isNew
     this.#permissions = request.permissions
     const { id: sessionId, runtime, clock, logger } = options
@@ -149,13 +159,35 @@ export class LiveSession {
     return this.#ready
   }
 
+  /** Whose it is; `undefined` before anybody has used it. */
+  get person(): string | null | undefined {
+    return this.#person
+  }
+
+  /** Who has opened it. */
+  get openedBy(): string | null {
+    return this.#request.person
+  }
+
+  /** The stored session. @throws HermesError `host.unknown_session` for one of another person, unless the owner of the home opens it. */
+  async #admitted(): Promise<SessionInfo | null> {
+    const { session: known, person } = this.#request
+    const stored = this.#isStored
+      ? (known ?? (await (await this.#options.runtime.storage()).sessions.get(this.id)))
+      : null
+    const whose = stored ? stored.person : person
+    if (person !== null && whose !== person) throw unknownSession(this.id)
+    this.#person = whose
+    return stored
+  }
+
   /** Whether a run or something in the background goes on. */
   get isAtWork(): boolean {
     return this.queue.isTaken || this.#opening !== null || (this.#ready?.hasProcesses() ?? false)
   }
 
   /** What the next agent is made with; the one there is stays. */
-  reopen(request: OpenRequest): void {
+  reopen(request: OwnedRequest): void {
     this.#request = request
     this.setPermissions(request.permissions)
   }
@@ -182,12 +214,14 @@ export class LiveSession {
       answersQuestions: _answers,
       keepsFolder,
       onWakeUp: _onWakeUp,
-      session: known,
+      chatKey: _chatKey,
+      isGroup: _isGroup,
+      session: _known,
       sessionId: _id,
       ...request
     } = this.#request
     await this.#closing
-    const stored = this.#isStored ? (known ?? (await (await runtime.storage()).sessions.get(this.id))) : null
+    const stored = await this.#admitted()
     const folder = keepsFolder ? await existing(stored?.cwd ?? null) : null
     const ready = await runtime.createAgent({
       ...request,
@@ -433,6 +467,7 @@ export class LiveSession {
   }
 
   async read(options: { readonly after?: number }): Promise<EventReader> {
+    if (this.openedBy !== null) await this.#admitted()
     return (await this.#options.bus()).read({ ...options, sessionId: this.id })
   }
 
@@ -459,6 +494,11 @@ export class LiveSession {
     this.#isShut = true
     return this.drop(reason)
   }
+}
+
+/** The same for a session that another person has, so that nothing is said of it. */
+export function unknownSession(sessionId: string): HermesError {
+  return new HermesError(`There is no session "${sessionId}".`, { code: 'host.unknown_session', details: { sessionId } })
 }
 
 /** Why nothing is opened any more. */

@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto'
 import { createSessionId, type RunInput } from '@hermes/agent-core'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { Approval, ApprovalChoice } from '@hermes/contracts/policy'
 import type { Answer } from '@hermes/contracts/tool'
 import type { ReadyAgent, Runtime } from '@hermes/runtime'
 import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
-import { hostClosed, LiveSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
+import { hostClosed, LiveSession, type OwnedRequest, unknownSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
 import type { SessionJobs } from './session-jobs.js'
 import type { Place } from './session-queue.js'
 
 const SWEEP_EVERY_MS = 60_000
+const CHAT_ID_DIGITS = 32
 
 /** An agent as those who use its session see it; it runs through {@link SessionHandle.send} only. */
 export type SessionAgent = Omit<ReadyAgent, 'agent' | 'changeModel' | 'close'> & {
@@ -18,6 +20,8 @@ export type SessionAgent = Omit<ReadyAgent, 'agent' | 'changeModel' | 'close'> &
 /** A session that this process has open, for one who uses it. */
 export interface SessionHandle {
   readonly id: string
+  /** Whose it is: `null` for the owner of the home, `undefined` while nobody has used a stored one. */
+  readonly person: string | null | undefined
   /** Whether a run or something in the background goes on. */
   readonly isAtWork: boolean
   /** Its agent, made on first use and made again after it was closed. Rejects as {@link Runtime.createAgent}. */
@@ -82,11 +86,12 @@ export interface SessionHostOptions {
 export interface SessionHost {
   /**
    * Opens nothing heavy: an agent is made by the first input.
-   * @throws HermesError `host.closed` after {@link SessionHost.close}.
+   * @throws HermesError `host.closed` after {@link SessionHost.close}; `host.unknown_session` for a session of another person, here or with
+   * its first use. The owner of the home may open all.
    */
   open(request: OpenRequest): SessionHandle
-  /** The agent of a session, while it has one. */
-  agentOf(sessionId: string): SessionAgent | null
+  /** The agent of a session, while it has one, for a person who may see it; `null`, the default, is the owner, who sees all. */
+  agentOf(sessionId: string, person?: string | null): SessionAgent | null
   /** Whether a run is in a session that will not end by itself soon. */
   isBusy(sessionId: string): boolean
   /** As {@link SessionHandle.steer}, for one who does not use the session; `null` where no run is under way. */
@@ -134,17 +139,28 @@ class Host implements SessionHost {
 
   open(request: OpenRequest): SessionHandle {
     if (this.#isClosed) throw hostClosed()
-    const named = request.session?.id ?? request.sessionId
+    const person = this.#options.runtime.people.personOf(request)
+    const named = request.session?.id ?? request.sessionId ?? chatSessionId(request, person)
     const id = named ?? createSessionId(this.#clock.now())
-    let session = this.#sessions.get(id)
-    if (session) session.reopen(request)
-    else this.#sessions.set(id, (session = this.#create(id, request)))
+    if (request.session && person !== null && request.session.person !== person) throw unknownSession(id)
+    const owned = { ...request, person }
+    let session = this.#sessionFor(id, person)
+    if (session) session.reopen(owned)
+    else this.#sessions.set(id, (session = this.#create(id, owned, named === null)))
     session.handles++
     return new Handle(session, () => this.#forget(session))
   }
 
-  #create(id: string, request: OpenRequest): LiveSession {
-    const isNew = request.session === undefined && request.sessionId === undefined
+  /** One that others have opened, and of whom it is not known yet, is left to them: they may not be who may use it. */
+  #sessionFor(id: string, person: string | null): LiveSession | undefined {
+    const session = this.#sessions.get(id)
+    const whose = session?.person
+    if (whose === undefined) return session?.openedBy === person ? session : undefined
+    if (person !== null && whose !== person) throw unknownSession(id)
+    return session
+  }
+
+  #create(id: string, request: OwnedRequest, isNew: boolean): LiveSession {
     const options = {
       id,
       runtime: this.#options.runtime,
@@ -176,7 +192,8 @@ class Host implements SessionHost {
 
   #used(session: LiveSession): void {
     session.usedAtMs = this.#clock.now()
-    if (!this.#sessions.delete(session.id)) return
+    if (this.#sessions.get(session.id) !== session) return
+    this.#sessions.delete(session.id)
     this.#sessions.set(session.id, session)
     if (this.#options.idleMs !== undefined) void this.closeIdle()
   }
@@ -204,11 +221,13 @@ class Host implements SessionHost {
   }
 
   #forget(session: LiveSession): void {
-    if (session.handles === 0 && session.ready === null && !session.isAtWork) this.#sessions.delete(session.id)
+    const isUnused = session.handles === 0 && session.ready === null && !session.isAtWork
+    if (isUnused && this.#sessions.get(session.id) === session) this.#sessions.delete(session.id)
   }
 
-  agentOf(sessionId: string): SessionAgent | null {
-    return this.#sessions.get(sessionId)?.ready ?? null
+  agentOf(sessionId: string, person: string | null = null): SessionAgent | null {
+    const session = this.#sessions.get(sessionId)
+    return person === null || session?.person === person ? (session?.ready ?? null) : null
   }
 
   isBusy(sessionId: string): boolean {
@@ -248,6 +267,13 @@ class Host implements SessionHost {
   }
 }
 
+/** Any key gives an id of safe characters, and the same in every process; whoever turns out to be another person begins anew. */
+function chatSessionId({ platform, chatKey }: OpenRequest, person: string | null): string | null {
+  if (chatKey === undefined) return null
+  const digest = createHash('sha256').update(JSON.stringify([platform, chatKey, person])).digest('hex')
+  return `chat-${digest.slice(0, CHAT_ID_DIGITS)}`
+}
+
 class Handle implements SessionHandle {
   readonly #session: LiveSession
   readonly #left: () => void
@@ -260,6 +286,10 @@ class Handle implements SessionHandle {
 
   get id(): string {
     return this.#session.id
+  }
+
+  get person(): string | null | undefined {
+    return this.#session.person
   }
 
   get isAtWork(): boolean {

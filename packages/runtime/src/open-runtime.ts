@@ -36,6 +36,7 @@ import { networkProblems } from './home/network-settings.js'
 import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './home/open-store.js'
 import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memory.js'
 import { type HomeMemory, openHomeMemory } from './memory/home-memory.js'
+import { PersonalMemories } from './memory/personal-memory.js'
 import { AuxiliaryTasks } from './models/auxiliary-task-clients.js'
 import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './models/credentials.js'
 import { extensionProviders } from './models/extension-providers.js'
@@ -44,6 +45,7 @@ import { HomeModels } from './models/home-models.js'
 import type { MixtureChoice } from './models/mixtures.js'
 import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
+import { type People, readPeople } from './people/people.js'
 import { currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
 import { TurnScopes } from './policy/turn-scopes.js'
@@ -142,9 +144,9 @@ class HomeRuntime implements Runtime {
   readonly #credentials: Credentials
   /** Knows the keys and tokens of `auth.json` once they are used. */
   readonly #poolRedactor = createRedactor({ secrets: [] })
-  readonly memory: HomeMemory | null
-  readonly longMemory: HomeLongMemory | null
   #extensionProviders: ModelChoiceOptions['endpoints'] = {}
+  readonly people: People
+  readonly #memories: PersonalMemories
   #store: Promise<HomeStore> | null = null
   readonly #modelResolver: ModelResolver
   readonly #auxiliaryTasks: AuxiliaryTasks
@@ -184,7 +186,7 @@ class HomeRuntime implements Runtime {
     })
     this.#auxiliaryTasks = new AuxiliaryTasks({
       ...common,
-      memory: () => this.memory,
+      memory: (person) => this.#memories.of(person).files,
       modelOptions: () => this.#modelResolver.modelOptions(),
       fallbacks: () => this.fallbacks().choices,
       sees: (choice) => this.models.sees(choice),
@@ -192,8 +194,14 @@ class HomeRuntime implements Runtime {
       choiceOf: (session) => this.#modelResolver.chooseModel({ session }),
       spending: () => this.#modelResolver.spending(),
     })
-    this.longMemory = this.#longMemory(config.memory)
-    this.memory = openHomeMemory({ ...common, settings: config.memory, redact: (text) => this.#redact([])(text) })
+    this.people = readPeople(config)
+    this.#memories = new PersonalMemories({
+      directory: homeLayout(home).memories,
+      groupsSeeOwner: config.groups.memory === 'owner',
+      openFiles: (directory) =>
+        openHomeMemory({ ...common, directory, settings: config.memory, redact: (text) => this.#redact([])(text) }),
+      openLong: (person) => this.#longMemory(config.memory, person ?? undefined),
+    })
     this.checkpoints = openHomeCheckpoints({
       ...common,
       directory: homeLayout(home).checkpoints,
@@ -218,7 +226,7 @@ class HomeRuntime implements Runtime {
     const ofConfig = readConfigSections(this.extensions, loaded.ownConfig)
     const ofExtensions = [...loaded.ownExtensions.problems, ...this.extensions.problems, ...providers.problems]
     const ofEngine = this.extensions.factory('context-engine', config.context.engine) ? [] : loaded.engineProblems
-    this.problems = [...ofConfig, ...loaded.problems, ...ofEngine, ...ofExtensions]
+    this.problems = [...ofConfig, ...loaded.problems, ...ofEngine, ...ofExtensions, ...this.people.problems]
     const { tools, agents } = this.#openAgents(common)
     this.#tools = tools
     this.#agents = agents
@@ -228,7 +236,8 @@ class HomeRuntime implements Runtime {
     const { user } = this.#options
     const { secrets } = this.#loaded
     const turnScopes = new TurnScopes()
-    const parts = { checkpoints: this.checkpoints, memory: this.memory, longMemory: this.longMemory }
+    const memoryOf = (person: string | null) => this.#memories.of(person)
+    const parts = { checkpoints: this.checkpoints, memoryOf }
     const codeIn = (cwd: string) => openHomeCode(this.#environmentRequest(cwd))
     const tools = new HomeTools({
       ...common,
@@ -268,8 +277,8 @@ class HomeRuntime implements Runtime {
     const builtIn = builtInExtensions({
       config: this.config,
       checkpoints: this.checkpoints,
-      memory: this.memory,
-      longMemory: this.longMemory,
+      remembers: this.memory !== null,
+      longMemoryOf: this.longMemory && ((sessionId) => this.#longMemoryOf(sessionId)),
       permissions: this.permissions,
       tools: () => this.tools(),
       toolsets: () => this.toolsets(),
@@ -371,13 +380,31 @@ class HomeRuntime implements Runtime {
     return this.#longMemory({ ...this.config.memory, ...settings })!
   }
 
-  #longMemory(settings: HermesConfig['memory']): HomeLongMemory | null {
+  get memory(): HomeMemory | null {
+    return this.#memories.owner.files
+  }
+
+  get longMemory(): HomeLongMemory | null {
+    return this.#memories.owner.long
+  }
+
+  /** Of the person that an open session serves; of nobody for any other session. */
+  #longMemoryOf(sessionId: string): HomeLongMemory | null {
+    const person = this.#agents.personOf(sessionId)
+    return person === undefined ? null : this.#memories.of(person).long
+  }
+
+  #longMemory(
+    settings: HermesConfig['memory'],
+    person?: { readonly name: string; readonly directory: string },
+  ): HomeLongMemory | null {
     const { home, user } = this.#options
     return openHomeLongMemory({
       home,
       settings,
       secrets: this.#loaded.secrets.values,
       user,
+      person,
       fetchTo: (address) => this.fetchTo(address),
       onSecret: this.#poolRedactor.add,
       redact: (text) => this.#redact([])(text),
@@ -481,7 +508,7 @@ class HomeRuntime implements Runtime {
     const store = await this.#store?.catch(() => null)
     const closers = [...this.#closers]
     this.#closers.clear()
-    await Promise.all([this.#auxiliaryTasks.close(), this.longMemory?.close()])
+    await Promise.all([this.#auxiliaryTasks.close(), this.#memories.close()])
     await this.#modelResolver.flush()
     await store?.swept
     // A run that is ended still writes down what became of its calls.

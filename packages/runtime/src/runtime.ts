@@ -17,6 +17,7 @@ import type { Fallbacks } from './models/fallbacks.js'
 import type { HomeModels } from './models/home-models.js'
 import type { MixtureChoice } from './models/mixtures.js'
 import type { ModelChoice } from './models/model-choice.js'
+import type { People } from './people/people.js'
 import type { HomePolicy } from './policy/home-policy.js'
 
 /** The world a runtime lives in; nothing else is read from the process. */
@@ -153,7 +154,9 @@ export interface Runtime {
   runJobs(signal: AbortSignal): Promise<void>
   /** What the policy goes by, and what it would decide. */
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
-  /** What agents remember across sessions; `null` where config.yaml switches it off. */
+  /** Who is who, as config.yaml has it. */
+  readonly people: Pick<People, 'personOf' | 'holderOf'>
+  /** What agents remember across sessions of the owner; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
   /** The memory beyond the files; `null` where config.yaml names no provider. Nothing is loaded before it is asked. */
   readonly longMemory: Pick<HomeLongMemory, 'provider' | 'describe' | 'check'> | null

@@ -18,8 +18,9 @@ it('shows all of a command that it asks about, also what a terminal would obey o
     shown.push(request)
     return { type: 'none' } as const
   }
+  const people = { personOf: () => null }
   const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
-  const session = createSessionHost({ runtime: { policy, createAgent } as never as Runtime }).open({
+  const session = createSessionHost({ runtime: { policy, createAgent, people } as never as Runtime }).open({
     platform: 'cli',
     permissions: 'ask',
   })
@@ -54,8 +55,9 @@ it('survives an answer that cannot be stored', async () => {
     },
   }
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', approvals })
+  const people = { personOf: () => null }
   const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
-  const session = createSessionHost({ runtime: { policy, createAgent } as never as Runtime }).open({
+  const session = createSessionHost({ runtime: { policy, createAgent, people } as never as Runtime }).open({
     platform: 'cli',
     permissions: 'ask',
   })

@@ -41,6 +41,8 @@ export const SCHEMA: Section = {
     database: {"type":"section","fields":{"journal_mode":{"type":"choice","words":{"wal":"wal","delete":"delete"},"default":"wal"},"synchronous":{"type":"choice","words":{"normal":"normal","full":"full"},"default":"normal"}}},
     storage: {"type":"section","fields":{"url":{"type":"text"}}},
     gateway: {"type":"section","fields":{"api_server":{"type":"section","fields":{"key":{"type":"text"},"host":{"type":"text"},"port":{"type":"number","min":0,"max":65535},"model_name":{"type":"text"},"max_concurrent_runs":{"type":"number","min":1},"context_references":{"type":"boolean","default":false}}}}},
+    people: {"type":"record","of":{"type":"record","of":{"type":"texts"}}},
+    groups: {"type":"section","fields":{"memory":{"type":"choice","words":{"own":"own","owner":"owner"},"default":"own"}}},
     context_file_max_chars: {"type":"number","min":1,"default":20000},
     platform_hints: {"type":"record","of":{"type":"section","fields":{"append":{"type":"text"},"replace":{"type":"text"}},"shorthand":"append"}},
     timezone: {"type":"text","default":""},

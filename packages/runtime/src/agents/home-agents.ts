@@ -59,7 +59,7 @@ interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | '
   readonly config: HermesConfig
   readonly policy: Policy
   readonly checkpoints: HomeCheckpoints
-  readonly memory: HomeMemory | null
+  readonly memoryOf: (person: string | null) => { readonly files: HomeMemory | null }
   readonly models: HomeModels
   readonly modelResolver: ModelResolver
   readonly auxiliaryTasks: AuxiliaryTasks
@@ -115,6 +115,7 @@ export class HomeAgents {
   readonly #treeOf = new Map<string, ChildTree>()
   /** Who answers in each session that is open. */
   readonly #choices = new Map<string, ModelChoice>()
+  readonly #people = new Map<string, string | null>()
 
   constructor(options: HomeAgentsOptions) {
     this.#options = options
@@ -130,6 +131,11 @@ export class HomeAgents {
     return tree?.unfinished(agentPath).map(({ id, task }) => `${id} ${task.goal}`) ?? []
   }
 
+  /** Whom a session serves that is open; `undefined` for any other. */
+  personOf(sessionId: string): string | null | undefined {
+    return this.#people.get(sessionId)
+  }
+
   /** Who answers in a session that is open. */
   choiceOf(sessionId: string): ModelChoice | undefined {
     return this.#choices.get(sessionId)
@@ -142,14 +148,15 @@ export class HomeAgents {
     readonly model: string
     readonly instructions: string | undefined
     readonly platform: string | undefined
+    readonly person?: string | null
     readonly lineage?: Lineage
   }): Promise<SystemPrompt> {
-    const { home, memory, config, extensions, clock } = this.#options
-    const { lineage = ROOT, platform = DEFAULT_PLATFORM, ...facts } = of
+    const { home, memoryOf, config, extensions, clock } = this.#options
+    const { lineage = ROOT, platform = DEFAULT_PLATFORM, person = null, ...facts } = of
     const common = { ...facts, config, extensions, clock }
     if (lineage.depth > 0)
       return openSystemPrompt({ ...common, soul: childInstructions(lineage.role), platform: null, memory: null })
-    return openSystemPrompt({ ...common, soul: { path: homeLayout(home).soul }, platform, memory })
+    return openSystemPrompt({ ...common, soul: { path: homeLayout(home).soul }, platform, memory: memoryOf(person).files })
   }
 
   /** Ends the sessions that are open, whoever talks in them. */
@@ -185,6 +192,7 @@ export class HomeAgents {
       throw error
     }
     this.#choices.set(context.sessionId, record.resolved.choice)
+    this.#people.set(context.sessionId, context.person)
     this.#options.closers.add(resources.close)
     return this.#ready(record)
   }
@@ -228,7 +236,7 @@ export class HomeAgents {
   }
 
   async #equip(
-    { request, lineage, cwd, tree, sessionId }: AgentContext,
+    { request, lineage, cwd, tree, sessionId, person }: AgentContext,
     made: () => AgentRecord | null,
   ): Promise<Pick<AgentRecord, 'environment' | 'registry' | 'toolsets' | 'close'>> {
     const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(made()!, task, at)
@@ -240,7 +248,7 @@ export class HomeAgents {
     const delegation = mayDelegate(lineage, limits)
       ? { limits, depth, agentPath, tree, createChild, hooks: this.#options.extensions.hooks }
       : null
-    const registry = tools.registry({ checkpoints, code, delegation, allowed })
+    const registry = tools.registry({ person, checkpoints, code, delegation, allowed })
     const toolsets = tools.selection(request)
     // Names that no toolset has are told before anything is opened.
     resolveToolsets(registry.toolsets(), toolsets)
@@ -288,7 +296,7 @@ export class HomeAgents {
       environment,
       extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
       safety: { policy, subject: { platform, user, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
-      system: () => this.systemPrompt({ environment, cwd, model: choice.model, platform, instructions, lineage }),
+      system: () => this.systemPrompt({ environment, cwd, model: choice.model, platform, person, instructions, lineage }),
       ...(contextEngine ? { contextEngine } : {}),
       logger,
       clock,
@@ -370,6 +378,7 @@ export class HomeAgents {
     if (this.#choices.get(sessionId) === resolved.choice) {
       this.#options.turnScopes.forget(sessionId)
       this.#choices.delete(sessionId)
+      this.#people.delete(sessionId)
       if (isRoot) await this.#endSession(sessionId, reason)
     }
     await close()

@@ -27,8 +27,7 @@ interface HomeToolsOptions {
   /** Where agents work that name no folder. */
   readonly cwd: string
   readonly checkpoints: HomeCheckpoints
-  readonly memory: HomeMemory | null
-  readonly longMemory: HomeLongMemory | null
+  readonly memoryOf: (person: string | null) => { readonly files: HomeMemory | null; readonly long: HomeLongMemory | null }
   readonly storage: () => Promise<Storage>
   /** The programs of an agent that works in this folder. */
   readonly codeIn: (cwd: string) => HomeCode
@@ -46,6 +45,8 @@ interface HomeToolsOptions {
 
 /** What the tools of one agent depend on. */
 interface AgentTools {
+  /** Whom it serves. */
+  readonly person: string | null
   readonly checkpoints: AgentCheckpoints
   readonly code: HomeCode
   readonly delegation: Delegation | null
@@ -64,10 +65,11 @@ export class HomeTools {
   }
 
   /** The tools of an agent; without one, all tools, to be listed. */
-  registry({ checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
-    const { config, cwd, memory, longMemory, storage, seesImages, mixture, codeIn, keepResult, sudo } = this.#options
+  registry({ person = null, checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
+    const { config, cwd, memoryOf, storage, seesImages, mixture, codeIn, keepResult, sudo } = this.#options
     const { extensionTools, isolationSupport, clock } = this.#options
     const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
+    const memory = memoryOf(person)
     const services = {
       ...toolSettings(config),
       sharedFiles: this.#sharedFiles,
@@ -76,8 +78,8 @@ export class HomeTools {
       ...snapshots,
       seesImages,
       storage,
-      memory: memory?.open ?? null,
-      recall: longMemory,
+      memory: memory.files?.open ?? null,
+      recall: memory.long,
       code: code ?? codeIn(cwd),
       mixture: Object.keys(config.moa.presets).length > 0 ? mixture : null,
       // For a list of tools it does not matter how a child would be made.

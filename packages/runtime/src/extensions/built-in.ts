@@ -17,7 +17,6 @@ import { doctorCommand } from '../doctor/doctor-command.js'
 import type { DoctorHome } from '../doctor/finding.js'
 import { networkOf } from '../home/network-settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
-import type { HomeMemory } from '../memory/home-memory.js'
 import type { HomePolicy } from '../policy/home-policy.js'
 import type { Runtime } from '../runtime.js'
 
@@ -28,8 +27,10 @@ const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 interface HomeParts {
   readonly config: HermesConfig
   readonly checkpoints: HomeCheckpoints
-  readonly memory: HomeMemory | null
-  readonly longMemory: HomeLongMemory | null
+  /** Whether config.yaml leaves memory on. */
+  readonly remembers: boolean
+  /** The memory beyond the files of whom a session serves; `null` where config.yaml names no provider. */
+  readonly longMemoryOf: ((sessionId: string) => HomeLongMemory | null) | null
   readonly storage: () => Promise<Storage>
   readonly proxies: Proxies | null
   readonly isolationSupport: IsolationSupport
@@ -49,7 +50,7 @@ interface HomeParts {
 
 /** The extensions that come with Hermes, for one home. */
 export function builtInExtensions(parts: HomeParts): readonly Extension[] {
-  const { config, checkpoints, memory, longMemory, storage, proxies, isolationSupport, logger } = parts
+  const { config, checkpoints, remembers, longMemoryOf, storage, proxies, isolationSupport, logger } = parts
   const { coding_context: mode } = config.agent
   const git = (event: HookEvent) => mode === 'on' || AT_A_WORKSPACE.has(event.platform)
   const network = networkOf(config)
@@ -57,8 +58,13 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     ...standardExtensions({ loopGuard: loopGuardOf(config) }),
     learningHints({ storage }),
     memoryRecall({
-      nudgeAfter: memory ? config.memory.nudge_interval : 0,
-      ...(longMemory ? { recall: longMemory.recall, keep: longMemory.keep } : {}),
+      nudgeAfter: remembers ? config.memory.nudge_interval : 0,
+      ...(longMemoryOf
+        ? {
+            recall: async (text, call) => (await longMemoryOf(call.sessionId)?.recall(text, call)) ?? [],
+            keep: (turn) => longMemoryOf(turn.sessionId)?.keep(turn),
+          }
+        : {}),
     }),
     ...(mode === 'off' ? [] : [runtimeState({ delegated: parts.delegated, git })]),
     platformChange({ hints: config.platform_hints }),

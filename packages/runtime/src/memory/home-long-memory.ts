@@ -62,7 +62,7 @@ export function openHomeLongMemory(
       )
     },
     describe: async () => {
-      if (options.ownProvider()) return { address: 'an extension', userId: settings.user_id ?? options.user }
+      if (options.ownProvider()) return { address: 'an extension', userId: options.person?.name ?? settings.user_id ?? options.user }
       const choice = await choose()
       return choice.name === 'local'
         ? { address: choice.path, userId: null }
@@ -83,10 +83,10 @@ export function openHomeLongMemory(
 }
 
 function ownRequest(options: LongMemorySettings & { readonly logger: Logger }): MemoryRequest {
-  const { settings, secrets, user, fetchTo, onSecret, clock, logger } = options
+  const { settings, secrets, user, person, fetchTo, onSecret, clock, logger } = options
   return {
     settings: settings as unknown as JsonObject,
-    userId: settings.user_id ?? user,
+    userId: person?.name ?? settings.user_id ?? user,
     secret: (name) => {
       const secret = secrets[name]
       if (secret !== undefined && secret !== '') onSecret(secret)

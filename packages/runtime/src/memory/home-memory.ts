@@ -1,4 +1,4 @@
-import { type HermesConfig, homeLayout } from '@hermes/config'
+import type { HermesConfig } from '@hermes/config'
 import { type Clock, HermesError } from '@hermes/contracts'
 import {
   MEMORY_TARGETS,
@@ -24,16 +24,17 @@ export interface HomeMemory {
 
 /** The memory of a home; `null` where config.yaml switches all of it off. */
 export function openHomeMemory(options: {
-  readonly home: string
+  /** Where the files are. */
+  readonly directory: string
   readonly settings: HermesConfig['memory']
   readonly redact: (text: string) => string
   readonly clock: Clock
 }): HomeMemory | null {
-  const { home, settings, redact, clock } = options
+  const { directory, settings, redact, clock } = options
   const isOn = { memory: settings.memory_enabled, user: settings.user_profile_enabled }
   if (!isOn.memory && !isOn.user) return null
   const memory = openMemory({
-    directory: homeLayout(home).memories,
+    directory,
     limits: { memory: settings.memory_char_limit, user: settings.user_char_limit },
     redact,
     clock,

@@ -11,6 +11,8 @@ export interface LongMemorySettings {
   readonly secrets: Readonly<Record<string, string>>
   /** Whose memories they are unless it is said. */
   readonly user: string
+  /** They are of another person than the owner, whose account none of the settings names: by this name, and here where they are files. */
+  readonly person?: { readonly name: string; readonly directory: string } | undefined
   readonly fetchTo: (address: string) => typeof fetch
   /** Told of keys that stand elsewhere than in `secrets`. */
   readonly onSecret: (secret: string) => void
@@ -55,7 +57,7 @@ export async function chooseLongMemory(options: LongMemorySettings): Promise<Pro
     fetch: fetchTo(baseUrl),
     baseUrl,
     apiKey,
-    userId: settings.user_id ?? text(file, ['peerName', 'user_id', 'userId']) ?? user,
+    userId: options.person?.name ?? settings.user_id ?? text(file, ['peerName', 'user_id', 'userId']) ?? user,
     workspace: settings.workspace ?? text(file, ['workspace', 'workspaceId', 'workspace_id']) ?? WORKSPACE,
   }
 }
@@ -65,7 +67,7 @@ function unknownProvider(name: string): string {
   return `memory.provider: "${name}" is none of ${MEMORY_PROVIDERS.join(', ')}.`
 }
 
-function localVectors({ home, settings, secrets, fetchTo, clock }: LongMemorySettings): ProviderChoice {
+function localVectors({ home, person, settings, secrets, fetchTo, clock }: LongMemorySettings): ProviderChoice {
   const { base_url: baseUrl = EMBEDDINGS.baseUrl, model = EMBEDDINGS.model, key_env: named } = settings.embedding
   const apiKey = secrets[named ?? EMBEDDINGS.keyVariable] ?? null
   if (apiKey === null && (baseUrl === EMBEDDINGS.baseUrl || named !== undefined))
@@ -73,7 +75,7 @@ function localVectors({ home, settings, secrets, fetchTo, clock }: LongMemorySet
       `local needs embeddings: put ${named ?? EMBEDDINGS.keyVariable} into .env, or name an endpoint as memory.embedding.base_url.`,
     )
   const embeddings = { fetch: fetchTo(baseUrl), baseUrl, model, apiKey }
-  return { name: 'local', path: join(homeLayout(home).memories, 'vectors.db'), embeddings, now: () => clock.now() }
+  return { name: 'local', path: join(person?.directory ?? homeLayout(home).memories, 'vectors.db'), embeddings, now: () => clock.now() }
 }
 
 /** Without the file there is nothing in it; one that is broken may name another account than what would be used without it. */

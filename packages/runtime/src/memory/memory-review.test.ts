@@ -19,7 +19,7 @@ async function setUp(answer: string) {
   onTestFinished(() => home.remove())
   const settings = { memory_enabled: true, user_profile_enabled: true, memory_char_limit: 200, user_char_limit: 200 }
   const memory = openHomeMemory({
-    home: home.path,
+    directory: join(home.path, 'memories'),
     settings: settings as never,
     redact: (text) => text.replace('s3cret', '[REDACTED]'),
     clock: systemClock,

@@ -14,7 +14,7 @@ import type { Spending } from './spending.js'
 interface AuxiliaryTasksOptions {
   readonly config: Pick<HermesConfig, 'auxiliary' | 'memory'>
   /** Where what should last is kept. Default: nowhere. */
-  readonly memory?: () => HomeMemory | null
+  readonly memory?: (person: string | null) => HomeMemory | null
   readonly modelOptions: () => Omit<ModelChoiceOptions, 'requested' | 'session'>
   readonly fallbacks: () => readonly ModelChoice[]
   /** Whether a model can look at images, which the task `vision` needs. */
@@ -157,7 +157,7 @@ export class AuxiliaryTasks {
   }
 
   #looksThrough(): boolean {
-    return this.#options.config.memory.flush_min_turns > 0 && (this.#options.memory?.() ?? null) !== null
+    return this.#options.config.memory.flush_min_turns > 0 && (this.#options.memory?.(null) ?? null) !== null
   }
 
   /**
@@ -176,10 +176,13 @@ export class AuxiliaryTasks {
   /** Resolves with whether enough was said to ask a model. */
   async #review(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<boolean> {
     const { config, logger, storage: open } = this.#options
-    const memory = this.#options.memory!()!
     const { reviewMemory } = await import('../memory/memory-review.js')
     const { lookedThroughTo, noteLookedThrough } = await import('../home/looked-through.js')
-    const { meta } = await open()
+    const { meta, sessions } = await open()
+    const session = await sessions.get(sessionId)
+    if (!session) return false
+    // What is found is of whom the session serves.
+    const memory = this.#options.memory!(session.person)!
     const seen = await lookedThroughTo(meta, sessionId)
     const review = { memory, sessionId, minMessages: config.memory.flush_min_turns, client, logger }
     const { hasLooked } = await this.#within(REVIEW_SECONDS, (signal) =>
