@@ -17,7 +17,7 @@ const NOTHING = { host: '127.0.0.1:1', origin: undefined, authorization: undefin
 async function outcome(more: { readonly fetchSite?: string; readonly peer?: Peer }): Promise<string> {
   try {
     const peer = async () => more.peer ?? 'other'
-    await checkAccess({ type: 'loopback' }, { ...NOTHING, fetchSite: more.fetchSite }, peer)
+    await checkAccess({ type: 'loopback', holderOf: () => undefined }, { ...NOTHING, fetchSite: more.fetchSite }, peer)
     return 'passes'
   } catch (error) {
     if (error instanceof ApiError) return (error.body as { error: { code: string } }).error.code

@@ -2,8 +2,18 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from './api-error.js'
 import type { Peer } from './peer.js'
 
-/** Who may ask: whoever knows the key, or programs of this machine. */
-export type Access = { readonly type: 'key'; readonly key: string } | { readonly type: 'loopback' }
+/** Who may ask: whoever knows the key of the server or has one of their own, or programs of this machine. */
+export type Access = {
+  /** Who has this key of their own; `undefined` for nobody. */
+  readonly holderOf: (key: string) => Caller | undefined
+} & ({ readonly type: 'key'; readonly key: string | null } | { readonly type: 'loopback' })
+
+/** Who asks: `null` is the owner of the home, who has the key of the server. */
+export interface Caller {
+  readonly person: string | null
+}
+
+const OWNER: Caller = { person: null }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
 
@@ -24,30 +34,34 @@ interface AccessHeaders {
 /**
  * Lets a request pass. Without a key a web page must not get in: not from another origin, and not under another name for this machine; nor
  * a command that the agent runs isolated, which would get what its isolation keeps from it. `peer` is asked only where there is no key.
- * Rejects with an ApiError 401 or 403.
+ * Resolves with who asks. Rejects with an ApiError 401 or 403.
  */
-export async function checkAccess(access: Access, headers: AccessHeaders, peer: () => Promise<Peer>): Promise<void> {
+export async function checkAccess(access: Access, headers: AccessHeaders, peer: () => Promise<Peer>): Promise<Caller> {
+  const input = bearer(headers.authorization)
+  const holder = input === undefined ? undefined : access.holderOf(input)
   switch (access.type) {
     case 'key':
-      checkKey(access.key, headers.authorization)
-      break
+      return holder ?? checkKey(access.key, input)
     case 'loopback':
       checkLocal(headers)
       checkPeer(await peer())
-      break
+      return holder ?? OWNER
     default:
-      access satisfies never
+      return access satisfies never
   }
 }
 
-function checkKey(key: string, authorization: string | undefined): void {
-  const input = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+function bearer(authorization = ''): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
+}
+
+function checkKey(key: string | null, input: string | undefined): Caller {
   // Digests have one length, so the comparison tells nothing about the key.
-  if (input !== undefined && timingSafeEqual(digest(input), digest(key))) return
+  if (input !== undefined && key !== null && timingSafeEqual(digest(input), digest(key))) return OWNER
   const message =
     input === undefined
       ? 'No API key was sent. Send the key of this server as: Authorization: Bearer KEY'
-      : 'This is not the API key of this server. It is the value of API_SERVER_KEY where the server was started.'
+      : 'This is not the API key of this server. It is the value of API_SERVER_KEY where the server was started, or a key of people in its config.yaml.'
   throw new ApiError(message, { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } })
 }
 

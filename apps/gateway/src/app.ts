@@ -2,7 +2,7 @@ import { errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { type Access, checkAccess } from './access.js'
+import { type Access, type Caller, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { Chat } from './chat.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
@@ -14,7 +14,7 @@ const STALLED_READER_MS = 120_000
 const ROUTES =
   'POST /v1/chat/completions, GET /v1/models, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, GET /health'
 
-type Env = { readonly Bindings: HttpBindings }
+type Env = { readonly Bindings: HttpBindings; readonly Variables: { person: string | null } }
 
 /** Options of {@link createApp}. */
 interface AppOptions {
@@ -40,7 +40,9 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
   app.use(async (context, next) => {
     const isOpen = HEALTH.has(context.req.path) || extensions.isOpen(context.req.raw)
-    if (!(access.type === 'key' && isOpen)) await guard(access, context, peerOf)
+    const needsKey = !(access.type === 'key' && isOpen)
+    const { person } = needsKey ? await guard(access, context, peerOf) : NOBODY_ELSE
+    context.set('person', person)
     await next()
   })
   for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
@@ -57,23 +59,38 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.post('/v1/chat/completions', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (context) => {
     const { signal } = context.req.raw
     const sessionId = context.req.header('x-hermes-session-id')
-    const response = await chat.answer({ body: await context.req.text(), sessionId, signal })
+    const response = await chat.answer({
+      body: await context.req.text(),
+      person: context.get('person'),
+      sessionId,
+      signal,
+    })
     // A reader that takes nothing for so long is gone; a stream that waits for its model writes a comment now and then.
     if (response.headers.get('content-type')?.startsWith('text/event-stream'))
       context.env.outgoing.setTimeout(STALLED_READER_MS)
     return response
   })
-  app.get('/v1/sessions/:id/children', (context) => context.json(sessions.list(context.req.param('id'))))
+  app.get('/v1/sessions/:id/children', (context) =>
+    context.json(sessions.list(context.req.param('id'), context.get('person'))),
+  )
   const limited = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
   app.post('/v1/sessions/:id/:action', limited, async (context) => {
     const { id: sessionId, action } = context.req.param()
-    return context.json(sessions.run({ sessionId, action, body: await context.req.text() }))
+    return context.json(
+      sessions.run({ sessionId, person: context.get('person'), action, body: await context.req.text() }),
+    )
   })
   app.post('/v1/sessions/:id/children/:child/:action', limited, async (context) => {
     const { id: sessionId, child, action } = context.req.param()
-    return context.json(await sessions.act({ sessionId, child, action, body: await context.req.text() }))
+    return context.json(
+      await sessions.act({ sessionId, person: context.get('person'), child, action, body: await context.req.text() }),
+    )
   })
-  app.all(`${EXTENSION_ROUTES}/*`, limited, (context) => extensions.answer(context.req.raw))
+  app.all(`${EXTENSION_ROUTES}/*`, limited, (context) => {
+    // What extensions answer with is of nobody in particular.
+    if (context.get('person') !== null && !extensions.isOpen(context.req.raw)) throw ownerOnly()
+    return extensions.answer(context.req.raw)
+  })
   app.notFound(({ req }) =>
     toResponse(
       new ApiError(`There is no ${req.method} ${req.path}. Routes: ${ROUTES}.`, { status: 404, code: 'unknown_route' }),
@@ -87,6 +104,8 @@ export function createApp(options: AppOptions): Hono<Env> {
   return app
 }
 
+/** Who asks for what needs no key is told nothing of anybody. */
+const NOBODY_ELSE: Caller = { person: null }
 const HEALTH = new Set(['/health', '/v1/health'])
 const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -94,7 +113,7 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): Promise<void> {
+function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): Promise<Caller> {
   const headers = {
     host: req.header('host'),
     origin: req.header('origin'),
@@ -102,6 +121,11 @@ function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): Prom
     fetchSite: req.header('sec-fetch-site'),
   }
   return checkAccess(access, headers, () => peerOf(env.incoming.socket))
+}
+
+function ownerOnly(): ApiError {
+  const message = 'This route answers the owner of the server only: send the key of the server.'
+  return new ApiError(message, { status: 403, code: 'owner_only' })
 }
 
 function tooLarge(): Response {

@@ -25,6 +25,8 @@ export interface ChatOptions {
 /** One request as it came in. */
 interface ChatCall {
   readonly body: string
+  /** Who asks; `null` for the owner. */
+  readonly person: string | null
   /** The session to go on with, when the client names one. */
   readonly sessionId: string | undefined
   /** Fires when the client is gone. */
@@ -42,10 +44,10 @@ export class Chat {
   }
 
   /** @throws ApiError for everything that cannot be answered */
-  async answer({ body, sessionId, signal }: ChatCall): Promise<Response> {
+  async answer({ body, person, sessionId, signal }: ChatCall): Promise<Response> {
     const { parseChatRequest } = await import('./chat-request.js')
     const { conversations, commands } = this.#options
-    const request = commands.withoutExchanges(parseChatRequest(body))
+    const request = { ...commands.withoutExchanges(parseChatRequest(body)), person }
     const model = this.#modelOf(request)
     const typed = commands.read(request.message)
     const slot = this.#begin(signal, typed !== null && isUrgent(typed))

@@ -19,6 +19,9 @@ export interface Conversation {
   readonly unheard: string
 }
 
+/** A request and who asks; `null` is the owner. */
+type PersonalRequest = ChatRequest & { readonly person: string | null }
+
 /** Options of {@link Conversations}. */
 interface ConversationsOptions {
   readonly storage: () => Promise<Storage>
@@ -39,14 +42,13 @@ export class Conversations {
    * The session that a request belongs to, without going on there; `null` where none has begun.
    * @throws ApiError 404 when there is none of the id that the client names.
    */
-  async around(sessionId: string | undefined, request: ChatRequest): Promise<SessionHandle | null> {
+  async around(sessionId: string | undefined, request: PersonalRequest): Promise<SessionHandle | null> {
     if (sessionId !== undefined) {
-      await this.#mustExist(sessionId)
-      return this.#open(sessionId, request)
+      return this.#open(await this.#stored(sessionId, request), request)
     }
     if (request.history.length === 0) return null
     const history = withoutRepeats(request.history).map(({ text }) => text)
-    for await (const candidate of this.#candidates(derivedId(request))) {
+    for await (const candidate of this.#candidates(derivedId(request), request)) {
       const log = textsIn(messagesOf(await this.#entries(candidate)))
       const isOurs = log.length > 0 && findContinuation({ log, history, message: { role: 'user', text: '' } }) !== null
       if (isOurs) return this.#open(candidate, request)
@@ -58,8 +60,8 @@ export class Conversations {
    * Goes on with the session a client names.
    * @throws ApiError 404 when there is none, 409 when the client's history contradicts it, 429 when too many wait for it
    */
-  async named(sessionId: string, request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
-    await this.#mustExist(sessionId)
+  async named(sessionId: string, request: PersonalRequest, signal: AbortSignal): Promise<Conversation> {
+    await this.#stored(sessionId, request)
     const found = await this.#enter(sessionId, { request, signal, partial: true })
     if (found) return found
     const message = `The messages differ from what was said in session ${sessionId}. Send the new message alone, or leave X-Hermes-Session-Id out.`
@@ -71,26 +73,29 @@ export class Conversations {
     })
   }
 
-  async #mustExist(sessionId: string): Promise<void> {
+  /** @throws ApiError 404 where there is none, or none of this person: the same, so that nobody learns which there are. */
+  async #stored(sessionId: string, { person }: PersonalRequest): Promise<string> {
     const storage = await this.#options.storage()
-    if (await storage.sessions.get(sessionId)) return
+    const session = await storage.sessions.get(sessionId)
+    if (session && (person === null || session.person === person)) return sessionId
     const message = `There is no session "${sessionId}". Leave X-Hermes-Session-Id out to begin one.`
     throw new ApiError(message, { status: 404, code: 'session_not_found' })
   }
 
-  #open(sessionId: string, request: ChatRequest): SessionHandle {
+  #open(sessionId: string, request: PersonalRequest): SessionHandle {
     const { host, request: options } = this.#options
-    return host.open({ ...options, sessionId, instructions: request.system })
+    const { person, system: instructions } = request
+    return host.open({ ...options, ...(person === null ? {} : { user: person }), sessionId, instructions })
   }
 
   /**
    * Goes on with the session whose log the client's messages begin with. Where there is none, a new one takes them over, so that an
    * edited message or a second conversation with the same beginning never gets into another one's log.
    */
-  async derived(request: ChatRequest, signal: AbortSignal): Promise<Conversation> {
+  async derived(request: PersonalRequest, signal: AbortSignal): Promise<Conversation> {
     const base = derivedId(request)
     // A session that another request runs in cannot be what this client has seen the end of.
-    for await (const sessionId of this.#candidates(base)) {
+    for await (const sessionId of this.#candidates(base, request)) {
       if (this.#options.host.isBusy(sessionId)) continue
       const found = await this.#enter(sessionId, { request, signal, partial: false })
       if (found) return found
@@ -100,11 +105,11 @@ export class Conversations {
   }
 
   /** The session itself, then its newest forks; looked up only when they are asked for. */
-  async *#candidates(base: string): AsyncGenerator<string> {
+  async *#candidates(base: string, { person }: PersonalRequest): AsyncGenerator<string> {
     yield base
     const storage = await this.#options.storage()
     if (!(await storage.sessions.get(base))) return
-    const forks = await storage.sessions.resolve(`${base}-`)
+    const forks = await storage.sessions.resolve(`${base}-`, { person })
     if (forks.type === 'none') return
     const sessions = forks.type === 'found' ? [forks.session] : forks.candidates
     for (const { id } of sessions) yield id
@@ -116,7 +121,7 @@ export class Conversations {
       request,
       signal,
       partial,
-    }: { readonly request: ChatRequest; readonly signal: AbortSignal; readonly partial: boolean },
+    }: { readonly request: PersonalRequest; readonly signal: AbortSignal; readonly partial: boolean },
   ): Promise<Conversation | null> {
     const session = this.#open(sessionId, request)
     let place: QueuePlace | undefined
@@ -156,7 +161,7 @@ function isResume(input: RunInput): boolean {
 }
 
 /** What the run starts with, or `null` when the request contradicts the log. */
-function inputOf(messages: readonly Message[], request: ChatRequest, partial: boolean): RunInput | null {
+function inputOf(messages: readonly Message[], request: PersonalRequest, partial: boolean): RunInput | null {
   const { history, message } = request
   const past = withoutRepeats(history)
   const [text] = textsIn([message])
@@ -192,11 +197,11 @@ function withoutRepeats(history: readonly PastMessage[]) {
   return groups.map(({ messages }) => ({ messages, text: textsIn(messages)[0]! }))
 }
 
-/** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it. */
-function derivedId({ system, history, message }: Pick<ChatRequest, 'system' | 'history' | 'message'>): string {
+/** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it, and no one else's. */
+function derivedId({ person, system, history, message }: PersonalRequest): string {
   const first = history.find((candidate) => candidate.role === 'user') ?? message
   const digest = createHash('sha256')
-    .update(`${system}\n${messageText(first)}`)
+    .update(`${person === null ? '' : JSON.stringify(person)}${system}\n${messageText(first)}`)
     .digest('hex')
   return `api-${digest.slice(0, ID_DIGITS)}`
 }

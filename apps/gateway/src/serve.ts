@@ -51,7 +51,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
       for (const problem of runtime.problems) io.stderr.write(`hermes gateway: ${problem}\n`)
       const { values: variables } = await loadSecrets({ home, env })
       const config = runtime.config.gateway.api_server
-      const settings = resolveSettings({ flags: options.flags, variables, config })
+      const settings = resolveSettings({ flags: options.flags, variables, config, people: runtime.people })
       return await serveUntilStopped(io, { ...options, cwd, settings, runtime, logger })
     } finally {
       await runtime.close('server_stop')

@@ -7,6 +7,14 @@ import { ApiError } from './api-error.js'
 const ACTIONS = ['kill', 'pause', 'resume', 'steer'] as const
 const RUN_ACTIONS = ['steer', 'interrupt'] as const
 
+/** What is to be done in a session, and for whom: `null` is the owner. */
+interface WantedAction {
+  readonly sessionId: string
+  readonly person: string | null
+  readonly action: string
+  readonly body: string
+}
+
 /** Answers the requests about runs and delegated tasks. */
 export class SessionRoutes {
   readonly #host: Pick<SessionHost, 'agentOf' | 'steer' | 'interrupt'>
@@ -16,15 +24,18 @@ export class SessionRoutes {
   }
 
   /** Tells the run under way something, or ends it. @throws ApiError 409 where none is, 400 for an action there is not or a text that is missing */
-  run({ sessionId, action, body }: { readonly sessionId: string; readonly action: string; readonly body: string }) {
-    if (!this.#perform({ sessionId, action, body })) {
+  run({ action, ...wanted }: WantedAction) {
+    const { sessionId } = wanted
+    if (!this.#perform({ action, ...wanted })) {
       const message = `No run is under way in session ${sessionId}; send a message instead.`
       throw new ApiError(message, { status: 409, code: 'no_run' })
     }
     return { object: 'session.action', id: sessionId, action }
   }
 
-  #perform({ sessionId, action, body }: Parameters<SessionRoutes['run']>[0]): boolean {
+  #perform({ sessionId, person, action, body }: WantedAction): boolean {
+    // In a session of another person nothing is under way.
+    if (person !== null && this.#host.agentOf(sessionId, person) === null) return false
     switch (RUN_ACTIONS.find((known) => known === action)) {
       case 'steer': {
         // Whether the run gets to read it before it ends is seen only then.
@@ -39,13 +50,14 @@ export class SessionRoutes {
     }
   }
 
-  list(sessionId: string): { readonly object: 'list'; readonly data: readonly object[] } {
-    return { object: 'list', data: (this.#host.agentOf(sessionId)?.children.list() ?? []).map(toJson) }
+  /** None for a session of another person, as for one that is not open. */
+  list(sessionId: string, person: string | null): { readonly object: 'list'; readonly data: readonly object[] } {
+    return { object: 'list', data: (this.#host.agentOf(sessionId, person)?.children.list() ?? []).map(toJson) }
   }
 
   /** @throws ApiError 404 for a task that is not at work, 400 for an action there is not or a text that is missing */
-  async act(wanted: { readonly sessionId: string; readonly child: string; readonly action: string; body: string }) {
-    const children = this.#host.agentOf(wanted.sessionId)?.children
+  async act(wanted: WantedAction & { readonly child: string }) {
+    const children = this.#host.agentOf(wanted.sessionId, wanted.person)?.children
     const done = children ? await perform(children, wanted) : false
     if (done === false) {
       const message = `Task ${wanted.child} of session ${wanted.sessionId} is not at work.`

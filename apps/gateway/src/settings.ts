@@ -1,5 +1,6 @@
 import type { ApiServerSettings } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
+import type { Runtime } from '@hermes/runtime'
 import { type Access, isLoopback } from './access.js'
 import type { Flags } from './arguments.js'
 
@@ -28,31 +29,38 @@ interface SettingSources {
   /** The environment over `.env`. */
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly config: ApiServerSettings
+  /** Those who have keys of their own. */
+  readonly people: Runtime['people']
 }
 
 /**
  * Decides how to serve. Pure.
  * @throws HermesError `gateway.no_key`, `gateway.weak_key`, `gateway.bad_port`: one line, with what to do.
  */
-export function resolveSettings({ flags, variables, config }: SettingSources): Settings {
+export function resolveSettings({ flags, variables, config, people }: SettingSources): Settings {
   const host = flags.host ?? (variables['API_SERVER_HOST'] || config.host) ?? DEFAULT_HOST
   return {
     host,
     port: flags.port ?? portOf(variables['API_SERVER_PORT']) ?? config.port ?? DEFAULT_PORT,
-    access: accessOf(variables['API_SERVER_KEY'] || config.key, { host, allow: flags.allowLoopbackWithoutKey }),
+    access: accessOf(variables['API_SERVER_KEY'] || config.key, { host, allow: flags.allowLoopbackWithoutKey, people }),
     modelName: (variables['API_SERVER_MODEL_NAME'] || config.model_name) ?? DEFAULT_MODEL_NAME,
     maxRuns: config.max_concurrent_runs ?? DEFAULT_MAX_RUNS,
     references: config.context_references,
   }
 }
 
-function accessOf(key: string | undefined, keyless: { readonly host: string; readonly allow: boolean }): Access {
+function accessOf(
+  key: string | undefined,
+  keyless: { readonly host: string; readonly allow: boolean } & Pick<SettingSources, 'people'>,
+): Access {
+  const { holderOf, hasKeys } = keyless.people
   if (key) {
-    if (key.length >= MIN_KEY_CHARS) return { type: 'key', key }
+    if (key.length >= MIN_KEY_CHARS) return { type: 'key', key, holderOf }
     const message = `API_SERVER_KEY is too short: it needs at least ${MIN_KEY_CHARS} characters. Make one with: openssl rand -hex 32`
     throw new HermesError(message, { code: 'gateway.weak_key' })
   }
-  if (keyless.allow && isLoopback(keyless.host)) return { type: 'loopback' }
+  if (keyless.allow && isLoopback(keyless.host)) return { type: 'loopback', holderOf }
+  if (!keyless.allow && hasKeys) return { type: 'key', key: null, holderOf }
   const message = keyless.allow
     ? `--allow-loopback-without-key serves this machine only, but --host is ${keyless.host}. Set API_SERVER_KEY, or listen on 127.0.0.1.`
     : 'No key is set. Set API_SERVER_KEY to a long random text, or pass --allow-loopback-without-key to serve this machine only.'

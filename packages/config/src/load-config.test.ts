@@ -35,6 +35,8 @@ describe('loadConfig', () => {
         toolsets: ['hermes-cli'],
         extensions: [],
         platform_toolsets: {},
+        people: {},
+        groups: { memory: 'own' },
         custom_toolsets: {},
         tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5, listing_max_tokens: 0 } },
         agent: {

@@ -498,7 +498,10 @@ export class LiveSession {
 
 /** The same for a session that another person has, so that nothing is said of it. */
 export function unknownSession(sessionId: string): HermesError {
-  return new HermesError(`There is no session "${sessionId}".`, { code: 'host.unknown_session', details: { sessionId } })
+  return new HermesError(`There is no session "${sessionId}".`, {
+    code: 'host.unknown_session',
+    details: { sessionId },
+  })
 }
 
 /** Why nothing is opened any more. */

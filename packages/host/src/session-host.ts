@@ -5,7 +5,15 @@ import type { Approval, ApprovalChoice } from '@hermes/contracts/policy'
 import type { Answer } from '@hermes/contracts/tool'
 import type { ReadyAgent, Runtime } from '@hermes/runtime'
 import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
-import { hostClosed, LiveSession, type OwnedRequest, unknownSession, type OpenRequest, type PermissionMode, type Turn } from './live-session.js'
+import {
+  hostClosed,
+  LiveSession,
+  type OpenRequest,
+  type OwnedRequest,
+  type PermissionMode,
+  type Turn,
+  unknownSession,
+} from './live-session.js'
 import type { SessionJobs } from './session-jobs.js'
 import type { Place } from './session-queue.js'
 
@@ -270,7 +278,9 @@ class Host implements SessionHost {
 /** Any key gives an id of safe characters, and the same in every process; whoever turns out to be another person begins anew. */
 function chatSessionId({ platform, chatKey }: OpenRequest, person: string | null): string | null {
   if (chatKey === undefined) return null
-  const digest = createHash('sha256').update(JSON.stringify([platform, chatKey, person])).digest('hex')
+  const digest = createHash('sha256')
+    .update(JSON.stringify([platform, chatKey, person]))
+    .digest('hex')
   return `chat-${digest.slice(0, CHAT_ID_DIGITS)}`
 }
 

@@ -155,7 +155,7 @@ export interface Runtime {
   /** What the policy goes by, and what it would decide. */
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
   /** Who is who, as config.yaml has it. */
-  readonly people: Pick<People, 'personOf' | 'holderOf'>
+  readonly people: Pick<People, 'personOf' | 'hasKeys' | 'holderOf'>
   /** What agents remember across sessions of the owner; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
   /** The memory beyond the files; `null` where config.yaml names no provider. Nothing is loaded before it is asked. */

@@ -194,7 +194,10 @@ export const CONFIG = section({
     'Which ids are one person, by name: `telegram`, `email` … and `key`, the `sha256:…` of an API key. The name `owner` is the person at this machine.',
   ),
   groups: section({
-    memory: oneOf('own', 'owner')('own').describe("What a group's sessions are shown: what the group had kept, or the owner's memory too."),
+    memory: oneOf(
+      'own',
+      'owner',
+    )('own').describe("What a group's sessions are shown: what the group had kept, or the owner's memory too."),
   }),
   context_file_max_chars: whole(1)(20_000),
   platform_hints: record(

@@ -156,7 +156,12 @@ export class HomeAgents {
     const common = { ...facts, config, extensions, clock }
     if (lineage.depth > 0)
       return openSystemPrompt({ ...common, soul: childInstructions(lineage.role), platform: null, memory: null })
-    return openSystemPrompt({ ...common, soul: { path: homeLayout(home).soul }, platform, memory: memoryOf(person).files })
+    return openSystemPrompt({
+      ...common,
+      soul: { path: homeLayout(home).soul },
+      platform,
+      memory: memoryOf(person).files,
+    })
   }
 
   /** Ends the sessions that are open, whoever talks in them. */
@@ -296,7 +301,8 @@ export class HomeAgents {
       environment,
       extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
       safety: { policy, subject: { platform, user, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
-      system: () => this.systemPrompt({ environment, cwd, model: choice.model, platform, person, instructions, lineage }),
+      system: () =>
+        this.systemPrompt({ environment, cwd, model: choice.model, platform, person, instructions, lineage }),
       ...(contextEngine ? { contextEngine } : {}),
       logger,
       clock,

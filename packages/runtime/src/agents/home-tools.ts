@@ -27,7 +27,10 @@ interface HomeToolsOptions {
   /** Where agents work that name no folder. */
   readonly cwd: string
   readonly checkpoints: HomeCheckpoints
-  readonly memoryOf: (person: string | null) => { readonly files: HomeMemory | null; readonly long: HomeLongMemory | null }
+  readonly memoryOf: (person: string | null) => {
+    readonly files: HomeMemory | null
+    readonly long: HomeLongMemory | null
+  }
   readonly storage: () => Promise<Storage>
   /** The programs of an agent that works in this folder. */
   readonly codeIn: (cwd: string) => HomeCode

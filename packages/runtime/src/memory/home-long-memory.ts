@@ -62,7 +62,8 @@ export function openHomeLongMemory(
       )
     },
     describe: async () => {
-      if (options.ownProvider()) return { address: 'an extension', userId: options.person?.name ?? settings.user_id ?? options.user }
+      if (options.ownProvider())
+        return { address: 'an extension', userId: options.person?.name ?? settings.user_id ?? options.user }
       const choice = await choose()
       return choice.name === 'local'
         ? { address: choice.path, userId: null }

@@ -75,7 +75,12 @@ function localVectors({ home, person, settings, secrets, fetchTo, clock }: LongM
       `local needs embeddings: put ${named ?? EMBEDDINGS.keyVariable} into .env, or name an endpoint as memory.embedding.base_url.`,
     )
   const embeddings = { fetch: fetchTo(baseUrl), baseUrl, model, apiKey }
-  return { name: 'local', path: join(person?.directory ?? homeLayout(home).memories, 'vectors.db'), embeddings, now: () => clock.now() }
+  return {
+    name: 'local',
+    path: join(person?.directory ?? homeLayout(home).memories, 'vectors.db'),
+    embeddings,
+    now: () => clock.now(),
+  }
 }
 
 /** Without the file there is nothing in it; one that is broken may name another account than what would be used without it. */

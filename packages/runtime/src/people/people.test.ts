@@ -15,7 +15,8 @@ describe('people', () => {
   })
 
   it('joins ids; the terminal, the editor and ids of the owner are the owner', () => {
-    for (const platform of ['cli', 'oneshot', 'acp', 'embedded']) expect(people.personOf({ platform, user: 'x' })).toBeNull()
+    for (const platform of ['cli', 'oneshot', 'acp', 'embedded'])
+      expect(people.personOf({ platform, user: 'x' })).toBeNull()
     expect(people.personOf({ platform: 'telegram', user: '1' })).toBeNull()
     expect(people.personOf({ platform: 'gateway' })).toBeNull()
     expect(people.personOf({ platform: 'gateway', user: 'bob' })).toBe('bob')
@@ -38,7 +39,8 @@ describe('people', () => {
     expect(others).not.toContain(null)
     expect(others).not.toContain('bob')
     expect(new Set(others).size).toBe(others.length)
-    for (const key of ['a key as it is', sha('key of bob'), '', 'KEY OF BOB']) expect(people.holderOf(key)).toBeUndefined()
+    for (const key of ['a key as it is', sha('key of bob'), '', 'KEY OF BOB'])
+      expect(people.holderOf(key)).toBeUndefined()
   })
 
   it('says what is wrong without showing a key', () => {
@@ -51,7 +53,23 @@ describe('people', () => {
   })
 
   it('gives each person a folder of its own that is safe', () => {
-    const odd = ['..', '.', '', '../../x', 'a/b', 'a\nb', 'Bob', 'BOB', 'x'.repeat(200), `${'x'.repeat(200)}y`, 'con:1', 'ünal', '日本', 'telegram:1', 'telegram-1']
+    const odd = [
+      '..',
+      '.',
+      '',
+      '../../x',
+      'a/b',
+      'a\nb',
+      'Bob',
+      'BOB',
+      'x'.repeat(200),
+      `${'x'.repeat(200)}y`,
+      'con:1',
+      'ünal',
+      '日本',
+      'telegram:1',
+      'telegram-1',
+    ]
     const folders = odd.map(folderOf)
     for (const folder of folders) expect(folder).toMatch(/^[a-z0-9-]*(?:~[0-9a-f]{16})?$/)
     expect(new Set([...folders, 'bob'].map((name) => name.toLowerCase())).size).toBe(odd.length + 1)

@@ -15,7 +15,7 @@ const PLAIN_FOLDER = /^[a-z0-9][a-z0-9_-]{0,47}$/
 const GROUP = 'group:'
 
 /** Who speaks, and where. */
-export interface Speaker {
+interface Speaker {
   readonly platform: string
   /** The id of the platform; at the gateway the name of the person whose key was sent. Absent: the owner, where nobody else can be. */
   readonly user?: string | undefined
@@ -31,6 +31,8 @@ export interface People {
   readonly problems: readonly string[]
   /** Whose a session is that they begin, and what they may find: `null` for the owner of the home. An id that nobody has is a person of its own. */
   personOf(speaker: Speaker): string | null
+  /** Whether anybody has an API key of their own. */
+  readonly hasKeys: boolean
   /** Who has this API key; `undefined` for nobody. */
   holderOf(key: string): { readonly person: string | null } | undefined
 }
@@ -41,13 +43,17 @@ export function readPeople(config: Pick<HermesConfig, 'people'>): People {
   const holders = new Map<string, string | null>()
   for (const [name, ids] of Object.entries(config.people)) {
     if (!NAME.test(name)) {
-      problems.push(`people: ${JSON.stringify(name)} is no name; use letters, digits, blanks, ".", "_" and "-". It is left out.`)
+      problems.push(
+        `people: ${JSON.stringify(name)} is no name; use letters, digits, blanks, ".", "_" and "-". It is left out.`,
+      )
       continue
     }
     for (const [platform, ofPlatform] of Object.entries(ids)) {
       for (const id of ofPlatform) {
         if (platform === KEY && !FINGERPRINT.test(id)) {
-          problems.push(`people.${name}.key: an entry is no "sha256:" with 64 hex digits. See docs/people.md for how to make one.`)
+          problems.push(
+            `people.${name}.key: an entry is no "sha256:" with 64 hex digits. See docs/people.md for how to make one.`,
+          )
           continue
         }
         const known = idKey(platform, id)
@@ -60,8 +66,10 @@ export function readPeople(config: Pick<HermesConfig, 'people'>): People {
       }
     }
   }
+  const isHolder = (id: string) => id.startsWith(`["${KEY}"`) && !holders.get(id)?.startsWith(`${KEY}:`)
   return {
     problems,
+    hasKeys: [...holders.keys()].some(isHolder),
     personOf: ({ platform, user, chatKey, isGroup }) => {
       if (AT_THIS_MACHINE.has(platform)) return null
       if (isGroup) return `${GROUP}${platform}:${chatKey ?? ''}`
