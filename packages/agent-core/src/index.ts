@@ -25,7 +25,7 @@ export {
 } from './extension-registry/extension-registry.js'
 export { hooksWithout } from './extension-registry/hook-table.js'
 export { environmentContext, runtimeState } from './extensions/environment-context/extension.js'
-export type { RuntimeStateOptions } from './extensions/environment-context/options.js'
+export type { RuntimeStateOptions } from './extensions/environment-context/runtime-state.js'
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'
 export type { LoopGuardSettings } from './extensions/loop-guard/extension.js'
 export { isPlanning, type PlanEnd } from './extensions/plan-mode/plan-mode.js'

@@ -4,8 +4,8 @@ import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
 import { withStorage } from '../open-cli.js'
 import { clip, createStyle, printable } from '../render/style.js'
+import { undoLine } from '../sessions/export-session.js'
 import { shownText } from '../sessions/shown-text.js'
-import { undoLine } from '../sessions/undo-line.js'
 
 /** `hermes sessions show`: what was said and done, in order. */
 export async function showSession(io: Io, name: string, options: { readonly json?: boolean }): Promise<number> {

@@ -3,28 +3,25 @@
 //   lines come in at any time ─▶ a command that may run now runs now
 //                             ─▶ during a run other lines wait, steer it or interrupt it
 //   the loop takes what waits, one after the other, and is idle in between
-import type { RunInput } from '@hermes/agent-core'
-import { completeLine, offeredTo, PLAN_HINT, readLine, runCommand, type TypedLine, unknownLine } from '@hermes/commands'
+
+import type { ChildInfo, RunInput } from '@hermes/agent-core'
+import type { TypedLine } from '@hermes/commands'
+import { completeLine, describeTask, offeredTo, PLAN_HINT, readLine, runCommand, unknownLine } from '@hermes/commands'
 import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
-import { createCommandSession, type Runtime } from '@hermes/runtime'
+import type { Runtime } from '@hermes/runtime'
+import { createCommandSession } from '@hermes/runtime'
 import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
 import { renderFindings, renderTable } from '../render/command-table.js'
 import { createProgressView } from '../render/progress.js'
 import { createRecap } from '../render/recap.js'
-import { createStyle, printable, type Style, wrap } from '../render/style.js'
-import { childLines } from './child-lines.js'
+import type { Style } from '../render/style.js'
+import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
-import { KEYS_HELP } from './keys-help.js'
-import {
-  isPlanningSession,
-  leaveSession,
-  type OpenSession,
-  type OpenSessionOptions,
-  openSession,
-} from './open-session.js'
+import type { OpenSession, OpenSessionOptions } from './open-session.js'
+import { isPlanningSession, leaveSession, openSession } from './open-session.js'
 import type { Asker } from './questions.js'
 import { createTurnStatus } from './turn-status.js'
 
@@ -536,3 +533,19 @@ export class Conversation implements ConsoleHandlers {
     this.output.write(`${marked.join('\n')}\n`)
   }
 }
+
+/** What is at work, a line each, as many as fit. */
+function childLines(children: readonly ChildInfo[], nowMs: number, most: number): readonly string[] {
+  const open = children.filter(({ endedAtMs }) => endedAtMs === null)
+  const lines = open.map((child) => `  ${printable(describeTask(child, nowMs))}`)
+  return lines.length > most ? [...lines.slice(0, most - 1), `  … ${lines.length - most + 1} more tasks`] : lines
+}
+
+/** What keys do in a conversation, for its help. */
+const KEYS_HELP = [
+  ['Enter', 'send; during a run: queue for the next turn'],
+  ['Alt-Enter', 'new line (also Ctrl-J, or \\ before Enter)'],
+  ['Alt-S', 'send to the run under way'],
+  ['Tab', 'complete commands and file names'],
+  ['Ctrl-C', 'stop the run, clear the line; twice: leave'],
+].map((cells) => ({ cells }))

@@ -1,7 +1,7 @@
 import { type Message, toolCalls } from '@hermes/contracts/conversation'
 import type { ExportedSession } from './export-session.js'
+import { undoLine } from './export-session.js'
 import { shownText } from './shown-text.js'
-import { undoLine } from './undo-line.js'
 
 const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }

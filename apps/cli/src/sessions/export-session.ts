@@ -1,7 +1,8 @@
-import { type AssistantMessage, type Entry, type Message, toolCalls } from '@hermes/contracts/conversation'
+import type { AssistantMessage, Entry, Message, UndoEntry } from '@hermes/contracts/conversation'
+import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
+import { clip } from '../render/style.js'
 import { shownText } from './shown-text.js'
-import { undoLine } from './undo-line.js'
 
 /** A session with its whole log. */
 export interface ExportedSession {
@@ -61,4 +62,13 @@ function fence(text: string, language = ''): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/^`+/gm), ([ticks]) => ticks.length))
   const ticks = '`'.repeat(longest + 1)
   return `${ticks}${language}\n${text}\n${ticks}`
+}
+
+const SHOWN_CHARS = 60
+
+/** What an undo took back, for a reader of the whole log. */
+export function undoLine(entries: readonly Entry[], { fromSeq }: UndoEntry): string {
+  const first = entries.find((entry) => entry.type === 'message' && entry.seq >= fromSeq)
+  const text = first?.type === 'message' ? clip(messageText(first.message), SHOWN_CHARS) : ''
+  return `Taken back: everything from #${first?.seq ?? fromSeq}${text === '' ? '' : ` (“${text}”)`} up to here.`
 }

@@ -1,7 +1,7 @@
+import { dirname, join } from 'node:path/posix'
 import { HermesError } from '@hermes/contracts'
 import type { Environment, ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import { folderWithGit } from './folder-with-git.js'
 
 /** Where git runs, and with whose leave. */
 interface GitTarget {
@@ -114,4 +114,12 @@ function settingsEnv(settings: readonly (readonly [name: string, value: string])
 function unsafe(why = 'its settings cannot be read'): HermesError {
   const text = `git was not run, as the repository could misuse it: ${why.replace(/\.$/, '')}.`
   return new HermesError(text, { code: 'agent.git_unsafe' })
+}
+
+/** The nearest folder from `cwd` up that a repository lies in. What its settings call its folder may be any, such as one of keys. */
+export async function folderWithGit(environment: Environment, cwd: string): Promise<string | null> {
+  for (let folder = await environment.realpath(cwd); ; folder = dirname(folder)) {
+    if (await environment.stat(join(folder, '.git'))) return folder
+    if (folder === '/') return null
+  }
 }

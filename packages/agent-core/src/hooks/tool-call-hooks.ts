@@ -1,4 +1,5 @@
 // The points of a tool call, for calls of the model and for calls of programs alike.
+
 import type { JsonObject } from '@hermes/contracts'
 import type { TextPart, ToolResultPart } from '@hermes/contracts/conversation'
 import type { RunEnding, ToolCallEvent, ToolResultEvent } from '@hermes/contracts/extension'
@@ -10,7 +11,6 @@ import type { PermitRequest } from '../permits/request-permit.js'
 import { cutHeadTail } from '../prompt/layers.js'
 import { redactData } from '../session/session.js'
 import { askGate, transformations } from './dispatch.js'
-import { frozen } from './frozen.js'
 import { hookEvent } from './run-hook-event.js'
 
 const GATE_FAILED = 'A check before this call failed, so it was not run.'
@@ -138,3 +138,13 @@ export function endRun({ ending }: RunContext, { code, message }: Omit<RunEnding
 }
 
 const replyOf = ({ activity }: RunContext): number => activity.current.modelCalls
+
+/**
+ * A copy of plain data that cannot be changed. Handlers change things by what they give back, which is checked and said; one that writes into
+ * what it is shown fails.
+ */
+function frozen<T>(value: T): T {
+  if (Array.isArray(value)) return Object.freeze(value.map(frozen)) as T
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, frozen(item)]))) as T
+}

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { Finding } from '@hermes/contracts/extension'
 import type { RuntimeOptions } from '../runtime.js'
 
@@ -10,3 +11,11 @@ export const ok = (text: string): Finding => ({ level: 'ok', text })
 export const warn = (text: string): Finding => ({ level: 'warn', text })
 /** What does not work. */
 export const fail = (text: string): Finding => ({ level: 'fail', text })
+
+/** Whether nothing is at `path`. What cannot be looked at may be there. */
+export function isMissing(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT' || error.code === 'ENOTDIR',
+  )
+}

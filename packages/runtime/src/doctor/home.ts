@@ -5,8 +5,7 @@ import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { parseRules } from '@hermes/safety'
 import type { DoctorHome } from './finding.js'
-import { fail, ok, warn } from './finding.js'
-import { isMissing } from './is-missing.js'
+import { fail, isMissing, ok, warn } from './finding.js'
 
 const LITTLE_BYTES = 500_000_000
 const GB = 1e9

@@ -5,8 +5,7 @@ import type { Finding } from '@hermes/contracts/extension'
 import { describeStoreUrl, findRescueFiles } from '@hermes/storage'
 import type { Runtime } from '../runtime.js'
 import type { DoctorHome } from './finding.js'
-import { fail, ok, warn } from './finding.js'
-import { isMissing } from './is-missing.js'
+import { fail, isMissing, ok, warn } from './finding.js'
 
 const WEEK_MS = 604_800_000
 

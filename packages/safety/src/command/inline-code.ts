@@ -1,10 +1,9 @@
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
-import { onlySays } from './known-programs.js'
 import { printedText } from './known-text.js'
 import { readsInput } from './payloads.js'
 import { PROGRAMS } from './program-tables.js'
-import { interpreterOf } from './programs.js'
+import { interpreterOf, onlySays } from './programs.js'
 
 /** What an interpreter is given to run, by an option, on standard input, or in a file that the same line made. */
 export function inlineCode(invocation: Invocation): readonly string[] {

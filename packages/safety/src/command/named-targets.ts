@@ -1,9 +1,9 @@
 import type { Assignment } from '../shell/script.js'
 import { resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
-import { onlySays } from './known-programs.js'
 import { isOrdinaryRecipe } from './ordinary-recipe.js'
 import { PROGRAMS } from './program-tables.js'
+import { onlySays } from './programs.js'
 import { gitCommand } from './rules-git.js'
 import { filesOfSql } from './sql.js'
 

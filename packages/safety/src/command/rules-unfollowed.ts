@@ -1,9 +1,8 @@
 import { posix } from 'node:path'
 import type { CommandContext } from './context.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
-import { isKnownProgram } from './known-programs.js'
 import { PROGRAMS } from './program-tables.js'
-import { interpreterOf } from './programs.js'
+import { interpreterOf, isKnownProgram } from './programs.js'
 import type { CommandRule } from './rule.js'
 import { outsideWorkspace, writeTargets } from './write-targets.js'
 

@@ -1,8 +1,7 @@
 import { type Invocation, texts } from './invocation.js'
-import { isKnownProgram, onlySays } from './known-programs.js'
 import { printedText } from './known-text.js'
 import { PROGRAMS } from './program-tables.js'
-import { interpreterOf } from './programs.js'
+import { interpreterOf, isKnownProgram, onlySays } from './programs.js'
 
 /** Programs whose words are followed as far as they run something. */
 const FOLLOWED: ReadonlySet<string> = new Set(

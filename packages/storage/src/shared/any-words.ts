@@ -1,5 +1,4 @@
-import { type IndexedMessage, partsOfNames } from './index-text.js'
-import { indexWords } from './index-words.js'
+import { type IndexedMessage, indexWords, partsOfNames } from './index-text.js'
 import type { AnyTerm } from './search-query.js'
 
 /** Of a word the newest messages that have it are looked at. Where there are more it tells little, and others decide. */

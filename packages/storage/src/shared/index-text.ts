@@ -1,4 +1,4 @@
-import { normalized } from './accents.js'
+import { normalized, withoutAccents } from './accents.js'
 
 /** What the index gets of one message. */
 export interface IndexedMessage {
@@ -115,4 +115,14 @@ export function partsOfNames(text: string): readonly string[] {
   for (const [name] of text.matchAll(NAMES))
     if (name.length <= MAX_NAME_CHARS && HUMP_INSIDE.test(name)) names.add(name)
   return [...new Set([...names].flatMap((name) => name.match(HUMP) ?? []))]
+}
+
+/** Longer words are found by their beginnings. */
+const MAX_WORD_CHARS = 200
+const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu
+
+/** The words of a text as the index has them: in lower case and without accents. They consist of letters, digits and marks, so nothing in them is syntax. */
+export function indexWords(text: string): readonly string[] {
+  const folded = withoutAccents(normalized(text, 'NFC')).toLowerCase()
+  return (folded.match(WORD) ?? []).map((word) => word.slice(0, MAX_WORD_CHARS).toWellFormed())
 }

@@ -2,8 +2,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { messageWords } from '../postgres/search/words.js'
 import { wordsOf } from '../stores/learnings.js'
-import { hasWordWith, partsOfNames, toIndexText } from './index-text.js'
-import { indexWords } from './index-words.js'
+import { hasWordWith, indexWords, partsOfNames, toIndexText } from './index-text.js'
 import { makeSnippet } from './snippet.js'
 
 const CHARS = 1_000_000

@@ -1,5 +1,4 @@
-import { isUnspaced, pairs, splitUnspaced } from './index-text.js'
-import { indexWords } from './index-words.js'
+import { indexWords, isUnspaced, pairs, splitUnspaced } from './index-text.js'
 import { wordForms } from './word-forms.js'
 import { distinctParts, partExpression, toWordPart, type WordPart, type WordsOfParts } from './word-parts.js'
 

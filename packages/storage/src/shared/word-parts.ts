@@ -1,5 +1,4 @@
-import { isUnspaced } from './index-text.js'
-import { indexWords } from './index-words.js'
+import { indexWords, isUnspaced } from './index-text.js'
 
 /** Shorter parts are in most words, and an index of trigrams cannot look for them. */
 const MIN_PART_CHARS = 3

@@ -10,8 +10,7 @@ import type { ToolSettings } from '../settings.js'
 import { permitChange } from './operation-actions.js'
 import { type PatchOperation, parsePatch } from './parse-patch.js'
 import { type PatchStep, planPatch } from './plan-patch.js'
-import { unifiedDiff } from './unified-diff.js'
-import { writeChecked } from './write-checked.js'
+import { unifiedDiff, writeChecked } from './write-checked.js'
 
 interface PermittedStep {
   readonly step: PatchStep

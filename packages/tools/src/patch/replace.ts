@@ -11,8 +11,7 @@ import { failure, plural } from '../result-text.js'
 import type { ToolSettings } from '../settings.js'
 import type { TextFile } from './open-text-file.js'
 import { openTextFile } from './open-text-file.js'
-import { unifiedDiff } from './unified-diff.js'
-import { refuseText, writeChecked } from './write-checked.js'
+import { refuseText, unifiedDiff, writeChecked } from './write-checked.js'
 
 /** What replace mode needs. */
 interface ReplaceArgs {

@@ -1,7 +1,7 @@
 import type { Extension, InputEvent } from '@hermes/contracts/extension'
 import { environmentContextOf } from './environment-context.js'
-import type { RuntimeStateOptions } from './options.js'
 import { resultNotes } from './result-notes.js'
+import type { RuntimeStateOptions } from './runtime-state.js'
 import { runtimeState as stateNow } from './runtime-state.js'
 
 /** Tells the model with a result about instructions of folders it enters, and files that others changed since it saw them. */

@@ -2,10 +2,10 @@ import { errorLine } from '@hermes/contracts'
 import type { Entry, TextPart } from '@hermes/contracts/conversation'
 import type { HookEvent } from '@hermes/contracts/extension'
 import { seenFiles } from '@hermes/contracts/tool'
-import { folderWithGit } from '../../git/folder-with-git.js'
-import { type EnvironmentContext, environmentContextOf } from './environment-context.js'
+import { folderWithGit } from '../../git/untrusted-git.js'
+import type { EnvironmentContext } from './environment-context.js'
+import { environmentContextOf } from './environment-context.js'
 import type { GitState } from './git-state.js'
-import type { RuntimeStateOptions } from './options.js'
 
 const LABELS = ['git', 'shell', 'background', 'handed on'] as const
 type Label = (typeof LABELS)[number]
@@ -147,4 +147,12 @@ function fewWords(text: string): string {
 /** Without what would begin another line, or end the block: folders may be called so. */
 function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').replaceAll('<', '‹')
+}
+
+/** What an agent can tell of its surroundings beyond its environment. */
+export interface RuntimeStateOptions {
+  /** Whether git is asked about the workspace: for some ten milliseconds with each message of the person but the first. Default `true`. */
+  readonly git?: boolean | ((event: HookEvent) => boolean)
+  /** What was delegated and has not ended, a few words each. Default: nothing ever is. */
+  readonly delegated?: (event: HookEvent) => readonly string[]
 }

@@ -7,8 +7,7 @@ import { ParkedApproval } from '../../permits/parked-approval.js'
 import { cutHeadTail } from '../../prompt/layers.js'
 import type { ReferenceOptions } from './options.js'
 import { parseReferences, type Reference } from './parse.js'
-import { refusal } from './refusal.js'
-import { readFile, readFolder, readGit } from './workspace.js'
+import { readFile, readFolder, readGit, refusal } from './workspace.js'
 
 const DEFAULT_WINDOW_TOKENS = 128_000
 const MOST_SHARE = 0.5

@@ -1,6 +1,7 @@
-import type { Extension, InputEvent } from '@hermes/contracts/extension'
-import { attachments } from './attachments.js'
+import type { TextPart, UserPart } from '@hermes/contracts/conversation'
+import type { Extension, HookEvent, InputEvent } from '@hermes/contracts/extension'
 import type { ReferenceOptions } from './options.js'
+import { hasReferences } from './parse.js'
 
 /** Attaches what `@file:`, `@folder:`, `@diff`, `@staged`, `@git:N`, `@url:` and `@session:` in a person's message stand for; a child has no person. */
 export function references(options: ReferenceOptions = {}): Extension {
@@ -13,4 +14,20 @@ export function references(options: ReferenceOptions = {}): Extension {
       hooks.on('input', (event) => (event.agentPath.length > 1 ? undefined : after(event)), limits)
     },
   }
+}
+
+/** What references in a person's own words stand for; nearly always there are none, and nothing is loaded to see that. */
+async function attachments(
+  context: HookEvent,
+  message: string | readonly UserPart[],
+  options: ReferenceOptions,
+): Promise<readonly TextPart[]> {
+  const texts = (typeof message === 'string' ? [message] : message.flatMap(wordsOf)).filter(hasReferences)
+  if (texts.length === 0) return []
+  const { attachReferences } = await import('./attach.js')
+  return attachReferences(context, texts, options)
+}
+
+function wordsOf(part: UserPart): readonly string[] {
+  return part.type === 'text' && (part.origin ?? 'user') === 'user' ? [part.text] : []
 }

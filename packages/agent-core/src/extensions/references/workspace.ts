@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path/posix'
+import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
@@ -7,7 +8,6 @@ import { isWithin } from '@hermes/safety'
 import { openUntrustedGit, PLAIN_DIFF } from '../../git/untrusted-git.js'
 import { environmentContextOf } from '../environment-context/environment-context.js'
 import type { LineRange, Reference } from './parse.js'
-import { refusal } from './refusal.js'
 
 type AskPermit = (action: Action) => Promise<Permit>
 
@@ -132,4 +132,9 @@ async function openPlace(
   if (!isWithin(real, await environment.realpath(root))) throw refusal('it is outside the workspace')
   await permit({ type: 'read', path: real, backend: environment.backend })
   return { environment, real, name: relative(root, absolute) }
+}
+
+/** Why a reference is not attached, for the person who made it. */
+export function refusal(reason: string): HermesError {
+  return new HermesError(reason, { code: 'agent.reference_refused' })
 }

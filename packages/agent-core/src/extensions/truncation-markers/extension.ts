@@ -1,7 +1,7 @@
+import type { ToolCallPart } from '@hermes/contracts/conversation'
 import type { Extension } from '@hermes/contracts/extension'
 import { effectOf } from '@hermes/contracts/tool'
 import { callKey } from '../loop-guard/loop-guard.js'
-import { truncationMark, truncationRefusal } from './truncation-mark.js'
 
 /** Refuses a call that would write a truncation marker as if it were text, unless the model sends the very same call again. */
 export function truncationMarkers(): Extension {
@@ -25,4 +25,17 @@ export function truncationMarkers(): Extension {
       )
     },
   }
+}
+
+/** Marks for what is left out of results, outputs, memory and earlier messages that the model sees. */
+const MARK = /\[… ?\d[\d,.]* (?:characters|bytes) left out[^\]\n]{0,300}\]/
+
+/** The mark in the arguments of a call, which whoever runs it would take for text; `null` for none. Cheap where there is none. */
+export function truncationMark({ rawArgs, args }: Pick<ToolCallPart, 'rawArgs' | 'args'>): string | null {
+  return rawArgs.includes('left out') ? (MARK.exec(JSON.stringify(args))?.[0] ?? null) : null
+}
+
+/** What the model is told in place of a result. */
+function truncationRefusal(mark: string): string {
+  return `Not run: the arguments hold "${mark}". It marks what was left out of a text when that was shown to you and is no part of the text. Get the whole of it again and send that; if the mark itself is meant, send the same call once more.`
 }

@@ -2,7 +2,7 @@ import { defineTool } from '@hermes/contracts/tool'
 import { scriptedModel } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { createAgent } from '../../index.js'
-import { truncationMark } from './truncation-mark.js'
+import { truncationMark } from './extension.js'
 
 const MARK = '[… 4,212 characters left out here; all of it is in /x: read_file gives it page by page …]'
 const markIn = (content: unknown) =>

@@ -1,5 +1,4 @@
-import { type IndexedMessage, pairUp, partsOfNames } from '../../shared/index-text.js'
-import { indexWords } from '../../shared/index-words.js'
+import { type IndexedMessage, indexWords, pairUp, partsOfNames } from '../../shared/index-text.js'
 
 /** What a message has beyond this is not searched. */
 const MAX_CHARS = 1_000_000

@@ -1,6 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { type IndexedMessage, toIndexText } from '../../shared/index-text.js'
-import { indexWords } from '../../shared/index-words.js'
+import { type IndexedMessage, indexWords, toIndexText } from '../../shared/index-text.js'
 import { hasPart, likePattern, MAX_WORDS_OF_PART, type WordPart, type WordsOfParts } from '../../shared/word-parts.js'
 import type { Connection } from '../file/connection.js'
 import { DatabaseThread } from '../file/database-thread.js'

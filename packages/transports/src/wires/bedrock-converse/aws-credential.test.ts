@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { awsCredential, bedrockAddress } from '../../index.js'
-import { parseAwsCredential } from './aws-credential.js'
-import { regionOf } from './aws-region.js'
+import { parseAwsCredential, regionOf } from './aws-credential.js'
 
 const ID = 'AKIAIOSFODNN7EXAMPLE'
 

@@ -5,8 +5,7 @@ import {
   ConverseStreamCommand,
 } from '@aws-sdk/client-bedrock-runtime'
 import { HermesError } from '@hermes/contracts'
-import { type AwsCredential, parseAwsCredential, secretsOf } from './aws-credential.js'
-import { regionOf } from './aws-region.js'
+import { type AwsCredential, parseAwsCredential, regionOf, secretsOf } from './aws-credential.js'
 import { createFetchHandler, PlainResponse } from './fetch-handler.js'
 import type { WireEvent, WireRequest } from './wire-types.js'
 
