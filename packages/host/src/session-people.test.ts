@@ -73,7 +73,7 @@ it.each(['cli', 'oneshot', 'acp'])(
 
 it.each([
   ['own', /The group meets/, /The owner sails/],
-  ['owner', /The owner sails[^]*The group meets|The group meets[^]*The owner sails/, /dinghy/],
+  ['owner', /The owner sails[\s\S]*The group meets|The group meets[\s\S]*The owner sails/, /dinghy/],
 ])('gives a group what is its own, and by groups.memory: %s', async (memory, seen, unseen) => {
   const { open, say, path } = await stage({ groups: { memory } })
   await say(open({ platform: 'cli' }), 'My boat is a dinghy.', remember('The owner sails.'))

@@ -2,7 +2,7 @@ import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { storeFindings } from '@hermes/memory'
 import type { Runtime } from '../runtime.js'
-import { fail, ok, warn } from './finding.js'
+import { ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 
