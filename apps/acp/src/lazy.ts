@@ -1,3 +1,3 @@
 // Everything that is needed once there is a session; loaded after the client was greeted.
-export { openHome } from './home.js'
+export { openEditorHome } from './home.js'
 export { openSession } from './open-session.js'

@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises'
 import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
+import type { AgentFlags } from '@hermes/runtime/app/server'
 import { failure } from './failure.js'
 import type { Home } from './home.js'
-import type { AgentChoice } from './options.js'
 import { AcpSession } from './session.js'
 
 const INSTRUCTIONS =
@@ -14,7 +14,7 @@ const INSTRUCTIONS =
 interface OpenSessionOptions {
   readonly client: AgentContext
   readonly capabilities: ClientCapabilities
-  readonly options: AgentChoice
+  readonly options: AgentFlags
   readonly userHome: string
   readonly cwd: string
   /** Names of the MCP servers the editor gave. */

@@ -1,11 +1,8 @@
-import type { AgentRequest } from '@hermes/runtime'
-
-/** What decides about an agent, beside its session. */
-export type AgentChoice = Pick<AgentRequest, 'model' | 'provider' | 'baseUrl' | 'maxSteps'>
+import type { AgentFlags } from '@hermes/runtime/app/server'
 
 /** What flags decide. */
 export interface ServeOptions {
-  readonly agent: AgentChoice
+  readonly agent: AgentFlags
   /** Dangerous commands run without asking; the hard floor stays. */
   readonly yolo: boolean
   readonly version: string

@@ -196,7 +196,9 @@ export class AcpServer {
   }
 
   #openHome(): Promise<Home> {
-    this.#home ??= code().then(({ openHome }) => openHome(this.#io, this.#options, this.#clock))
+    this.#home ??= code().then(({ openEditorHome }) =>
+      openEditorHome(this.#io, { yolo: this.#options.yolo }, this.#clock),
+    )
     return this.#home
   }
 

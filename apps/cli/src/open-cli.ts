@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defaultHome, homeLayout } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
-import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
+import { createFileLogger, openHome, type Runtime } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import type { Io } from './io.js'
 
@@ -15,23 +15,9 @@ export function loggerOf(home: string): Logger {
   return createFileLogger(join(homeLayout(home).logs, 'agent.log'))
 }
 
-/** Opens the home for a command; what is wrong with it is said once on stderr. */
-export async function openCli(io: Io, options: { readonly yolo: boolean }): Promise<Runtime> {
-  const home = homeOf(io)
-  const logger = loggerOf(home)
-  const runtime = await openRuntime({
-    home,
-    userHome: io.userHome,
-    env: io.env,
-    cwd: io.cwd,
-    user: io.user,
-    tempDir: io.tempDir,
-    yolo: options.yolo,
-    logger,
-    onNotice: (line) => void io.stderr.write(`hermes: ${line}\n`),
-  })
-  for (const problem of runtime.problems) io.stderr.write(`hermes: ${problem}\n`)
-  return runtime
+/** Opens the home for a command. */
+export async function openCli(io: Io, { yolo }: { readonly yolo: boolean }): Promise<Runtime> {
+  return (await openHome(io, { program: 'hermes', yolo })).runtime
 }
 
 /** Opens the home for one piece of work. */

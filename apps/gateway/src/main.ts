@@ -1,21 +1,40 @@
 import type { Io } from '@hermes/runtime/app'
-import { ARGUMENT_HELP, parseArguments } from './arguments.js'
+import { runServer, wholeNumber } from '@hermes/runtime/app/server'
 
 declare const __HERMES_VERSION__: string
 
-const EXIT_USAGE = 2
+const HELP = `Usage: hermes gateway [options]     (alone: hermes-gateway [options])
+
+Serves the agent as an OpenAI-compatible API: POST /v1/chat/completions, GET /v1/models, GET /health.
+Clients send the key in API_SERVER_KEY (environment, .env, or gateway.api_server.key in config.yaml) as a bearer token.
+
+Options:
+  --host <address>               where to listen (default 127.0.0.1)
+  --port <number>                default 8642; 0 takes a free one
+  --cwd <folder>                 where agents work (default: here)
+  --allow-loopback-without-key   without a key: serve this machine only, refuse web pages of other origins
+  -m, --model <id>               model to use
+  --provider <name>              provider to use
+  --base-url <url>               any OpenAI-compatible endpoint
+  --max-turns <n>                model calls (steps) of one request before the agent has to summarise
+  -V, --version                  print the version
+  -h, --help                     print this
+`
+
+const OPTIONS = {
+  host: { type: 'string' },
+  port: { type: 'string' },
+  cwd: { type: 'string' },
+  'allow-loopback-without-key': { type: 'boolean' },
+} as const
 
 /** Serves the API until a signal ends it; resolves with the exit code and never rejects. */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const parsed = parseArguments(argv)
-  if (typeof parsed === 'string') {
-    io.stderr.write(`hermes gateway: ${parsed}\n`)
-    return EXIT_USAGE
-  }
-  if (parsed.help || parsed.version) {
-    io.stdout.write(parsed.help ? ARGUMENT_HELP : `${__HERMES_VERSION__}\n`)
-    return 0
-  }
-  const { serve } = await import('./serve.js')
-  return serve(io, { flags: parsed.flags, version: __HERMES_VERSION__ })
+export function main(argv: readonly string[], io: Io): Promise<number> {
+  const server = { name: 'gateway', version: __HERMES_VERSION__, help: HELP, options: OPTIONS }
+  return runServer(argv, io, server, async ({ host, cwd, ...flags }, agent) => {
+    const port = wholeNumber('--port', flags.port, { min: 0, max: 65_535 })
+    const allowLoopbackWithoutKey = flags['allow-loopback-without-key'] ?? false
+    const { serve } = await import('./serve.js')
+    return serve(io, { flags: { host, port, cwd, allowLoopbackWithoutKey, agent }, version: __HERMES_VERSION__ })
+  })
 }

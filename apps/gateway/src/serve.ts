@@ -2,22 +2,21 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { defaultHome, homeLayout, loadSecrets } from '@hermes/config'
+import { loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
 import { createSessionHost, unattendedMode } from '@hermes/host'
-import { createFileLogger, openRuntime, type Runtime } from '@hermes/runtime'
+import { openHome, type Runtime } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { createAdaptorServer } from '@hono/node-server'
 import { createApp } from './app.js'
-import type { Flags } from './arguments.js'
 import { Chat } from './chat.js'
 import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
 import { SessionRoutes } from './session-routes.js'
-import { resolveSettings, type Settings } from './settings.js'
+import { type Flags, resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -40,16 +39,10 @@ export interface ServeOptions {
 /** Opens the home, serves until a signal and closes everything; resolves with the exit code. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   try {
-    const home = defaultHome({ env: io.env, userHome: io.userHome })
-    const logger = createFileLogger(join(homeLayout(home).logs, 'gateway.log'))
     const cwd = await folderOf(io, options.flags)
-    const { env, user, userHome, tempDir } = io
-    const onNotice = (line: string) => void io.stderr.write(`hermes gateway: ${line}\n`)
-    const world = { home, userHome, env, cwd, user, tempDir }
-    const runtime = await openRuntime({ ...world, logger, onNotice })
+    const { home, runtime, logger } = await openHome(io, { program: 'hermes gateway', log: 'gateway.log', cwd })
     try {
-      for (const problem of runtime.problems) io.stderr.write(`hermes gateway: ${problem}\n`)
-      const { values: variables } = await loadSecrets({ home, env })
+      const { values: variables } = await loadSecrets({ home, env: io.env })
       const config = runtime.config.gateway.api_server
       const settings = resolveSettings({ flags: options.flags, variables, config, people: runtime.people })
       return await serveUntilStopped(io, { ...options, cwd, settings, runtime, logger })

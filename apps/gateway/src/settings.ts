@@ -1,14 +1,24 @@
 import type { ApiServerSettings } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
 import type { Runtime } from '@hermes/runtime'
+import type { AgentFlags } from '@hermes/runtime/app/server'
 import { type Access, isLoopback } from './access.js'
-import type { Flags } from './arguments.js'
 
 const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 8642
 const DEFAULT_MODEL_NAME = 'hermes-agent'
 const DEFAULT_MAX_RUNS = 64
 const MIN_KEY_CHARS = 16
+
+/** What the command line asks for; the rest comes from the environment, `.env` and `config.yaml`. */
+export interface Flags {
+  readonly host: string | undefined
+  readonly port: number | undefined
+  /** Where agents work. Default: the current folder. */
+  readonly cwd: string | undefined
+  readonly allowLoopbackWithoutKey: boolean
+  readonly agent: AgentFlags
+}
 
 /** How the gateway serves. */
 export interface Settings {

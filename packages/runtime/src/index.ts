@@ -1,5 +1,6 @@
 export { TOOLSETS } from '@hermes/registry'
 export { createCommandSession } from './agents/command-session.js'
+export { type OpenedHome, openHome } from './app/open-home.js'
 export { findContextFile, readSoul } from './context/context-files.js'
 export type { BackendStatus } from './environment/terminal-backends.js'
 export { createFileLogger } from './home/file-logger.js'
