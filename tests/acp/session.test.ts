@@ -275,12 +275,17 @@ describe('questions', () => {
     expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toContain('The user answered: spaces')
   })
 
-  it('are not offered to the model where the editor has none', async () => {
-    scene.server.enqueue({ text: 'Fine.' })
-    const { newSession, prompt } = await open()
-    await prompt(await newSession(scene.cwd), 'Format it.')
-    expect(toolNames()).toContain('"read_file"')
-    expect(toolNames()).not.toContain('"clarify"')
+  it('are text with numbered choices where the editor has no forms, and the next prompt answers them', async () => {
+    scene.server.enqueue(clarify, { text: 'Spaces then.' })
+    const { newSession, prompt, updates } = await open()
+    const session = await newSession(scene.cwd)
+    await prompt(session, 'Format it.')
+    expect(JSON.stringify(updates)).toContain(
+      'Tabs?\\n1. tabs\\n2. spaces\\nAnswer with a number, or in your own words.',
+    )
+    await prompt(session, '2')
+    expect(toolNames()).toContain('"clarify"')
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toContain('The user answered: spaces')
   })
 })
 

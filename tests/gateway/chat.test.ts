@@ -379,6 +379,47 @@ describe('approvals', () => {
   })
 })
 
+describe('a question of the model', () => {
+  const which = (question: string) => ({
+    text: 'Let me ask.',
+    toolCalls: [{ name: 'clarify', args: { question, choices: ['SQLite', 'PostgreSQL'] } }],
+  })
+  const lastMessage = () => scene.server.requests.at(-1)!.body.messages.at(-1)
+
+  it('is the end of the answer with its choices by number, and the next message answers it, in the same session', async () => {
+    scene.server.enqueue(which('Which database?'), { text: 'PostgreSQL it is.' })
+    const begun = [user('Set up a database.')]
+    const { text, session } = await ask(begun)
+    expect(text).toMatch(
+      /^Let me ask\.\n\n⏸ Which database\?\n1\. SQLite\n2\. PostgreSQL\nAnswer with a number, or in your own words\. \[question [0-9a-f]{8}\]$/,
+    )
+    expect((await ask(begun)).text).toContain('[question ')
+    const answered = [...begun, assistant(text!), user('2')]
+    expect(await ask(answered)).toEqual({ text: 'PostgreSQL it is.', session })
+    expect(lastMessage()).toMatchObject({ role: 'tool', content: 'The user answered: PostgreSQL' })
+    scene.server.enqueue({ text: 'Done.' })
+    expect((await ask([...answered, assistant('PostgreSQL it is.'), user('Go on.')])).session).toBe(session)
+    expect(lastMessage()).toMatchObject({ role: 'user', content: 'Go on.' })
+    expect((await runCli(['approvals', 'list', '--json'], scene)).stdout).toBe('')
+  })
+
+  it('is data too; own words answer it, also those of a client that sends the new message alone', async () => {
+    scene.server.enqueue(which('Which other database?'), { text: 'MySQL then.' })
+    const messages = [user('Set up another database.')]
+    const { data, response } = await gateway
+      .client()
+      .chat.completions.create({ model: 'test', messages })
+      .withResponse()
+    expect((data as unknown as { hermes: object }).hermes).toMatchObject({
+      status: 'parked',
+      question: { question: 'Which other database?', choices: ['SQLite', 'PostgreSQL'], id: expect.any(String) },
+    })
+    const session = response.headers.get('x-hermes-session-id')!
+    expect((await ask([user('MySQL.')], { 'X-Hermes-Session-Id': session })).text).toBe('MySQL then.')
+    expect(lastMessage()).toMatchObject({ content: 'The user answered: MySQL.' })
+  })
+})
+
 describe('hermes gateway', () => {
   it('starts the same server', async () => {
     const other = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], {

@@ -44,7 +44,7 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
     instructions: INSTRUCTIONS,
     permissions: 'ask',
     onWakeUp: (turn) => opened?.showWakeUp(turn),
-    ...(canAsk ? { answersQuestions: 'now' as const } : { withoutToolsets: ['clarify'] }),
+    answersQuestions: canAsk ? 'now' : 'later',
   })
   try {
     await handle.agent()

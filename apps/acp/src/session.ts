@@ -8,6 +8,8 @@ import type { Entry, FinishReason } from '@hermes/contracts/conversation'
 import { addUsage, noUsage } from '@hermes/contracts/conversation'
 import type { Command, CommandCaller, CommandContext } from '@hermes/contracts/extension'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
+import type { Question } from '@hermes/contracts/tool'
+import { numberedQuestion } from '@hermes/contracts/tool'
 import type { EventReader, SessionHandle, Turn } from '@hermes/host'
 import { openCommandContext } from '@hermes/host'
 import { CallIds } from './call-ids.js'
@@ -47,6 +49,8 @@ const BUSY = 'This session works on a prompt; wait for its end or send session/c
 interface ShownTurn {
   readonly turn: Turn
   finishReason: FinishReason | null
+  /** What the model asked and nobody has answered: the next prompt does. */
+  question: Question | null
   /** What the newest model call came to. */
   contextTokens: number
 }
@@ -150,7 +154,14 @@ export class AcpSession {
     if (this.#prompt) throw failure('invalidRequest', BUSY)
     const controller = new AbortController()
     const turn = this.#options.handle.send(input, { signal: AbortSignal.any([signal, controller.signal]) })
-    const prompt: Prompt = { turn, controller, isCancelled: false, finishReason: null, contextTokens: 0 }
+    const prompt: Prompt = {
+      turn,
+      controller,
+      isCancelled: false,
+      finishReason: null,
+      question: null,
+      contextTokens: 0,
+    }
     this.#prompt = prompt
     return this.#finish(prompt)
   }
@@ -252,7 +263,7 @@ export class AcpSession {
   /** Shows a run that began by itself. What the editor prompts meanwhile comes after it. */
   showWakeUp(turn: Turn): void {
     const { logger } = this.#options.home
-    this.#woken = this.#show({ turn, finishReason: null, contextTokens: 0 })
+    this.#woken = this.#show({ turn, finishReason: null, question: null, contextTokens: 0 })
       .then(({ error }) => this.#sendLine(error?.message))
       .catch((error: unknown) => logger.warn('A run that began by itself failed.', { error: errorLine(error) }))
   }
@@ -301,6 +312,8 @@ export class AcpSession {
     const before = this.#woken
     for await (const event of shown.turn) {
       await before
+      if (event.type === 'question-request') shown.question = event.question
+      if (event.type === 'question-resolve') shown.question = null
       if (event.type === 'message-end') shown.finishReason = event.message.finishReason ?? null
       if (event.type === 'usage-update') shown.contextTokens = event.usage.inputTokens + event.usage.outputTokens
       for (const update of updates.of(event)) await this.#send(update)
@@ -311,6 +324,7 @@ export class AcpSession {
     }
     const result = await shown.turn.result
     await this.#sendUsage(shown, result)
+    if (result.status === 'parked' && shown.question) await this.#say(`\n\n${numberedQuestion(shown.question)}`)
     return result
   }
 
@@ -374,7 +388,10 @@ export class AcpSession {
     await this.#send({ sessionUpdate: 'tool_call_update', toolCallId, status })
   }
 
-  async #stopReason({ isCancelled, finishReason }: Prompt, { status, error }: RunResult): Promise<StopReason> {
+  async #stopReason(
+    { isCancelled, finishReason, question }: Prompt,
+    { status, error }: RunResult,
+  ): Promise<StopReason> {
     if (isCancelled) return 'cancelled'
     switch (status) {
       case 'interrupted':
@@ -385,9 +402,10 @@ export class AcpSession {
         await this.#sendLine(error?.message)
         return error?.code === 'agent.content_filter' ? 'refusal' : 'max_turn_requests'
       case 'parked':
-        await this.#sendLine(
-          'Nobody answered the permission request in time, so it was not done. Prompt again to go on.',
-        )
+        if (!question)
+          await this.#sendLine(
+            'Nobody answered the permission request in time, so it was not done. Prompt again to go on.',
+          )
         return 'end_turn'
       case 'failed':
         throw failure('internal', error?.message ?? 'The run failed.', { code: error?.code })

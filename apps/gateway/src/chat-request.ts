@@ -17,6 +17,8 @@ export interface ChatRequest {
   readonly system: string
   /** Everything before the new message, less what the gateway said where a run waited. */
   readonly history: readonly PastMessage[]
+  /** The same with what answered questions, for a session that took it for messages. */
+  readonly historyWithAnswers: readonly PastMessage[]
   /** What the client says now. */
   readonly message: UserMessage
   readonly stream: boolean
@@ -152,7 +154,8 @@ export function parseChatRequest(text: string): ChatRequest {
   return {
     model: body.model ?? null,
     system: system.join('\n\n'),
-    history: withoutWaiting(past.slice(0, -1)),
+    history: withoutWaiting(past.slice(0, -1), false),
+    historyWithAnswers: withoutWaiting(past.slice(0, -1), true),
     message,
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,

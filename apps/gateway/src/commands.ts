@@ -127,7 +127,7 @@ export function isUrgent(typed: TypedCommand): boolean {
 /** A command as a reply: what it says while it works, what it came to, and its end. */
 export class CommandReply implements ReplySource {
   readonly reader: ReplySummary & { readonly notices: NoticeText[]; command?: CommandReport } = {
-    ...{ approvals: [], denials: [], notices: [], isCutOff: false, unheard: '' },
+    ...{ approvals: [], question: null, denials: [], notices: [], isCutOff: false, unheard: '' },
   }
   /** Settles with the last piece, and never rejects. */
   readonly done: Promise<void>

@@ -3,7 +3,7 @@ import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import { ApiError, failedRun } from './api-error.js'
 import type { CommandReport, ReplyReader, ToolProgress } from './reply.js'
-import { type KeptApproval, waitingText } from './waiting.js'
+import { type KeptApproval, type KeptQuestionText, questionText, waitingText } from './waiting.js'
 
 /** What all parts of one answer share. */
 export interface Envelope {
@@ -30,6 +30,8 @@ export interface Ending {
     readonly denied: readonly Denial[]
     /** What needs a yes that nobody gave yet; left out when nothing does. */
     readonly approvals?: readonly KeptApproval[]
+    /** What the model asks; the next message of the session answers it. Left out when it asks nothing. */
+    readonly question?: KeptQuestionText
     /** What the person was to be told beside the answer; left out when nothing was. */
     readonly notices?: readonly NoticeText[]
     /** The command that the message was; left out when a model was asked. */
@@ -38,7 +40,8 @@ export interface Ending {
 }
 
 /** What is known beside the result once a reply is over. */
-export interface ReplySummary extends Pick<ReplyReader, 'approvals' | 'denials' | 'notices' | 'isCutOff' | 'unheard'> {
+export interface ReplySummary
+  extends Pick<ReplyReader, 'approvals' | 'question' | 'denials' | 'notices' | 'isCutOff' | 'unheard'> {
   readonly command?: CommandReport | undefined
 }
 
@@ -55,7 +58,8 @@ interface EndingOptions {
  */
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
-  const { approvals, denials, notices, isCutOff, unheard, command } = reader
+  const { approvals, question, denials, notices, isCutOff, unheard, command } = reader
+  const open = status === 'parked' && question ? { id: result.pending?.[0] ?? '', ...question } : null
   const isAnswer = status === 'completed' || status === 'stopped' || status === 'parked'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
   if (!isAnswer && !isSilent) throw noAnswer(result)
@@ -63,7 +67,7 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const text = isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text
   return {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
-    waiting: status === 'parked' ? waitingText(approvals.filter((one) => one.status === 'parked')) : '',
+    waiting: open ? questionText(open) : status === 'parked' ? waitingText(approvals.filter(isParked)) : '',
     finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
     usage: addUsage(result.usage, result.delegated ?? noUsage),
     hermes: {
@@ -71,11 +75,14 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
       status,
       denied: denials,
       ...(approvals.length > 0 ? { approvals } : {}),
+      ...(open ? { question: open } : {}),
       ...(notices.length > 0 ? { notices } : {}),
       ...(command ? { command } : {}),
     },
   }
 }
+
+const isParked = ({ status }: KeptApproval): boolean => status === 'parked'
 
 function noAnswer({ status, error }: RunResult): ApiError {
   if (error) return failedRun(error)

@@ -162,7 +162,18 @@ function isResume(input: RunInput): boolean {
 
 /** What the run starts with, or `null` when the request contradicts the log. */
 function inputOf(messages: readonly Message[], request: PersonalRequest, partial: boolean): RunInput | null {
-  const { history, message } = request
+  const { history, historyWithAnswers, message } = request
+  return (
+    continued(messages, { history, message }, partial) ??
+    continued(messages, { history: historyWithAnswers, message }, partial)
+  )
+}
+
+function continued(
+  messages: readonly Message[],
+  { history, message }: Pick<ChatRequest, 'history' | 'message'>,
+  partial: boolean,
+): RunInput | null {
   const past = withoutRepeats(history)
   const [text] = textsIn([message])
   const pastTexts = past.map(({ text }) => text)

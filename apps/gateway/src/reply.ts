@@ -11,7 +11,8 @@ import {
 import type { JsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { CommandOutput } from '@hermes/contracts/extension'
-import type { KeptApproval } from './waiting.js'
+import { numberedQuestion } from '@hermes/contracts/tool'
+import type { KeptApproval, KeptQuestionText } from './waiting.js'
 
 /** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
 export interface ToolProgress {
@@ -53,6 +54,8 @@ export class ReplyReader {
   readonly denials: Denial[] = []
   readonly notices: NoticeText[] = []
   readonly approvals: KeptApproval[] = []
+  /** What the model asked and nobody has answered. */
+  question: Omit<KeptQuestionText, 'id'> | null = null
   readonly #requested = new Map<string, Pick<KeptApproval, 'summary' | 'toolCallId'>>()
   /** So many notices of the beginning wait: a run that fails before it has said anything is an error of its own, not a stream. */
   #held = 0
@@ -115,11 +118,17 @@ export class ReplyReader {
         return []
       case 'approval-resolve':
         return this.#kept(event)
+      case 'question-request': {
+        const { question, choices } = event.question
+        this.question = { question, choices, toolCallId: event.callId, text: numberedQuestion(event.question) }
+        return []
+      }
+      case 'question-resolve':
+        this.question = null
+        return []
       case 'run-start':
       case 'message-start':
       case 'reasoning-delta':
-      case 'question-request':
-      case 'question-resolve':
       case 'compaction-start':
       case 'compaction-end':
       case 'usage-update':

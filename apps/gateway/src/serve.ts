@@ -79,7 +79,15 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const models = [...new Set([modelName, model])]
   const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents: MAX_AGENTS, logger })
   const permissions = unattendedMode('gateway', runtime.config.approvals)
-  const request = { ...flags.agent, platform: 'gateway', references, cwd, keepsFolder: true, permissions }
+  const request = {
+    ...flags.agent,
+    platform: 'gateway',
+    references,
+    cwd,
+    keepsFolder: true,
+    permissions,
+    answersQuestions: 'later' as const,
+  }
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const commands = new ChatCommands({ runtime, host, cwd })
   const chat = new Chat({ conversations, commands, models, maxRuns })

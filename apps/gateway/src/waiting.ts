@@ -1,5 +1,5 @@
 // What a client reads where a run waits for somebody, and how that is taken out again of the history that it sends back.
-import type { AssistantMessage, UserMessage } from '@hermes/contracts/conversation'
+import { type AssistantMessage, messageText, type UserMessage } from '@hermes/contracts/conversation'
 
 type PastMessage = UserMessage | AssistantMessage
 
@@ -13,10 +13,21 @@ export interface KeptApproval {
   readonly toolCallId: string
 }
 
+/** What the model asks; the next message of the session answers it. */
+export interface KeptQuestionText {
+  readonly id: string
+  readonly question: string
+  readonly choices: readonly string[]
+  readonly toolCallId: string
+  /** As it is said to the person, with the choices by number. */
+  readonly text: string
+}
+
 const SIGN = '⏸'
 const SHOWN_ID_CHARS = 8
 /** The end of an answer, from the sign to the id of what it waits for. */
-const WAITING = /\s*⏸[^⏸]*\[waits for [0-9a-f-]{8}\]\s*$/u
+const WAITING = /\s*⏸[^⏸]*\[(?:waits for|question) [0-9a-f-]{8}\]\s*$/u
+const QUESTION = /\[question [0-9a-f-]{8}\]\s*$/u
 
 /** The last words of a run that parked, in place of the model's. Whoever may use the API need not be who owns the machine, so it names who answers. */
 export function waitingText(parked: readonly KeptApproval[]): string {
@@ -30,15 +41,27 @@ export function waitingText(parked: readonly KeptApproval[]): string {
     .join('\n\n')
 }
 
-/** The history without such words: the log of the session has none of them. */
-export function withoutWaiting(history: readonly PastMessage[]): readonly PastMessage[] {
-  return history.flatMap((message): readonly PastMessage[] => {
-    if (message.role !== 'assistant') return [message]
+/** The last words of a run that waits for the next message. */
+export function questionText({ id, text }: KeptQuestionText): string {
+  return `${SIGN} ${text.replaceAll(SIGN, ' ')} [question ${id.slice(0, SHOWN_ID_CHARS)}]`
+}
+
+/**
+ * The history without such words: the log of the session has none of them. Without the messages that answered questions too, unless
+ * `keepsAnswers`: those are results of tools in the log.
+ */
+export function withoutWaiting(history: readonly PastMessage[], keepsAnswers: boolean): readonly PastMessage[] {
+  return history.flatMap((message, index): readonly PastMessage[] => {
+    if (message.role !== 'assistant') return !keepsAnswers && asksQuestion(history[index - 1]) ? [] : [message]
     const content = message.content.map((part) =>
       part.type === 'text' ? { ...part, text: withoutWords(part.text) } : part,
     )
     return content.some((part) => part.type !== 'text' || part.text !== '') ? [{ ...message, content }] : []
   })
+}
+
+function asksQuestion(message: PastMessage | undefined): boolean {
+  return message?.role === 'assistant' && QUESTION.test(messageText(message))
 }
 
 function withoutWords(text: string): string {

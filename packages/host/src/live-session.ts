@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import type { Entry } from '@hermes/contracts/conversation'
+import type { UserPart } from '@hermes/contracts/conversation'
 import { type ApprovalChoice, type ApprovalQuestion, rootSessionOf, type Unanswered } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { type Answer, answerIn } from '@hermes/contracts/tool'
@@ -51,8 +51,8 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   /** A stored session works in its own folder where that still exists, in place of `cwd`. Default `false`. */
   readonly keepsFolder?: boolean
   /**
-   * Who answers what the model asks: a reader at once (`now`), or what the person says next (`later`), so that the run parks; see
-   * {@link SessionHandle.takeAnswer}. Default: nobody, so that the model decides; an answer that was given elsewhere counts all the same.
+   * Who answers what the model asks: a reader at once (`now`), or the next input (`later`): then the run parks, and resumes with what is
+   * said next as the answer, a number being that choice. Default: nobody, so that the model decides; an answer that was given elsewhere counts all the same.
    */
   readonly answersQuestions?: 'now' | 'later'
   /** Told of a run that begins by itself, with what came of background tasks. Must not throw. */
@@ -372,7 +372,7 @@ export class LiveSession {
     }
     try {
       const ready = await this.agent()
-      const run = ready.agent.run(input, { signal: stop.signal })
+      const run = ready.agent.run(await this.#asAnswer(input), { signal: stop.signal })
       const bus = await this.#options.bus()
       const { cursor } = bus
       const result = this.#publishAll(bus, run).then(() => run.result)
@@ -444,15 +444,15 @@ export class LiveSession {
     return isFirst
   }
 
-  /** Takes what a person says next as the answer to the question that parked the run. `false` where none did. */
-  async takeAnswer(text: string, by?: string): Promise<boolean> {
-    const { log } = await this.#options.runtime.storage()
-    const entries = await log.entries(this.id)
-    const isResult = (callId: string, entry: Entry) =>
-      entry.type === 'message' && entry.message.role === 'tool' && entry.message.callId === callId
-    const hasResult = (callId: string) => entries.some((entry) => isResult(callId, entry))
-    const parked = await this.#questions.parked(hasResult)
-    return parked !== null && this.#questions.answer(parked.id, answerIn(parked.question, text), by)
+  /** What a person says next answers the question that parked the run, which goes on then. */
+  async #asAnswer(input: RunInput): Promise<RunInput> {
+    const text = typeof input === 'string' ? input : 'content' in input ? textOf(input.content) : null
+    if (this.#request.answersQuestions !== 'later' || text === null) return input
+    const log = async () => (await this.#options.runtime.storage()).log.entries(this.id)
+    const parked = await this.#questions.parked(log)
+    if (parked === null) return input
+    const isTaken = await this.#questions.answer(parked.id, answerIn(parked.question, text), 'next message')
+    return isTaken ? { resume: true } : input
   }
 
   #withdraw(id: string): void {
@@ -516,4 +516,10 @@ async function existing(folder: string | null): Promise<string | null> {
     () => false,
   )
   return isFolder ? folder : null
+}
+
+/** What is said in words alone; `null` where there is more. */
+function textOf(parts: readonly UserPart[]): string | null {
+  const texts = parts.map((part) => (part.type === 'text' ? part.text : null))
+  return texts.includes(null) ? null : texts.join('\n')
 }

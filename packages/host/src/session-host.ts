@@ -53,11 +53,6 @@ export interface SessionHandle {
    * `false` for any other, and for an id of another session. `by` says who, in a word. Rejects as the store does.
    */
   answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean>
-  /**
-   * Takes what the person says next as the answer to a question that parked the run: a number is that choice. `false` where none did; else
-   * `{ resume: true }` goes on with the answer.
-   */
-  takeAnswer(text: string, by?: string): Promise<boolean>
   /** Who answers approvals from now on. */
   setPermissions(mode: PermissionMode): void
   /** Another model goes on with the session. Rejects as {@link ReadyAgent.changeModel}. */
@@ -336,10 +331,6 @@ class Handle implements SessionHandle {
 
   answer(id: string, answer: ApprovalChoice | Answer, by?: string): Promise<boolean> {
     return this.#session.answer(id, answer, by)
-  }
-
-  takeAnswer(text: string, by?: string): Promise<boolean> {
-    return this.#session.takeAnswer(text, by)
   }
 
   setPermissions(mode: PermissionMode): void {

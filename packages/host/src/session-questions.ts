@@ -4,6 +4,7 @@
 //                            └─ no reader answers now: the run parks, and the same call asks again when it is resumed
 import { randomUUID } from 'node:crypto'
 import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
+import type { Entry } from '@hermes/contracts/conversation'
 import type { Answer, AskPerson, KeptQuestion, ParkedQuestion, Question, QuestionStore } from '@hermes/contracts/tool'
 import type { HostEventBody } from './session-event.js'
 
@@ -121,8 +122,11 @@ export class SessionQuestions {
   }
 
   /** The parked question whose call has no result yet; `null` where the session waits for none. */
-  async parked(hasResult: (callId: string) => boolean): Promise<KeptQuestion | null> {
+  async parked(log: () => Promise<readonly Entry[]>): Promise<KeptQuestion | null> {
     const open = (await this.#earlier()).filter(({ answer }) => answer === null)
+    if (open.length === 0) return null
+    const results = (await log()).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+    const hasResult = (id: string) => results.some((message) => message.role === 'tool' && message.callId === id)
     return open.find(({ callId }) => !hasResult(callId)) ?? null
   }
 

@@ -75,7 +75,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   'hermes-cli': platform('the terminal', OWN),
   'hermes-acp': platform('editors', OWN),
   // Nobody there could be asked by a tool.
-  'hermes-api-server': platform('the HTTP API', UNATTENDED),
+  'hermes-api-server': platform('the HTTP API', EVERYDAY),
   'hermes-cron': platform('scheduled runs', UNATTENDED),
   'hermes-webhook': set('For payloads that nobody vouches for', [], ['safe']),
   ...Object.fromEntries(CHATS.map((name) => [`hermes-${name}`, platform(name, EVERYDAY)])),
