@@ -15,10 +15,11 @@ export async function extensions({ rounds }) {
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   if (code !== 0) throw new Error(`the process that measures hooks ended with ${code}`)
-  const { builtIn, observers, setup } = JSON.parse(output)
+  const { builtIn, observers, setup, slowest } = JSON.parse(output)
   return [
     row('hooks: a tool call, with as many handlers as come with Hermes', 'ms', builtIn, atMost(0.03)),
     row('  with 50 observers', 'ms', observers, atMost(0.2)),
     row('setting up all extensions that an agent has by default', 'ms', setup, atMost(1)),
+    row('  the slowest of those of a home, which loads no third-party module', 'ms', slowest, atMost(1)),
   ]
 }

@@ -3,6 +3,12 @@ const { createAgent, createExtensionRegistry, standardExtensions } = await impor
   '../../packages/agent-core/src/index.ts'
 )
 const { silentLogger } = await import('../../packages/contracts/src/index.ts')
+const { openRuntime } = await import('../../packages/runtime/src/index.ts')
+const { mkdtempSync, rmSync } = await import('node:fs')
+const { registerHooks } = await import('node:module')
+const { tmpdir } = await import('node:os')
+const { join } = await import('node:path')
+const { setImmediate } = await import('node:timers/promises')
 
 const CALLS = 400
 const PER_REPLY = 8
@@ -75,17 +81,51 @@ async function timeOf(extensions) {
   return (user + system) / 1_000 / CALLS
 }
 
-const samples = { builtIn: [], observers: [], setup: [] }
+/** The longest setup among the parts of a home. @throws when setting them up loads a third-party module */
+async function slowestSetup() {
+  const home = mkdtempSync(join(tmpdir(), 'hermes-bench-'))
+  const loaded = []
+  let slowest = 0
+  const timed = (extension) => ({
+    ...extension,
+    setup: (api) => {
+      watch ??= registerHooks({
+        resolve: (specifier, context, next) => {
+          const resolved = next(specifier, context)
+          if (resolved.url.includes('/node_modules/')) loaded.push(specifier)
+          return resolved
+        },
+      })
+      const startedMs = performance.now()
+      const undo = extension.setup(api)
+      slowest = Math.max(slowest, performance.now() - startedMs)
+      return undo
+    },
+  })
+  let watch
+  const place = { home, userHome: home, cwd: home, tempDir: home, user: 'bench', env: {} }
+  const runtime = await openRuntime({ ...place, extensions: (builtIn) => builtIn.map(timed) })
+  await setImmediate()
+  watch.deregister()
+  await runtime.close()
+  rmSync(home, { recursive: true, force: true })
+  if (loaded.length > 0) throw new Error(`setting extensions up loads ${loaded.join(', ')}`)
+  return slowest
+}
+
+const samples = { builtIn: [], observers: [], setup: [], slowest: [] }
 for (let round = 0; round < WARM_UP + rounds; round++) {
   const none = await timeOf(CASES.none)
   const [builtIn, observers] = [await timeOf(CASES.builtIn), await timeOf(CASES.observers)]
   const startedMs = performance.now()
   createExtensionRegistry(standardExtensions(), { logger: silentLogger })
   const setup = performance.now() - startedMs
+  const slowest = await slowestSetup()
   // The first rounds warm the process up.
   if (round < WARM_UP) continue
   samples.builtIn.push(Math.max(0, builtIn - none))
   samples.observers.push(Math.max(0, observers - none))
   samples.setup.push(setup)
+  samples.slowest.push(slowest)
 }
 process.stdout.write(JSON.stringify(samples))
