@@ -32,6 +32,7 @@ function setUp(turns: readonly ScriptedStep[], options: Partial<AgentOptions> = 
   const agent = createAgent({
     model,
     tools: [record('look'), record('touch', { effect: 'write', concurrency: 'exclusive' })],
+    extensions: [],
     ...options,
   })
   return { model, agent }
@@ -685,38 +686,6 @@ describe('createAgent', () => {
     })
     const events = await collect(agent.run('go'))
     expect(JSON.stringify([agent.entries(), model.requests, events])).not.toContain('hunter2')
-  })
-
-  it('reminds of an open task list after ten calls', async () => {
-    const todo = record('todo_write', {
-      keepsData: true,
-      execute: () => ({ data: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }),
-    })
-    const calls = Array.from({ length: 11 }, (_, index) => [`c${index}`, 'look', {}] as const)
-    const { agent, model } = setUp([{ calls: [['t', 'todo_write', {}]] }, { calls }, { text: 'ok' }], {
-      tools: [todo, record('look')],
-    })
-    await agent.run('go').result
-    const reminded = model.requests[2]!.messages.filter((message) =>
-      lastText([message]).includes('since the task list'),
-    )
-    expect(reminded).toHaveLength(1)
-    expect(reminded[0]).toMatchObject({ callId: 'c9' })
-  })
-
-  it('points to the task list at the first error since it was written, and not at every one', async () => {
-    const todo = record('todo_write', {
-      keepsData: true,
-      execute: () => ({ data: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }),
-    })
-    const fail = record('fail', { execute: () => ({ isError: true, text: 'no' }) })
-    const turns = ['a', 'b', 't', 'c'].map((id) => ({ calls: [[id, id === 't' ? 'todo_write' : 'fail', {}]] as const }))
-    const { agent, model } = setUp([{ calls: [['t0', 'todo_write', {}]] }, ...turns, { text: 'ok' }], {
-      tools: [todo, fail],
-    })
-    await agent.run('go').result
-    const pointed = model.requests.at(-1)!.messages.filter((message) => lastText([message]).includes('see todo_write'))
-    expect(pointed.map((message) => message.role === 'tool' && message.callId)).toEqual(['a', 'c'])
   })
 })
 

@@ -6,6 +6,7 @@ import { defineTool } from '@hermes/contracts/tool'
 import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { todoReminder } from '../extensions/todo-reminder/extension.js'
 import { type AgentEvent, createAgent, createMemoryStore } from '../index.js'
 import { contextTokens } from './context-window.js'
 
@@ -54,7 +55,14 @@ function setUp(turns: readonly ScriptedStep[], contextEngine: ContextEngine, max
   return {
     model,
     store,
-    agent: createAgent({ model, tools: [look], contextEngine, session: { store }, steps: { max: maxSteps } }),
+    agent: createAgent({
+      model,
+      tools: [look],
+      contextEngine,
+      session: { store },
+      steps: { max: maxSteps },
+      extensions: [],
+    }),
   }
 }
 async function collect(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
@@ -319,7 +327,7 @@ describe('compacting on request', () => {
       { calls: [['a', 'look', {}]] },
       { text: 'Done.' },
     ])
-    const agent = createAgent({ model, tools: [look, todo], contextEngine: context })
+    const agent = createAgent({ model, tools: [look, todo], contextEngine: context, extensions: [todoReminder()] })
     await agent.run('plan').result
     expect(await agent.planCompaction()).toMatchObject({ messages: 1 })
     expect(agent.entries().some(({ type }) => type === 'compaction')).toBe(false)
