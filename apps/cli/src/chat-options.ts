@@ -1,3 +1,5 @@
+import type { ReasoningEffort } from '@hermes/contracts/conversation'
+
 /** Flags of `hermes chat`. */
 export interface ChatOptions {
   readonly query?: string
@@ -9,6 +11,7 @@ export interface ChatOptions {
   readonly baseUrl?: string
   readonly toolsets?: string
   readonly maxTurns?: number
+  readonly reasoning?: 'default' | ReasoningEffort
   readonly yolo?: boolean
   readonly plan?: boolean
   readonly accept?: boolean

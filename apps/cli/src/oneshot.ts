@@ -1,5 +1,5 @@
 import { type AgentEvent, isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
-import type { UserPart } from '@hermes/contracts/conversation'
+import type { ReasoningEffort, UserPart } from '@hermes/contracts/conversation'
 import { questionToJson } from '@hermes/contracts/policy'
 import { createSessionHost, unattendedMode } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
@@ -47,6 +47,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       endReason = signal.toLowerCase()
       handle.interrupt('interrupted from the terminal')
     })
+    if (options.reasoning) await agent.setReasoningEffort(chosenEffort(options.reasoning))
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.
     else if (isResume(input)) await agent.endPlan('accept')
@@ -121,6 +122,11 @@ function accepted({ continue: isNewest, resume, query, plan }: ChatOptions): Run
 
 function isResume(input: RunInput): boolean {
   return typeof input === 'object' && 'resume' in input
+}
+
+/** What `--reasoning` says; `null` goes back to what is configured. */
+export function chosenEffort(word: NonNullable<ChatOptions['reasoning']>): ReasoningEffort | null {
+  return word === 'default' ? null : word
 }
 
 /** The options of an agent that flags decide. */

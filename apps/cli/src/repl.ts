@@ -7,7 +7,7 @@ import { Conversation } from './interactive/conversation.js'
 import { openConsole } from './interactive/open-console.js'
 import type { OpenSession } from './interactive/open-session.js'
 import type { Io } from './io.js'
-import { agentOptions } from './oneshot.js'
+import { agentOptions, chosenEffort } from './oneshot.js'
 import { homeOf, loggerOf, openCli } from './open-cli.js'
 import { createRecap } from './render/recap.js'
 import { createStyle } from './render/style.js'
@@ -30,6 +30,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       request: agentOptions(options),
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
+      ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
       busyMode: runtime.config.display.busy_input_mode,
       user: io.user,
       remember: (line) => void history.add(line),

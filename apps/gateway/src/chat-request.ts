@@ -1,4 +1,11 @@
-import type { AssistantMessage, ImagePart, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
+import type {
+  AssistantMessage,
+  ImagePart,
+  ReasoningEffort,
+  TextPart,
+  UserMessage,
+  UserPart,
+} from '@hermes/contracts/conversation'
 import * as z from 'zod'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
@@ -23,6 +30,8 @@ export interface ChatRequest {
   readonly message: UserMessage
   readonly stream: boolean
   readonly includeUsage: boolean
+  /** Chosen for the session from here on; `null` when the client chooses none. */
+  readonly reasoningEffort: ReasoningEffort | null
 }
 
 const IMAGE = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/
@@ -89,6 +98,7 @@ const chatBody = z.object({
     .number()
     .refine((n) => n === 1, notHere('the agent gives one answer'))
     .nullish(),
+  reasoning_effort: z.enum(['minimal', 'low', 'medium', 'high'], 'has to be minimal, low, medium or high.').nullish(),
   // Settings of sampling belong to the server; they are accepted so that usual clients work, and have no effect.
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
@@ -159,6 +169,7 @@ export function parseChatRequest(text: string): ChatRequest {
     message,
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
+    reasoningEffort: body.reasoning_effort ?? null,
   }
 }
 

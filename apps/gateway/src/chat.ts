@@ -63,6 +63,7 @@ export class Chat {
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
       const { session, unheard } = conversation
+      if (request.reasoningEffort) await (await session.agent()).agent.setReasoningEffort(request.reasoningEffort)
       const source = new PieceSource(start(conversation, slot), new ReplyReader(unheard), slot.stop)
       return await reply({ request, model, sessionId: session.id, source })
     } catch (error) {

@@ -52,6 +52,30 @@ const lastText = (messages: readonly Message[]) =>
     .join('|')
 
 describe('createAgent', () => {
+  it('lets the model think as chosen in the session, after a resume too, and changes nothing else of its requests', async () => {
+    const store = createMemoryStore()
+    const { agent, model } = setUp([{ text: 'One.' }, { text: 'Two.' }], {
+      session: { store, id: 's' },
+      steps: { reasoningEffort: 'low' },
+    })
+    await agent.run('first').result
+    expect(await agent.setReasoningEffort('high')).toBe(true)
+    expect(await agent.setReasoningEffort('high')).toBe(false)
+    await agent.run('second').result
+    const again = setUp([{ text: 'Three.' }, { text: 'Four.' }], {
+      session: { store, id: 's' },
+      steps: { reasoningEffort: 'low' },
+    })
+    await again.agent.run('third').result
+    await again.agent.setReasoningEffort(null)
+    expect(again.agent.reasoningEffort()).toBe('low')
+    await again.agent.run('fourth').result
+    const requests = [...model.requests, ...again.model.requests]
+    expect(requests.map(({ reasoningEffort }) => reasoningEffort)).toEqual(['low', 'high', 'high', 'low'])
+    const texts = requests.map(({ messages }) => JSON.stringify(messages).slice(0, -1))
+    for (const [index, text] of texts.slice(1).entries()) expect(text.startsWith(texts[index]!)).toBe(true)
+  })
+
   it('runs tools until the model answers, with every request starting with the one before', async () => {
     const { agent, model } = setUp([
       { text: 'Looking.', calls: [['a', 'look', { n: '5' }]] },

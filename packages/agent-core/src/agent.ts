@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import type { CompactOutcome, CompactPlan } from '@hermes/contracts/context'
-import type { Entry, NewEntry } from '@hermes/contracts/conversation'
+import type { Entry, NewEntry, ReasoningEffort } from '@hermes/contracts/conversation'
 import { noUsage, usageSince } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
@@ -65,6 +65,13 @@ export interface Agent {
    * Ends planning. An accepted plan becomes the task list; `run({ resume: true })` has it carried out. `false` when nothing was planned.
    */
   endPlan(how: PlanEnd): Promise<boolean>
+  /** How much the model thinks before it answers: as chosen in this session, else as the options say; `null`: as its provider does. */
+  reasoningEffort(): ReasoningEffort | null
+  /**
+   * Lets the model think more or less from its next request on, also after a resume; `null` goes back to the options. `false` when it was
+   * so already.
+   */
+  setReasoningEffort(effort: ReasoningEffort | null): Promise<boolean>
   /**
    * Takes the place of another agent of the same session: notes that wait there, and notices that its tools give later, come here, and
    * tools keep what they have in memory. Do not run the former agent any more; {@link Agent.close} undoes its setup.
@@ -221,6 +228,17 @@ class CoreAgent implements Agent {
   async endPlan(how: PlanEnd): Promise<boolean> {
     return this.#write((session) =>
       isPlanning(session.entries) ? planEnding(how, session.entries, session.state) : [],
+    )
+  }
+
+  reasoningEffort(): ReasoningEffort | null {
+    return this.#parts.session.reasoningEffort() ?? this.#parts.sampling.reasoningEffort ?? null
+  }
+
+  async setReasoningEffort(reasoningEffort: ReasoningEffort | null): Promise<boolean> {
+    const { provider, model } = this.#parts.model
+    return this.#write((session) =>
+      session.reasoningEffort() === reasoningEffort ? [] : [{ type: 'model', provider, model, reasoningEffort }],
     )
   }
 

@@ -43,6 +43,7 @@ describe('loadConfig', () => {
           max_turns: 90,
           api_max_retries: 3,
           disabled_toolsets: [],
+          reasoning_overrides: {},
           coding_context: 'auto',
           environment_hint: '',
           extension_prompt_bytes: 2_000,

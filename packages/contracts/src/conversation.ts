@@ -13,6 +13,7 @@ export {
   type PromptEntry,
   type PromptLayerSize,
   project,
+  type ReasoningEffort,
   type UndoEntry,
 } from './conversation/entry.js'
 export {

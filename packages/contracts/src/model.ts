@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from './conversation/entry.js'
 import type { AssistantMessage, EndpointStamp, Message } from './conversation/message.js'
 import type { Usage } from './conversation/usage.js'
 import type { HermesError } from './error.js'
@@ -20,7 +21,8 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number
   /** 0 to 2; absent leaves it to the provider. */
   readonly temperature?: number
-  readonly reasoningEffort?: 'minimal' | 'low' | 'medium' | 'high'
+  /** Absent leaves it to the provider. Models that do not think are not asked to. */
+  readonly reasoningEffort?: ReasoningEffort
 }
 
 /**

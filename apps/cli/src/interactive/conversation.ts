@@ -7,6 +7,7 @@
 import type { ChildInfo, RunInput } from '@hermes/agent-core'
 import type { TypedLine } from '@hermes/commands'
 import { completeLine, describeTask, offeredTo, PLAN_HINT, readLine, runCommand, unknownLine } from '@hermes/commands'
+import type { ReasoningEffort } from '@hermes/contracts/conversation'
 import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
@@ -32,6 +33,8 @@ type BusyMode = 'queue' | 'steer' | 'interrupt'
 export interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp'> {
   readonly busyMode: BusyMode
   readonly yolo: boolean
+  /** Chosen for the session it begins with; `null` goes back to what is configured. Default: as the session has it. */
+  readonly reasoningEffort?: ReasoningEffort | null
   /** Begins in plan mode. */
   readonly plan: boolean
   /** Keeps a line for the next conversation. */
@@ -135,7 +138,9 @@ export class Conversation implements ConsoleHandlers {
     this.#opened = console
     await this.switchSession(session)
     greet(this.session)
-    if (this.#options.plan) await this.session.agent.plan()
+    const { reasoningEffort, plan } = this.#options
+    if (reasoningEffort !== undefined) await this.session.agent.setReasoningEffort(reasoningEffort)
+    if (plan) await this.session.agent.plan()
     if (isPlanningSession(this.session)) this.say(PLAN_HINT)
     if (session) await this.#announceInbox()
     if (this.session.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])

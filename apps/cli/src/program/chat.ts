@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Action } from '../action.js'
 import type { Io } from '../io.js'
 
@@ -44,6 +44,15 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
     .option('--max-turns <n>', 'model calls (steps) of a turn before it has to summarise', Number)
+    .addOption(
+      new Option('--reasoning <effort>', 'how much the model thinks, kept with the session').choices([
+        'minimal',
+        'low',
+        'medium',
+        'high',
+        'default',
+      ]),
+    )
     .option('--plan', 'look and plan only, change nothing')
     .option('--accept', 'with -c or -r: carry out the plan that was made')
     .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')

@@ -63,8 +63,10 @@ async function gateModelCall(context: RunContext, request: ModelCallEvent['reque
 }
 
 function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Omit<ModelRequest, 'model'> {
+  const chosen = context.session.reasoningEffort()
   return {
     ...context.sampling,
+    ...(chosen ? { reasoningEffort: chosen } : {}),
     messages: context.session.messages(),
     tools: context.session.prompt()?.tools ?? [],
     ...(toolChoice ? { toolChoice } : {}),

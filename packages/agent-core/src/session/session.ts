@@ -9,6 +9,7 @@ import {
   noUsage,
   type PromptEntry,
   project,
+  type ReasoningEffort,
   type ToolCallPart,
   toolCalls,
   type Usage,
@@ -197,6 +198,12 @@ export class SessionLog {
   model(): { readonly provider: string; readonly model: string } | null {
     const entry = this.#entries.findLast((candidate) => candidate.type === 'model')
     return entry ?? null
+  }
+
+  /** The effort chosen in this session; `null` where nobody chose, or the choice was taken back. */
+  reasoningEffort(): ReasoningEffort | null {
+    const entry = this.#entries.findLast((candidate) => candidate.type === 'model' && 'reasoningEffort' in candidate)
+    return (entry?.type === 'model' && entry.reasoningEffort) || null
   }
 
   usage(): Usage {

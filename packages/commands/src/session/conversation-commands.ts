@@ -1,8 +1,8 @@
 import { HermesError } from '@hermes/contracts'
 import type { CompactPlan } from '@hermes/contracts/context'
-import type { Entry, Message } from '@hermes/contracts/conversation'
+import type { Entry, Message, ReasoningEffort } from '@hermes/contracts/conversation'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
-import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
+import type { Command, CommandContext, CommandOutput, CommandResult, CommandSession } from '@hermes/contracts/extension'
 import { shownCommand } from '../arguments.js'
 import { clipped, parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
@@ -10,6 +10,7 @@ import type { SessionServices } from './services.js'
 /** Said where a session is planning. */
 export const PLAN_HINT = 'Plan mode: /plan accept has the plan carried out; or say what to change; /plan off leaves it.'
 
+const EFFORTS: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high']
 const SHOWN_MODELS = 30
 const KEPT_TURNS = 2
 
@@ -35,6 +36,16 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
       complete: (_, context) => context.session?.models() ?? [],
       run: ({ id, force }, context) =>
         id === undefined ? showModel(context) : changeModel(context, { model: id as string, force: force === true }),
+    },
+    {
+      name: 'reasoning',
+      usage: '[minimal | low | medium | high | default]',
+      summary: 'show or change how much the model thinks',
+      scope: 'anyone',
+      duringRun: 'allowed',
+      parameters: parameters({ effort: { type: 'string', enum: [...EFFORTS, 'default'] } }),
+      complete: () => [...EFFORTS, 'default'],
+      run: ({ effort }, context) => reasoning(sessionOf(context), effort as ReasoningEffort | 'default' | undefined),
     },
     {
       name: 'tools',
@@ -102,6 +113,20 @@ async function showModel(context: CommandContext): Promise<CommandOutput> {
   const offered = await session.models()
   const others = offered.length > 0 ? ` There: ${offered.slice(0, SHOWN_MODELS).join(', ')}.` : ''
   return say(`${session.model} at ${session.provider}.${others}`)
+}
+
+async function reasoning(
+  session: CommandSession,
+  effort: ReasoningEffort | 'default' | undefined,
+): Promise<CommandOutput> {
+  if (effort !== undefined) await session.setReasoningEffort(effort === 'default' ? null : effort)
+  const now = session.reasoningEffort
+  const from = effort === undefined ? '' : ' from the next request on'
+  return say(
+    now
+      ? `${session.model} thinks with ${now} effort${from}.`
+      : `${session.model} thinks as its provider has it${from}.`,
+  )
 }
 
 async function changeModel(

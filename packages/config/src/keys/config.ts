@@ -1,4 +1,4 @@
-import { choice, flag, oneOf, record, seconds, section, share, text, texts, whole } from './kinds.js'
+import { choice, effort, flag, oneOf, record, seconds, section, share, text, texts, whole } from './kinds.js'
 import { MODELS } from './models.js'
 import { TERMINAL } from './terminal.js'
 
@@ -34,6 +34,10 @@ export const CONFIG = section({
     max_wait: seconds().describe(
       'Seconds that a call waits in all for a server that asks to. Default: 600, and 21,600 where nobody watches.',
     ),
+    reasoning_effort: effort().describe('Default: as the provider has it.'),
+    reasoning_overrides: record(effort().describe('Of that model.')).describe(
+      '`reasoning_effort` by the id of a model.',
+    ),
     disabled_toolsets: texts(),
     coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
       'auto',
@@ -64,6 +68,7 @@ export const CONFIG = section({
     model: text().describe('Default: the model of the agent that delegates.'),
     provider: text(),
     base_url: text(),
+    reasoning_effort: effort().describe('Default: that of the agent that delegates.'),
     max_iterations: whole(1)(50).describe('Model calls of one task.'),
     max_concurrent_children: whole(1)(3).describe('Tasks at a time.'),
     max_spawn_depth: whole(1, 3)(1).describe('Levels below the agent a person talks to; 1 to 3.'),

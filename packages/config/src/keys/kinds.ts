@@ -112,6 +112,18 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Lea
   return choice(Object.fromEntries(words.map((one) => [one, one])) as Record<Word, Word>) as Leaf<Word>
 }
 
+/** How much a model thinks. Other programs have words beyond both ends; they mean the nearest end. */
+export const effort = choice({
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  none: 'minimal',
+  xhigh: 'high',
+  max: 'high',
+  ultra: 'high',
+})
+
 type List<Item> = z.ZodDefault<z.ZodType<readonly Item[]>>
 
 const textList = z.array(z.preprocess(digits, z.string({ error: 'a text' })), { error: 'a list of texts' })

@@ -35,11 +35,16 @@ export interface CompactionEntry {
   readonly tokensAfter?: number
 }
 
+/** How much a model thinks before it answers; each wire has its own way to ask for it. */
+export type ReasoningEffort = 'minimal' | 'low' | 'medium' | 'high'
+
 /** Which model answers from here on. */
 export interface ModelEntry {
   readonly type: 'model'
   readonly provider: string
   readonly model: string
+  /** How much it thinks from here on; `null`: as configured again. Default: as before. */
+  readonly reasoningEffort?: ReasoningEffort | null
 }
 
 /** System text and tool definitions, frozen at the first request and replayed on resume. */

@@ -1,5 +1,5 @@
 import type { CompactOutcome, CompactPlan } from '../context.js'
-import type { Entry } from '../conversation.js'
+import type { Entry, ReasoningEffort } from '../conversation.js'
 import type { JsonObject } from '../json.js'
 import type { JsonSchema } from '../tool.js'
 import type { Finding } from './doctor-check.js'
@@ -151,6 +151,10 @@ export interface CommandSession {
   rename(title: string): Promise<string>
   /** The models its endpoint offers; empty when it does not say. */
   models(): Promise<readonly string[]>
+  /** How much its model thinks; `null` where that is left to the provider. */
+  readonly reasoningEffort: ReasoningEffort | null
+  /** Another effort from the next request on, kept with the session; `null` goes back to what is configured. */
+  setReasoningEffort(effort: ReasoningEffort | null): Promise<void>
   /** Lets another model go on. With `force` it need not be among {@link CommandSession.models}. */
   changeModel(change: { readonly model: string; readonly force: boolean }): Promise<void>
   /** Abort of `signal` ends it and leaves the session as it was. */

@@ -54,6 +54,10 @@ export function createCommandSession<Next>({
       return (await stored())?.title ?? title
     },
     models: () => ready().models(),
+    get reasoningEffort() {
+      return agent().reasoningEffort()
+    },
+    setReasoningEffort: async (effort) => void (await agent().setReasoningEffort(effort)),
     changeModel: async (change) => replaced(await ready().changeModel(change)),
     compact: (options) => agent().compact(options),
     planCompaction: (options) => agent().planCompaction(options),

@@ -15,7 +15,7 @@ import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
-import { latestPrompt } from '@hermes/contracts/conversation'
+import { latestPrompt, type ReasoningEffort } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Policy } from '@hermes/contracts/policy'
@@ -101,6 +101,11 @@ interface AgentRecord {
 /** What is settled about an agent before anything is opened for it. */
 type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'person' | 'tree'>
 type AgentModel = Pick<AgentRecord, 'resolved' | 'model'>
+
+/** How much config.yaml wants a model to think. */
+function configuredEffort({ agent }: HermesConfig, model: string): ReasoningEffort | undefined {
+  return agent.reasoning_overrides[model] ?? agent.reasoning_effort
+}
 
 function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
   return choice.provider === provider && choice.model === model
@@ -280,13 +285,19 @@ export class HomeAgents {
     const { request, lineage, cwd, sessionId, person, tree, environment, resolved, model } = known
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
     const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
+    const { reasoningEffort = configuredEffort(config, model.model) } = request
+    const maxOutputTokens = config.model.max_tokens
     const { choice } = resolved
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
     const contextEngine = this.#contextEngine(known)
     const agent = createAgent({
       model,
-      steps: { max: maxSteps },
+      steps: {
+        max: maxSteps,
+        ...(reasoningEffort ? { reasoningEffort } : {}),
+        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      },
       tools: known,
       session: {
         store: storage,
@@ -424,7 +435,9 @@ export class HomeAgents {
     const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = parent.request
     const own = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
-    const request = { ...own, platform, user, person: parent.person }
+    const effort = this.#options.config.delegation.reasoning_effort ?? parent.agent.reasoningEffort()
+    const thinking = effort ? { reasoningEffort: effort } : {}
+    const request = { ...own, ...thinking, platform, user, person: parent.person }
     const ownModel = namesModel(request) && !isRecorded(parent.request)
     const child = await this.#make(request, lineage, ownModel ? null : parent.resolved)
     const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))

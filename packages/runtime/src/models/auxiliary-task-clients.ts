@@ -200,14 +200,12 @@ export class AuxiliaryTasks {
   }
 }
 
-const EFFORTS = ['minimal', 'low', 'medium', 'high'] as const
-
 /** What config.yaml says of a task's answers, where the task itself says nothing. */
 function withSettings(client: ModelClient, settings: NonNullable<HermesConfig['auxiliary'][string]>): ModelClient {
-  const effort = EFFORTS.find((known) => known === settings.reasoning_effort)
+  const { max_tokens, reasoning_effort } = settings
   const defaults = {
-    ...(settings.max_tokens === undefined ? {} : { maxOutputTokens: settings.max_tokens }),
-    ...(effort === undefined ? {} : { reasoningEffort: effort }),
+    ...(max_tokens === undefined ? {} : { maxOutputTokens: max_tokens }),
+    ...(reasoning_effort === undefined ? {} : { reasoningEffort: reasoning_effort }),
   }
   const { provider, model } = client
   return { provider, model, stream: (request, options) => client.stream({ ...defaults, ...request }, options) }

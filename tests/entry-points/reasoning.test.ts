@@ -1,0 +1,96 @@
+// How much the model thinks is configured, or chosen for a session wherever a person is, and stays with the session.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { agentText, startEditor } from '../support/acp.js'
+import { runCli } from '../support/cli.js'
+import { KEY, startGateway } from '../support/gateway.js'
+import { needs } from '../support/require.js'
+import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
+
+const scene = useScene()
+const flags = () => ['--base-url', scene.server.baseUrl, '-m', 'm']
+const QUIET = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
+const efforts = () => scene.server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort)
+
+async function configure(text: string): Promise<void> {
+  await mkdir(scene.home, { recursive: true, mode: 0o700 })
+  await writeFile(join(scene.home, 'config.yaml'), QUIET + text, { mode: 0o600 })
+}
+
+it('is configured, by model too, for delegated tasks apart, and with a limit for answers', async () => {
+  await configure(
+    'agent: {reasoning_effort: low, reasoning_overrides: {m: high}}\nmodel: {max_tokens: 4096}\ndelegation: {reasoning_effort: minimal}\n',
+  )
+  const task = { name: 'delegate_task', args: { goal: 'look', context: 'here' } }
+  scene.server.enqueue({ toolCalls: [task] }, { text: 'Seen.' }, { text: 'Done.' })
+  expect((await runCli(['chat', '-q', 'go', ...flags()], scene)).stdout).toContain('Done.')
+  expect(efforts()).toEqual(['high', 'minimal', 'high'])
+  expect(scene.server.requests[0]!.body).toMatchObject({ max_tokens: 4096 })
+  await configure('agent: {reasoning_effort: a-lot}\n')
+  expect((await runCli(['config', 'check'], scene)).stdout).toContain('agent.reasoning_effort')
+})
+
+it('is chosen by a flag, kept with the session, and given back', async () => {
+  await configure('agent: {reasoning_effort: high}\n')
+  for (const more of [[], ['--reasoning', 'low'], [], ['--reasoning', 'default']]) {
+    const isFirst = scene.server.requests.length === 0
+    scene.server.enqueue({ text: 'Yes.' })
+    const { exitCode } = await runCli(['chat', ...(isFirst ? [] : ['-c']), '-q', 'Well?', ...more, ...flags()], scene)
+    expect(exitCode).toBe(0)
+  }
+  expect(efforts()).toEqual(['high', 'low', 'low', 'high'])
+  expect((await runCli(['chat', '-q', 'x', '--reasoning', 'a-lot', ...flags()], scene)).exitCode).not.toBe(0)
+})
+
+it('is a field of a request over HTTP, and a command', async () => {
+  await configure('')
+  const gateway = await startGateway(flags(), scene)
+  let headers: Record<string, string> = { authorization: `Bearer ${KEY}` }
+  const ask = async (content: string, more: object) => {
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], ...more })
+    const response = await gateway.request('/chat/completions', { body, headers })
+    headers = { ...headers, 'x-hermes-session-id': response.headers.get('x-hermes-session-id') ?? '' }
+    return response.text()
+  }
+  scene.server.enqueue({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
+  expect(await ask('first', { reasoning_effort: 'minimal' })).toContain('One.')
+  expect(await ask('second', {})).toContain('Two.')
+  expect(await ask('/reasoning high', {})).toContain('high effort')
+  expect(await ask('third', {})).toContain('Three.')
+  expect(efforts()).toEqual(['minimal', 'minimal', 'high'])
+  expect(await ask('fourth', { reasoning_effort: 'a-lot' })).toContain("'reasoning_effort'")
+  expect(await gateway.stop()).toBe(0)
+})
+
+it('is chosen by a command in editors', async () => {
+  await configure('')
+  const editor = await startEditor(flags(), scene)
+  const id = await editor.newSession(scene.cwd)
+  scene.server.enqueue({ text: 'One.' }, { text: 'Two.' })
+  await editor.prompt(id, 'first')
+  await editor.prompt(id, '/reasoning medium')
+  await editor.prompt(id, 'second')
+  expect(agentText(editor.updates)).toContain('m thinks with medium effort from the next request on.')
+  expect(efforts()).toEqual([undefined, 'medium'])
+  expect(await editor.leave()).toBe(0)
+})
+
+needs('tmux', hasTmux)('in a terminal', () => {
+  it('is chosen by a command of the terminal', async () => {
+    await configure('')
+    scene.server.enqueue({ text: 'One.' })
+    await using terminal = await openTerminal(flags(), { ...scene, columns: 100 })
+    await terminal.shows(/\n>$/)
+    await terminal.type('/reasoning high')
+    await terminal.press('Enter')
+    await terminal.shows('m thinks with high effort from the next request on.')
+    await terminal.type('first')
+    await terminal.press('Enter')
+    await terminal.shows('One.')
+    expect(efforts()).toEqual(['high'])
+    await terminal.press('C-d')
+    await terminal.exitCode()
+  })
+})
