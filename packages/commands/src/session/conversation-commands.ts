@@ -39,8 +39,8 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
     },
     {
       name: 'reasoning',
-      usage: '[minimal | low | medium | high | default]',
-      summary: 'show or change how much the model thinks',
+      usage: '[EFFORT]',
+      summary: 'show or change how much the model thinks: minimal, low, medium, high, default',
       scope: 'anyone',
       duringRun: 'allowed',
       parameters: parameters({ effort: { type: 'string', enum: [...EFFORTS, 'default'] } }),
