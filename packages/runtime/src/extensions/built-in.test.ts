@@ -112,6 +112,7 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   'session-commands': async (world) => hasCommand(world, 'title'),
   'usage-command': async (world) => hasCommand(world, 'usage'),
   'checkpoint-commands': async (world) => hasCommand(world, 'rollback'),
+  'doctor-command': async (world) => hasCommand(world, 'doctor'),
 }
 
 const hasCommand = ({ runtime }: World, name: string) =>
