@@ -61,7 +61,7 @@ function checkKey(key: string | null, input: string | undefined): Caller {
   const message =
     input === undefined
       ? 'No API key was sent. Send the key of this server as: Authorization: Bearer KEY'
-      : 'This is not the API key of this server. It is the value of API_SERVER_KEY where the server was started, or a key of people in its config.yaml.'
+      : 'This is not the API key of this server. It is the value of API_SERVER_KEY where the server was started.'
   throw new ApiError(message, { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } })
 }
 
