@@ -170,7 +170,8 @@ describe('a run in progress', () => {
     const { child, sessionId, ended } = await startHanging()
     const second = await hermes(chat('-c', '-q', 'Me too.'))
     expect(second).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(second.stderr).toContain(`hermes: Session ${sessionId} is in use by ${child.pid}@`)
+    expect(second.stderr).toContain(`hermes: this session is also open in oneshot (process ${child.pid}@`)
+    expect(second.stderr).toContain(`hermes: Session ${sessionId} is in use by oneshot (process ${child.pid}@`)
     expect(second.stderr).not.toContain('The session is kept')
     scene.server.enqueue({ text: 'A session of its own.' })
     expect(await hermes(chat('-q', 'Then a new one.'))).toMatchObject({

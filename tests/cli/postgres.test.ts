@@ -71,7 +71,7 @@ needs(postgresMissing())('sessions on PostgreSQL', () => {
     await scene.server.waitForRequests(2)
     const second = await hermes(chat('-c', '-q', 'me too'))
     expect(second).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(second.stderr).toMatch(new RegExp(`^hermes: Session \\S+ is in use by .*\\(process ${first.pid}@[^\\n]+\\n`))
+    expect(second.stderr).toMatch(new RegExp(`hermes: Session \\S+ is in use by .*\\(process ${first.pid}@[^\\n]+\\n`))
     first.kill('SIGKILL')
     await once(first, 'close')
     answer()

@@ -52,7 +52,9 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
     handle.close()
     throw error
   }
+  const by = session ? await handle.otherUser() : null
   const notices = [
+    ...(by === null ? [] : [`This session is also open in ${by}.`]),
     ...(options.mcpServers.length > 0
       ? [`MCP servers from the editor are not used yet: ${options.mcpServers.join(', ')}.`]
       : []),

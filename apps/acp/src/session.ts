@@ -29,7 +29,7 @@ interface AcpSessionOptions {
   readonly home: Home
   readonly client: AgentContext
   readonly place: Place
-  /** Said once, with the first prompt. */
+  /** Said once, with the history or the first prompt. */
   readonly notices: readonly string[]
   /** The client shows notices apart from the conversation. */
   readonly showsNotices: boolean
@@ -127,9 +127,10 @@ export class AcpSession {
     if (plan) await this.#send(plan)
   }
 
-  /** Sends what was said and done so far. */
+  /** Sends what was said and done so far, and what is to be known of the session. */
   async replay(entries: readonly Entry[]): Promise<void> {
     for (const update of toHistory(entries, this.#ids, this.#options.place)) await this.#send(update)
+    await this.#sendNotices()
   }
 
   /**

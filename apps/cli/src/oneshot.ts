@@ -42,6 +42,8 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       ...(person ? { answersQuestions: 'now' as const } : {}),
     })
     const { agent, models } = await handle.agent()
+    const by = session ? await handle.otherUser() : null
+    if (by !== null) io.stderr.write(`hermes: this session is also open in ${by}.\n`)
     person?.answer(handle)
     const stopListening = io.onInterrupt((signal) => {
       endReason = signal.toLowerCase()

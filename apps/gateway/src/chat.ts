@@ -62,9 +62,12 @@ export class Chat {
       const conversation = await (sessionId === undefined
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
-      const { session, unheard } = conversation
+      const { session, unheard, otherUser } = conversation
       if (request.reasoningEffort) await (await session.agent()).agent.setReasoningEffort(request.reasoningEffort)
-      const source = new PieceSource(start(conversation, slot), new ReplyReader(unheard), slot.stop)
+      const reader = new ReplyReader(unheard)
+      if (otherUser !== null)
+        reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
+      const source = new PieceSource(start(conversation, slot), reader, slot.stop)
       return await reply({ request, model, sessionId: session.id, source })
     } catch (error) {
       slot.endUnlessRunning()

@@ -17,6 +17,8 @@ export interface Conversation {
   readonly place: QueuePlace
   /** What the agent has said by itself and the client has not heard. */
   readonly unheard: string
+  /** Another process that has it open, by its name; `null` where none does. */
+  readonly otherUser: string | null
 }
 
 /** A request and who asks; `null` is the owner. */
@@ -135,7 +137,8 @@ export class Conversations {
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null
         if (fromSeq !== null) await agent.undo({ fromSeq })
-        return { session, input, place, unheard: unheardIn(messages, request.history) }
+        const otherUser = entries.length > 0 ? await session.otherUser() : null
+        return { session, input, place, unheard: unheardIn(messages, request.history), otherUser }
       }
     } catch (error) {
       place?.leave()

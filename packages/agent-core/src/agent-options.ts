@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { type Clock, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
 import type { Environment } from '@hermes/contracts/environment'
@@ -125,7 +124,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
     session: new SessionLog({
       store: store ?? createMemoryStore({ clock }),
       session: { source: 'embedded', ...session, id },
-      owner: `${process.pid}@${hostname()}`,
+      owner: subject?.platform ?? 'embedded',
       clock,
       logger,
       redact,

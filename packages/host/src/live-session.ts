@@ -425,6 +425,10 @@ export class LiveSession {
     return how
   }
 
+  async otherUser(): Promise<string | null> {
+    return (await this.#options.runtime.storage()).leases.otherUser(this.id)
+  }
+
   interrupt(reason: string): void {
     this.#current?.place?.ending()
     this.#current?.stop.abort(new DOMException(reason, 'AbortError'))

@@ -32,6 +32,8 @@ export interface SessionHandle {
   readonly person: string | null | undefined
   /** Whether a run or something in the background goes on. */
   readonly isAtWork: boolean
+  /** Another process that has the session open, by its platform and process; `null` where none does. */
+  otherUser(): Promise<string | null>
   /** Its agent, made on first use and made again after it was closed. Rejects as {@link Runtime.createAgent}. */
   agent(): Promise<SessionAgent>
   /** Its agent, while there is one. */
@@ -303,6 +305,10 @@ class Handle implements SessionHandle {
 
   get ready(): SessionAgent | null {
     return this.#session.ready
+  }
+
+  otherUser(): Promise<string | null> {
+    return this.#session.otherUser()
   }
 
   agent(): Promise<SessionAgent> {

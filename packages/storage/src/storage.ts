@@ -260,6 +260,11 @@ export interface StoredLeases extends Leases {
    * process. Default `false`.
    */
   acquire(sessionId: string, options: Parameters<Leases['acquire']>[1] & { readonly isVisit?: boolean }): Promise<Lease>
+  /**
+   * Another process that has the session open, by its platform and process: it writes it now, or wrote it last, runs on this machine and has
+   * not ended it. `null` where none does.
+   */
+  otherUser(sessionId: string): Promise<string | null>
 }
 
 /** The words of all messages. */

@@ -142,6 +142,7 @@ export class Conversation implements ConsoleHandlers {
     if (reasoningEffort !== undefined) await this.session.agent.setReasoningEffort(reasoningEffort)
     if (plan) await this.session.agent.plan()
     if (isPlanningSession(this.session)) this.say(PLAN_HINT)
+    for (const notice of this.session.notices) this.say(notice)
     if (session) await this.#announceInbox()
     if (this.session.isAnswered) await Promise.race([this.turn({ resume: true }), this.#abandoned])
     console.setStatus(null)

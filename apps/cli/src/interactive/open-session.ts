@@ -1,5 +1,5 @@
 import { isPlanning } from '@hermes/agent-core'
-import { checkConversation, type Entry, project } from '@hermes/contracts/conversation'
+import { checkConversation, type Entry, project, type ToolCallPart, toolCalls } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { OpenRequest, SessionAgent, SessionHandle, SessionHost } from '@hermes/host'
 import type { AgentRequest, Runtime } from '@hermes/runtime'
@@ -22,6 +22,8 @@ export interface OpenSession extends Omit<SessionAgent, 'auxiliaryTask' | 'hasPr
   readonly entries: readonly Entry[]
   /** A question that the session was parked with was answered since; resuming uses the answer. */
   readonly isAnswered: boolean
+  /** What a person should know of a stored session as it is opened, a line each. */
+  readonly notices: readonly string[]
   /** The session with another model, in the same shell; this one is not used any more. */
   changeModel(change: Parameters<SessionHandle['changeModel']>[0]): Promise<OpenSession>
   /** Stops asking the person. */
@@ -38,13 +40,15 @@ export async function openSession(options: OpenSessionOptions, session: SessionI
     throw error
   })
   const entries = session ? await (await runtime.storage()).log.entries(session.id) : []
-  const isAnswered = waitsForAnswer(entries) && (await hasAnswer(runtime, session!.id))
-  return toOpenSession(agent, { handle, entries, isAnswered, stopAsking: answerQuestions(handle, asker) })
+  const open = openCall(entries)
+  const isAnswered = open !== null && (await hasAnswer(runtime, session!.id))
+  const notices = session ? await noticesOf(handle, isAnswered ? null : open) : []
+  return toOpenSession(agent, { handle, entries, isAnswered, notices, stopAsking: answerQuestions(handle, asker) })
 }
 
 function toOpenSession(
   agent: SessionAgent,
-  state: Pick<OpenSession, 'handle' | 'entries' | 'isAnswered' | 'stopAsking'>,
+  state: Pick<OpenSession, 'handle' | 'entries' | 'isAnswered' | 'notices' | 'stopAsking'>,
 ): OpenSession {
   const changeModel: OpenSession['changeModel'] = async (change) =>
     toOpenSession(await state.handle.changeModel(change), state)
@@ -58,9 +62,22 @@ export async function leaveSession({ handle, stopAsking }: OpenSession, reason: 
   handle.close()
 }
 
-/** Whether a call of the session still has no result. One that was stopped has one, and what was answered about it is of no use. */
-function waitsForAnswer(entries: readonly Entry[]): boolean {
-  return checkConversation(project(entries)).some(({ rule }) => rule === 'unanswered-call')
+/** A call of the session that still has no result. One that was stopped has one, and what was answered about it is of no use. */
+function openCall(entries: readonly Entry[]): ToolCallPart | null {
+  const messages = project(entries)
+  if (!checkConversation(messages).some(({ rule }) => rule === 'unanswered-call')) return null
+  const answered = new Set(messages.map((message) => (message.role === 'tool' ? message.callId : '')))
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? toolCalls(message) : []))
+  return calls.findLast(({ id }) => !answered.has(id)) ?? null
+}
+
+async function noticesOf(handle: SessionHandle, open: ToolCallPart | null): Promise<readonly string[]> {
+  const by = await handle.otherUser()
+  if (by !== null) return [`This session is also open in ${by}.`]
+  if (open === null) return []
+  const what =
+    open.name === 'clarify' ? `before you answered: ${String(open.args?.['question'])}` : `during ${open.name}`
+  return [`The last run ended ${what}. Say anything to go on.`]
 }
 
 async function hasAnswer(runtime: Runtime, sessionId: string): Promise<boolean> {

@@ -18,6 +18,16 @@ export interface Holder {
   readonly renewed_ms: number
 }
 
+/** Who holds a session or held it last, and when the session ended. */
+export type LastHolder = Holder & { readonly ended: unknown }
+
+/** How another process is called that has the session open: it writes it, or wrote it last, still runs and has not ended it. */
+export function otherUser(last: LastHolder | undefined, process: string, nowMs: number): string | null {
+  if (!last || last.process === process) return null
+  const isOpen = isHeld(last, nowMs) || (last.ended === null && isRunning(last.process))
+  return isOpen ? ownerName(last) : null
+}
+
 /** A clock that was set back must not make a lease last longer, so the distance counts in both directions. */
 export function isHeld({ renewed_ms, ttl_ms, process }: Holder, nowMs: number): boolean {
   return Math.abs(nowMs - renewed_ms) < ttl_ms && !hasEnded(process)

@@ -5,7 +5,9 @@ import {
   DEFAULT_TTL_MS,
   type Holder,
   isHeld,
+  type LastHolder,
   leaseLost,
+  otherUser,
   ownerName,
   RELEASE_ALL,
   RENEW,
@@ -19,6 +21,9 @@ import { numbered, type Statements } from '../server/statements.js'
 
 // Two who want the same session at once wait for each other here; whoever writes it already is waited for at its row.
 const QUEUE = "SELECT pg_advisory_xact_lock(hashtextextended('hermes lease ' || $1, 0))"
+const LAST_HOLDER = `
+  SELECT owner, process, ttl_ms, renewed_ms, ended_ms AS ended
+  FROM hermes_leases JOIN sessions ON sessions.id = session_id WHERE session_id = $1`
 const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHERE session_id = $1 FOR UPDATE'
 // The number of the row that gave way is the next one, so tokens grow over all sessions and are never used twice.
 const TAKE = `
@@ -88,6 +93,13 @@ export class PostgresLeases implements StoredLeases {
       }
     }
     return this.#lease(sessionId, { owner, token, release })
+  }
+
+  otherUser(sessionId: string): Promise<string | null> {
+    return this.#connection.read(async (statements) => {
+      const last = await statements.first<LastHolder>(LAST_HOLDER, sessionId)
+      return otherUser(last, this.#process, this.#clock.now())
+    })
   }
 
   /** Inside a transaction, which nobody else may take the lease in. @throws HermesError `store.session_busy`. */

@@ -53,6 +53,27 @@ describe('a lease', () => {
     await store.leases.acquire('s', { owner: 'second', ttlMs: 1_000 })
   })
 
+  it('names the other process that has a session open: at once, after its release, and until it ended the session or is gone', async () => {
+    const path = temporaryPath()
+    // Of one process with another start, so that it counts as another one that runs.
+    const other = await openStorage({ path, owner: processIdentity() })
+    const store = await temporaryStore({ path })
+    await other.sessions.create({ id: 's', source: 'cli' })
+    expect([await store.leases.otherUser('s'), await store.leases.otherUser('unknown')]).toEqual([null, null])
+    const lease = await other.leases.acquire('s', { owner: 'gateway' })
+    const name = expect.stringMatching(new RegExp(`^gateway \\(process ${process.pid}@`))
+    expect([await store.leases.otherUser('s'), await other.leases.otherUser('s')]).toEqual([name, null])
+    await lease.release()
+    expect(await store.leases.otherUser('s')).toEqual(name)
+    await other.sessions.update('s', { endedAtMs: 1, endReason: 'left' })
+    expect(await store.leases.otherUser('s')).toBeNull()
+    await other.close()
+    const gone = await openStorage({ path, owner: otherPid(await endedProcess()) })
+    await gone.leases.acquire('s', { owner: 'cli' })
+    expect(await store.leases.otherUser('s')).toBeNull()
+    await gone.close()
+  })
+
   it('is given up when its store is closed', async () => {
     const path = temporaryPath()
     const first = await openStorage({ path })

@@ -5,7 +5,9 @@ import {
   DEFAULT_TTL_MS,
   type Holder,
   isHeld,
+  type LastHolder,
   leaseLost,
+  otherUser,
   ownerName,
   RELEASE_ALL,
   RENEW,
@@ -20,6 +22,9 @@ import { perform } from '../schema/perform.js'
 /** An append only looks at a lease of which no more than this part has gone by; to renew it every time costs a page each time. */
 const FRESH_SHARE = 0.1
 
+const LAST_HOLDER = `
+  SELECT owner, process, ttl_ms, renewed_ms, ended_at AS ended
+  FROM hermes_leases JOIN sessions ON sessions.id = session_id WHERE session_id = ?`
 const HOLDER = 'SELECT owner, process, ttl_ms, renewed_ms FROM hermes_leases WHERE session_id = ?'
 const TAKE = `INSERT OR REPLACE INTO hermes_leases (session_id, owner, process, ttl_ms, renewed_ms) VALUES (?, ?, ?, ?, ?)`
 const IS_MINE = 'SELECT 1 FROM hermes_leases WHERE token = ? AND session_id = ?'
@@ -75,6 +80,13 @@ export class SqliteLeases implements StoredLeases {
       }
     }
     return this.#lease(sessionId, { owner: options.owner, token, release })
+  }
+
+  otherUser(sessionId: string): Promise<string | null> {
+    return this.#connection.read(() => {
+      const last = this.#connection.statement(LAST_HOLDER).get(sessionId) as LastHolder | undefined
+      return otherUser(last, this.#process, this.#clock.now())
+    })
   }
 
   /** Inside a transaction. @throws HermesError `store.session_busy` while somebody alive holds the lease. */
