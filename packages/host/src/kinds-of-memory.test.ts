@@ -2,35 +2,34 @@
 // happened. How things are done is no memory.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFakeClock, type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openRuntime } from '../open-runtime.js'
-import type { Runtime } from '../runtime.js'
+import { openRuntime } from '@hermes/runtime'
+import { createFakeClock, startModelServer, temporaryHome } from '@hermes/testkit'
+import { expect, it, onTestFinished } from 'vitest'
+import { createSessionHost } from './index.js'
 
-let home: TemporaryHome
-let server: ModelServer
-const opened: Runtime[] = []
-
-beforeEach(async () => {
-  home = await temporaryHome()
-  server = await startModelServer()
-})
-afterEach(async () => {
-  for (const runtime of opened.splice(0)) await runtime.close()
-  await server.close()
-  await home.remove()
-})
-
-const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'))
-async function open(): Promise<Runtime> {
-  const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
-  const runtime = await openRuntime({ ...place, env: {}, user: 'me', yolo: true, clock })
-  opened.push(runtime)
-  return runtime
+async function stage() {
+  const [home, server] = [await temporaryHome(), await startModelServer()]
+  const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'))
+  onTestFinished(async () => {
+    await server.close()
+    await home.remove()
+  })
+  const enter = async () => {
+    const place = { home: home.path, userHome: home.path, cwd: home.path, tempDir: home.path }
+    const runtime = await openRuntime({ ...place, env: {}, user: 'me', yolo: true, clock })
+    const host = createSessionHost({ runtime, clock })
+    onTestFinished(async () => {
+      await host.close()
+      await runtime.close()
+    })
+    return { runtime, session: host.open({ platform: 'cli', permissions: 'deny' }) }
+  }
+  return { home, server, clock, enter }
 }
 const call = (name: string, args: object) => ({ toolCalls: [{ name, args: args as never }] })
 
 it('keeps identity, facts, fixes and what happened apart, and finds each again in its own way', async () => {
+  const { home, server, clock, enter } = await stage()
   const model = { provider: 'custom', default: 'm', base_url: server.baseUrl }
   const auxiliary = { title_generation: { enabled: false } }
   const toolsets = ['hermes-cli', 'learning', 'session_search']
@@ -48,23 +47,24 @@ it('keeps identity, facts, fixes and what happened apart, and finds each again i
   server.setHandler(({ body }) =>
     JSON.stringify(body.messages).includes('Sum up the conversation') ? { text: summary } : script.shift()!,
   )
-  const first = await (await open()).createAgent({})
-  await first.agent.run('I am Ada. Brew tea for the guests.').result
+  const { runtime, session: first } = await enter()
+  await first.send('I am Ada. Brew tea for the guests.').result
   const refused = JSON.stringify(server.requests.at(-1)!.body.messages)
   expect(refused).toContain('That is worded as an order.')
-  await first.agent.run('Thank you.').result
-  await first.close()
+  await first.send('Thank you.').result
+  await first.end('left')
+  await expect.poll(() => clock.pending()).toContain(5_000)
   await clock.advance(5_000)
-  const storage = await opened[0]!.storage()
-  await expect.poll(() => storage.summaries.get(first.agent.sessionId)).toMatchObject({ keywords: ['samovar'] })
+  const storage = await runtime.storage()
+  await expect.poll(() => storage.summaries.get(first.id), { timeout: 10_000 }).toMatchObject({ keywords: ['samovar'] })
 
   script.push(
     call('terminal', { command: 'echo "kettle: element burnt out" >&2; exit 3' }),
     call('session_search', { query: 'samovar' }),
     { text: 'I see.' },
   )
-  const second = await (await open()).createAgent({})
-  await second.agent.run('And today?').result
+  const { session: second } = await enter()
+  await second.send('And today?').result
   const [system, ...turn] = server.requests.at(-1)!.body.messages.map(({ content }) => JSON.stringify(content))
   expect(system).toMatch(/MEMORY, your own notes[^§]*The kettle stands in room 7\.[^§]*USER PROFILE[^§]*Is called Ada/)
   expect(system).not.toMatch(/Replace the element|Always run|brewed/)
