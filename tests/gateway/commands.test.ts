@@ -39,7 +39,9 @@ async function ask(
 
 it('answers a command in the first message without a session, a model call or a trace', async () => {
   const help = await ask([user('/help')])
-  expect(help.text).toMatch(/^- \/agents .*\n- \/compress .*\n- \/help .*\n- \/reasoning \[EFFORT\] .*\n- \/stop .*\n- \/title TEXT .*\n- \/usage /)
+  expect(help.text).toMatch(
+    /^- \/agents .*\n- \/compress .*\n- \/help .*\n- \/reasoning \[EFFORT\] .*\n- \/stop .*\n- \/title TEXT .*\n- \/usage /,
+  )
   expect(help).toMatchObject({
     status: 200,
     id: null,
