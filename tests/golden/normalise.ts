@@ -52,6 +52,7 @@ const RULES: readonly Rule[] = [
   { what: 'days', pattern: /\b20\d\d-\d\d-\d\d\b/g, becomes: '<day>' },
   { what: 'ids of commands in the background', pattern: /\bproc_[0-9a-f]{8}\b/g, becomes: '<process #>' },
   { what: 'numbers of processes', pattern: /(?<=\bpid |"pid":)\d+/g, becomes: '<pid>' },
+  { what: 'who has a session open', pattern: /(?<=\(process )\d+@[^)]+(?=\))/g, becomes: '<process>' },
   { what: 'how long a command runs', pattern: /running for \d+ s/g, becomes: 'running for <duration>' },
   {
     what: 'how long the wait for a model is',
