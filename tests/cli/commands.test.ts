@@ -297,4 +297,16 @@ describe('hermes doctor', () => {
     expect(result.stdout).toMatch(/^fail {2}.*config\.yaml:\d+:\d+: /m)
     expect(result.stdout).toMatch(/^warn {2}Others can read .*\.env\. Run: chmod 600 /m)
   })
+
+  it('says what every other command warns of, each once', async () => {
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(
+      join(scene.home, 'config.yaml'),
+      'extensions: [gone.mjs]\npeople: {a: {telegram: [1]}, b: {telegram: [1]}}\nagent: {max_turns: x}\n',
+    )
+    const warned = (await hermes(['tools', 'list'])).stderr.trim().split('\n')
+    expect(warned).toHaveLength(3)
+    const lines = (await hermes(['doctor', '--offline'])).stdout.split('\n').map((line) => line.slice(6))
+    for (const line of warned) expect(lines.filter((text) => `hermes: ${text}` === line)).toHaveLength(1)
+  })
 })

@@ -104,6 +104,7 @@ it('adds a command, a config key and a check', async () => {
   expect((await runCli(['boil', '--help'], { home, cwd })).stdout).toContain('--cups <value>')
   const doctor = await runCli(['doctor', '--offline'], { home, cwd })
   expect(doctor.stdout).toContain('warn  kettle: no water in room 7\n')
+  expect(doctor.stdout).not.toContain('known key')
   expect(await runCli(['config', 'check'], { home, cwd })).toMatchObject({ exitCode: 0 })
   await install('kettle: { room: seven }')
   const checked = await runCli(['config', 'check'], { home, cwd })

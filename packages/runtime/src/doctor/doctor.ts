@@ -2,6 +2,7 @@ import type { Finding } from '@hermes/contracts/extension'
 import type { Runtime } from '../runtime.js'
 import { extensionFindings } from './extensions.js'
 import type { DoctorHome } from './finding.js'
+import { warn } from './finding.js'
 import { homeFindings } from './home.js'
 import { memoryFindings } from './memory.js'
 import { modelFinding } from './model.js'
@@ -16,10 +17,12 @@ export async function doctorFindings(
   of: DoctorHome,
   options: { readonly isOffline: boolean },
 ): Promise<readonly Finding[]> {
+  const ofHome = [...(await homeFindings(of, runtime)), ...proxyFindings(of)]
+  const found = new Set(ofHome.map(({ text }) => text))
   return [
     { level: 'ok', text: `Node ${process.versions.node}` },
-    ...(await homeFindings(of)),
-    ...proxyFindings(of),
+    ...ofHome,
+    ...runtime.problems.filter((problem) => !found.has(problem)).map(warn),
     await storeFinding(of, runtime),
     ...(await rescueFindings(runtime)),
     await modelFinding(runtime, options),

@@ -4,21 +4,27 @@ import { type ConfigProblem, checkConfig, homeLayout, loadPermissions, loadSecre
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { parseRules } from '@hermes/safety'
+import type { Runtime } from '../runtime.js'
 import type { DoctorHome } from './finding.js'
 import { fail, isMissing, ok, warn } from './finding.js'
 
 const LITTLE_BYTES = 500_000_000
 const GB = 1e9
 
-/** The home folder, its files and the disk they are on. */
-export async function homeFindings({ home, env }: DoctorHome): Promise<readonly Finding[]> {
+/** The home folder, its files and the disk they are on. Keys of config.yaml that a part takes have a meaning. */
+export async function homeFindings(
+  { home, env }: DoctorHome,
+  { extensions }: Pick<Runtime, 'extensions'>,
+): Promise<readonly Finding[]> {
+  const taken = new Set(extensions.list('config').map(({ item }) => item.key))
   const folder = await homeFolder(home)
   const disk = await diskSpace(home)
-  return [folder, ...(await configuration(home, env)), ...disk, await log(home)]
+  return [folder, ...(await configuration(home, env, taken)), ...disk, await log(home)]
 }
 
 async function homeFolder(home: string): Promise<Finding> {
   const found = await stat(home).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown')
+  if (found === 'ENOENT') return fail(`Home ${home} leads to no folder. Make the folder, or set HERMES_HOME.`)
   if (typeof found === 'string') return fail(`Home ${home} cannot be looked at (${found}). Check its permissions.`)
   if (!found.isDirectory()) return fail(`Home ${home} is not a folder. Move it away, or set HERMES_HOME.`)
   const mayWrite = await access(home, constants.W_OK | constants.X_OK).then(
@@ -30,7 +36,11 @@ async function homeFolder(home: string): Promise<Finding> {
   return ok(`Home ${home}`)
 }
 
-async function configuration(home: string, env: DoctorHome['env']): Promise<readonly Finding[]> {
+async function configuration(
+  home: string,
+  env: DoctorHome['env'],
+  taken: ReadonlySet<string>,
+): Promise<readonly Finding[]> {
   const layout = homeLayout(home)
   const [config, secrets, permissions] = await Promise.all([
     checkConfig({ home, env }),
@@ -43,7 +53,11 @@ async function configuration(home: string, env: DoctorHome['env']): Promise<read
     return (await isMissing(file)) ? [] : [ok(file)]
   }
   return [
-    ...(await sound(layout.config, config, fail)),
+    ...(await sound(
+      layout.config,
+      config.filter(({ unknownKey }) => unknownKey === undefined || !taken.has(unknownKey)),
+      fail,
+    )),
     ...((await isMissing(layout.config))
       ? [ok('No config.yaml: defaults are used. To choose a model: hermes setup')]
       : []),
