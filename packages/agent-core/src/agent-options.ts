@@ -84,7 +84,9 @@ interface SessionOptions extends Partial<NewSession> {
 interface SafetyOptions {
   readonly policy?: Policy
   /** On whose behalf the policy is asked. Default: the model, on platform `embedded`. */
-  readonly subject?: Partial<Pick<Subject, 'platform' | 'user' | 'origin' | 'agentPath' | 'rootSessionId'>>
+  readonly subject?: Partial<
+    Pick<Subject, 'platform' | 'user' | 'homePlaces' | 'origin' | 'agentPath' | 'rootSessionId'>
+  >
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
   readonly redact?: (text: string) => string
 }

@@ -37,6 +37,8 @@ export interface Subject {
   /** Where the session runs: `cli`, `acp`, `gateway`, `embedded` … */
   readonly platform: string
   readonly user?: string
+  /** Absolute folders: of the home, tools see only these. Default: what the owner's sessions see. */
+  readonly homePlaces?: readonly string[]
   /** Root agent first; `['root']` for the agent a person talks to. */
   readonly agentPath: readonly string[]
   readonly origin: 'model' | 'script' | 'plugin' | 'cron' | 'operator'

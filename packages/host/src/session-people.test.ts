@@ -121,3 +121,44 @@ it('lets nobody but the owner into a session of another person, open or not', as
   await expect(early.subscribe()).rejects.toThrow(unknown)
   expect([owner.person, early.ready]).toEqual(['bob', null])
 })
+
+it.each([{}, { approvals: { mode: 'off' }, terminal: { isolation: 'off' } }])(
+  'keeps what is in the home from the file tools and references of others: %o',
+  async (config) => {
+    const { open, say, path } = await stage(config)
+    await say(open({ platform: 'cli' }), 'Hello.', remember('The owner sails.'))
+    await say(open({ platform: 'telegram', user: '2' }), 'Hello.', remember('Bob fishes.'))
+    const files = ['memories/MEMORY.md', 'memories/users/bob/MEMORY.md'].map((name) => path('home', name))
+    await writeFile(path('work/a.txt'), 'Anybody walks.')
+    const readAll = [...files, path('work/a.txt')].map((file) => ({ name: 'read_file', args: { path: file } }))
+    const looks = ['content', 'files'].flatMap((target) =>
+      [path(), path('home'), path('home/memories')].map((folder) => ({
+        name: 'search_files',
+        args: { pattern: target === 'files' ? '*.md' : 'sails|fishes', path: folder, target },
+      })),
+    )
+    const steps = [{ toolCalls: readAll }, { toolCalls: looks }]
+    const stranger = () => open({ platform: 'telegram', user: '3' })
+    const seen = await say(stranger(), `Look at @file:${files[0]} and @file:../home/memories/MEMORY.md.`, ...steps)
+    expect(seen).toContain('Anybody walks.')
+    expect(seen).not.toMatch(/The owner sails|Bob fishes|MEMORY\.md:\d/)
+    expect(await say(open({ platform: 'cli' }), 'Look.', ...steps)).toMatch(/Bob fishes/)
+  },
+)
+
+it('keeps long outputs of others in a folder of their own, which is all that their commands see of the home', async () => {
+  const { open, say, path } = await stage()
+  const command = `seq 1 60000; find ${path('home')} -name 'output-*'`
+  const print: ModelStep = { toolCalls: [{ name: 'terminal', args: { command } }] }
+  const fileIn = (text: string) => /\/[^\s"]*\/output-[\w-]+\.\w+/.exec(text)![0]
+  const ofOwner = fileIn(await say(open({ platform: 'cli' }), 'Count.', print))
+  const look: ModelStep = { toolCalls: [{ name: 'terminal', args: { command: `cat ${ofOwner}; echo done` } }] }
+  const bob = open({ platform: 'telegram', user: '2' })
+  const ofBob = fileIn(await say(bob, 'Count.', print))
+  expect(ofBob).toContain(path('home/cache/users/bob/terminal/'))
+  const read = { name: 'read_file', args: { path: ofBob, offset: 29_000, limit: 3 } }
+  expect(await say(bob, 'Read.', look, { toolCalls: [read] })).toContain('29001')
+  expect(await say(open({ platform: 'telegram', user: '3' }), 'Read.', look, { toolCalls: [read] })).not.toContain(
+    '29001',
+  )
+})

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { createExtensionRegistry, type ExtensionRegistry } from '@hermes/agent-core'
 import { type HomeCheckpoints, openHomeCheckpoints } from '@hermes/checkpoints/extension'
 import {
@@ -45,6 +44,7 @@ import { HomeModels } from './models/home-models.js'
 import type { MixtureChoice } from './models/mixtures.js'
 import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
+import { cacheOf } from './people/cache-of.js'
 import { type People, readPeople } from './people/people.js'
 import { currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
@@ -238,7 +238,7 @@ class HomeRuntime implements Runtime {
     const turnScopes = new TurnScopes()
     const memoryOf = (person: string | null) => this.#memories.of(person)
     const parts = { checkpoints: this.checkpoints, memoryOf }
-    const codeIn = (cwd: string) => openHomeCode(this.#environmentRequest(cwd))
+    const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...this.#environmentRequest(cwd), person })
     const tools = new HomeTools({
       ...common,
       ...parts,
@@ -249,7 +249,7 @@ class HomeRuntime implements Runtime {
       sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
       mixture: async () => turnScopes.forTools(await this.#modelResolver.mixtureClient()),
       keepResult: keepResultsIn({
-        directory: join(homeLayout(common.home).cache, 'results'),
+        directoryOf: (id) => cacheOf(common.home, this.#agents.personOf(id) ?? null).results,
         redact: () => this.#redact([]),
         clock: this.#clock,
       }),
@@ -265,7 +265,7 @@ class HomeRuntime implements Runtime {
       auxiliaryTasks: this.#auxiliaryTasks,
       tools,
       turnScopes,
-      environmentIn: (cwd, task) => this.#environment(cwd, task),
+      environmentIn: (cwd, of) => this.#environment(cwd, of),
       extensions: this.extensions,
       redact: (more) => this.#redact(more),
       closers: this.#closers,
@@ -440,9 +440,8 @@ class HomeRuntime implements Runtime {
     return writableRoots({ cwd, home: userHome, temp: [this.#options.tempDir], isolation })
   }
 
-  #environment(cwd: string, task?: string): Promise<Environment> {
-    const request = this.#environmentRequest(cwd)
-    return openEnvironment(task === undefined ? request : { ...request, task })
+  #environment(cwd: string, of: Pick<EnvironmentRequest, 'task' | 'person'> = {}): Promise<Environment> {
+    return openEnvironment({ ...this.#environmentRequest(cwd), ...of })
   }
 
   #environmentRequest(cwd: string): EnvironmentRequest {

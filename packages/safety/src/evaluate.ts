@@ -15,6 +15,7 @@ import { decidingRule } from './match-rules.js'
 import { askOutsideIsolation, askToWrite, ruleOfOutside } from './outside-isolation.js'
 import { outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
+import { isOfOwner } from './path/protected.js'
 import type { ParsedRule } from './rules.js'
 import { isOutside } from './rules.js'
 import type { CheckUrlOptions } from './url/check-url.js'
@@ -67,7 +68,7 @@ export function evaluate(action: Action, subject: Subject, options: EvaluationOp
   }
   const glob = denyingGlob(analyzed, options)
   if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" forbids it.`)
-  const check = checkTarget(action, options)
+  const check = checkTarget(action, subject, options)
   if (check?.type === 'deny') return check
   const rule = decidingRule(options.rules, analyzed, options)
   const outside = isOutside(action) ? ruleOfOutside(options.rules, analyzed, options) : rule
@@ -188,7 +189,11 @@ function names({ action, command }: AnalyzedAction): readonly string[] {
 }
 
 /** What stands against the path or address by itself. */
-export function checkTarget(action: Action, options: EvaluationOptions): Exclude<Verdict, { type: 'allow' }> | null {
+export function checkTarget(
+  action: Action,
+  subject: Subject,
+  options: EvaluationOptions,
+): Exclude<Verdict, { type: 'allow' }> | null {
   if (action.type === 'fetch') {
     const check = checkUrl(action.url, options.network)
     if (check.ok) return null
@@ -210,6 +215,12 @@ export function checkTarget(action: Action, options: EvaluationOptions): Exclude
       `${action.path} is protected: ${check.reason}. No setting permits it; ask the user to do it.`,
     )
   }
+  if (subject.homePlaces && isOfOwner(posix.normalize(action.path), subject.homePlaces, options))
+    return deny(
+      'protected',
+      'owners-home',
+      `${action.path} is in the home of Hermes, which only its owner's sessions see.`,
+    )
   if (
     action.type === 'write' &&
     options.writeRoots.length > 0 &&

@@ -132,7 +132,7 @@ interface Facts {
 }
 
 function says(stage: Stage, analyzed: AnalyzedAction, { options, winner, granted }: Facts): string {
-  const { action, command } = analyzed
+  const { action, subject, command } = analyzed
   const found = command ? classifyCollected(command.collected, liftedRules(action, options)) : null
   switch (stage) {
     case 'floor':
@@ -147,7 +147,7 @@ function says(stage: Stage, analyzed: AnalyzedAction, { options, winner, granted
     case 'protected': {
       if (action.type === 'spawn' || action.type === 'send')
         return 'a command is judged by the steps below; this one is for paths and addresses'
-      const check = checkTarget(action, options)
+      const check = checkTarget(action, subject, options)
       if (!check) return 'the path or address is not protected'
       return check.type === 'deny' ? `${check.rule}: ${check.reason}` : `${check.rules.join(', ')}: ${check.reason}`
     }

@@ -349,6 +349,41 @@ describe('createPolicy', () => {
       expect(outcome(await decide(read('/home/ada/project/x')))).toBe('allow')
     })
 
+    it.each(['ask', 'off'] as const)(
+      'keeps the home from sessions of others, mode %s, whatever a rule allows',
+      async (mode) => {
+        const home = '/home/ada/.hermes/profiles/work'
+        const worked = `${home}/sandboxes/bob`
+        const { decide } = setUp({
+          mode,
+          home,
+          rules: rules({ file: 'allow' }),
+          workspace: [worked, '/home/ada/project'],
+        })
+        const places = `${home}/cache/users/bob`
+        const who = { ...subject(), homePlaces: [places] }
+        const own = [`${places}/results/a.txt`, `${worked}/x`, '/home/ada/project/x']
+        for (const path of own) expect(outcome(await decide(read(path), who)), path).toBe('allow')
+        const others = [
+          'memories/MEMORY.md',
+          'memories/users/eve/MEMORY.md',
+          'state.db',
+          '',
+          'CACHE/results',
+          'cache/results/s2-call_1.txt',
+          'cache/users/bobby/results/a.txt',
+        ]
+        const below = [home, '/home/ada/.hermes', '/home/ada/project/../.HERMES/profiles/play'].flatMap((folder) =>
+          others.map((name) => `${folder}/${name}`),
+        )
+        for (const path of below) {
+          expect(outcome(await decide(read(path), who)), path).toBe('deny owners-home')
+          expect(outcome(await decide(write(path), who)), path).toMatch(/^deny (owners-home|hermes-store)$/)
+          expect(outcome(await decide(read(path))), path).toBe('allow')
+        }
+      },
+    )
+
     it('asks about files outside the folders of a session that are written without asking', async () => {
       const { policy } = setUp({ rules: rules({ 'file.write(~/notes/**)': 'allow' }) })
       const writable = ['/home/ada/project', '/srv/out']

@@ -34,6 +34,7 @@ import { refuseUnlisted } from '../models/listed-models.js'
 import { MIXTURE } from '../models/mixtures.js'
 import type { ModelChoice } from '../models/model-choice.js'
 import { isRecorded, type ModelResolver, type ResolvedModel } from '../models/model-resolver.js'
+import { cacheOf } from '../people/cache-of.js'
 import type { TurnScopes } from '../policy/turn-scopes.js'
 import type { AgentRequest, ReadyAgent, RuntimeOptions } from '../runtime.js'
 import { childRequest, inherited, namesModel } from './child-request.js'
@@ -67,8 +68,11 @@ interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | '
   readonly tools: HomeTools
   readonly storage: () => Promise<Storage>
   /** `session`: whose containers are shared where they are not kept. */
-  readonly environmentIn: (cwd: string, session: string) => Promise<Environment>
-  readonly codeIn: (cwd: string) => HomeCode
+  readonly environmentIn: (
+    cwd: string,
+    of: { readonly task: string; readonly person: string | null },
+  ) => Promise<Environment>
+  readonly codeIn: (cwd: string, person: string | null) => HomeCode
   readonly extensions: ExtensionRegistry
   /** Takes out the secrets of the home and `more` of them. */
   readonly redact: (more: readonly (string | null)[]) => (text: string) => string
@@ -252,7 +256,7 @@ export class HomeAgents {
     const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(made()!, task, at)
     const { config, tools } = this.#options
     const checkpoints = this.#options.checkpoints.forAgent(cwd, sessionId)
-    const code = this.#options.codeIn(cwd)
+    const code = this.#options.codeIn(cwd, person)
     const limits = delegationLimits(config)
     const { depth, agentPath, tools: allowed } = lineage
     const delegation = mayDelegate(lineage, limits)
@@ -262,7 +266,7 @@ export class HomeAgents {
     const toolsets = tools.selection(request)
     // Names that no toolset has are told before anything is opened.
     resolveToolsets(registry.toolsets(), toolsets)
-    const environment = await this.#options.environmentIn(cwd, lineage.rootSessionId ?? sessionId)
+    const environment = await this.#options.environmentIn(cwd, { task: lineage.rootSessionId ?? sessionId, person })
     const close = async () => {
       await made()?.agent.close()
       await Promise.all([environment.close(), checkpoints.close(), code.close()])
@@ -290,6 +294,7 @@ export class HomeAgents {
     const { choice } = resolved
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
+    const shown = person === null ? {} : { homePlaces: [cacheOf(this.#options.home, person).folder] }
     const contextEngine = this.#contextEngine(known)
     const agent = createAgent({
       model,
@@ -311,7 +316,7 @@ export class HomeAgents {
       },
       environment,
       extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
-      safety: { policy, subject: { platform, user, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
+      safety: { policy, subject: { platform, user, ...shown, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
       system: () =>
         this.systemPrompt({ environment, cwd, model: choice.model, platform, person, instructions, lineage }),
       ...(contextEngine ? { contextEngine } : {}),

@@ -1,8 +1,8 @@
-import { homeLayout } from '@hermes/config'
 import { filterEnvironment, secretLooking } from '@hermes/sandbox'
 import type { CodeHost } from '@hermes/sandbox/execute-code'
 import type { EnvironmentRequest } from '../environment/environment-request.js'
 import { isolationOf } from '../environment/isolation-options.js'
+import { cacheOf } from '../people/cache-of.js'
 
 /** The programs of one agent. */
 export interface HomeCode {
@@ -31,14 +31,14 @@ async function createHost(
   limits: Pick<HomeCode, 'timeoutMs' | 'maxCalls'>,
 ): Promise<CodeHost> {
   const { createCodeHost } = await import('@hermes/sandbox/execute-code')
-  const { home, userHome, cwd, tempDir, env, secretNames, logger, clock } = request
+  const { home, person = null, userHome, cwd, tempDir, env, secretNames, logger, clock } = request
   const isolation = isolationOf(request)
   return createCodeHost({
     ...limits,
     tempDir,
     env: filterEnvironment(env, { secretNames: [...secretNames, ...secretLooking(env)] }),
     home: userHome,
-    outputDir: homeLayout(home).outputs,
+    outputDir: cacheOf(home, person).outputs,
     workspace: cwd,
     logger,
     clock,

@@ -33,7 +33,7 @@ interface HomeToolsOptions {
   }
   readonly storage: () => Promise<Storage>
   /** The programs of an agent that works in this folder. */
-  readonly codeIn: (cwd: string) => HomeCode
+  readonly codeIn: (cwd: string, person: string | null) => HomeCode
   /** Whether who answers in this session sees images. */
   readonly seesImages: (sessionId: string) => Promise<boolean>
   /** The default mixture. */
@@ -83,7 +83,7 @@ export class HomeTools {
       storage,
       memory: memory.files?.open ?? null,
       recall: memory.long,
-      code: code ?? codeIn(cwd),
+      code: code ?? codeIn(cwd, person),
       mixture: Object.keys(config.moa.presets).length > 0 ? mixture : null,
       // For a list of tools it does not matter how a child would be made.
       delegation:

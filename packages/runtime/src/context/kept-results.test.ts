@@ -18,7 +18,7 @@ it('keeps results for a day, readable by their owner alone and without secrets',
   const yesterdaySeconds = (systemClock.now() - 90_000_000) / 1000
   await utimes(old, yesterdaySeconds, yesterdaySeconds)
   const redact = () => (text: string) => text.replaceAll('s3cret', '[REDACTED]')
-  const keep = keepResultsIn({ directory, redact, clock: systemClock })
+  const keep = keepResultsIn({ directoryOf: () => directory, redact, clock: systemClock })
   const path = await keep({ sessionId: '20261121_1', callId: '../../call/1', text: 'a s3cret\nb', environment: here })
   expect(await readFile(path, 'utf8')).toBe('a [REDACTED]\nb')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -30,7 +30,11 @@ it('clears away again in a program that runs for weeks, and makes its folder ane
   onTestFinished(() => home.remove())
   const directory = join(home.path, 'cache', 'results')
   let nowMs = systemClock.now()
-  const keep = keepResultsIn({ directory, redact: () => String, clock: { ...systemClock, now: () => nowMs } })
+  const keep = keepResultsIn({
+    directoryOf: () => directory,
+    redact: () => String,
+    clock: { ...systemClock, now: () => nowMs },
+  })
   await keep({ sessionId: 's', callId: 'first', text: 'x', environment: here })
   nowMs += 90_000_000
   await keep({ sessionId: 's', callId: 'second', text: 'x', environment: here })
@@ -42,7 +46,7 @@ it('clears away again in a program that runs for weeks, and makes its folder ane
 
 it('has an environment that is elsewhere keep them, without secrets', async () => {
   const redact = () => (text: string) => text.replaceAll('s3cret', '[REDACTED]')
-  const keep = keepResultsIn({ directory: '/nowhere', redact, clock: systemClock })
+  const keep = keepResultsIn({ directoryOf: () => '/nowhere', redact, clock: systemClock })
   const remote = { backend: 'ssh', keepText: async (text: string) => `/there/${text}` } as Environment
   expect(await keep({ sessionId: 's', callId: 'c', text: 'a s3cret', environment: remote })).toBe('/there/a [REDACTED]')
 })

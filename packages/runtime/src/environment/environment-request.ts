@@ -9,6 +9,8 @@ export interface EnvironmentRequest {
   /** Opens what an extension makes under the name of the backend. Default: it is one of those built in. */
   readonly ownBackend?: Factories['backend'] | undefined
   readonly home: string
+  /** Whom it serves. Default: the owner of the home. */
+  readonly person?: string | null
   readonly userHome: string
   readonly user: string
   /** Where the agent works on this machine. Absolute. */

@@ -1,8 +1,8 @@
-import { homeLayout } from '@hermes/config'
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Factories } from '@hermes/contracts/extension'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
+import { cacheOf } from '../people/cache-of.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
 
@@ -63,7 +63,7 @@ function openOwn(open: Factories['backend'], { cwd, home, task, config, clock, l
 }
 
 function openLocal(request: EnvironmentRequest): Environment {
-  const { config, cwd, env, home, userHome, user, secretNames } = request
+  const { config, cwd, env, home, person = null, userHome, user, secretNames } = request
   const isolation = isolationOf(request)
   const { env_passthrough: keep, login_shell: readsLogin } = config.terminal
   return createLocalEnvironment({
@@ -71,7 +71,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     env,
     withholds: (name, value) => !keep.includes(name) && (secretNames.includes(name) || looksSecret(name, value)),
     home: userHome,
-    outputDir: homeLayout(home).outputs,
+    outputDir: cacheOf(home, person).outputs,
     logger: request.logger,
     clock: request.clock,
     user,

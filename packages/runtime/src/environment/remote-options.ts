@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, relative } from 'node:path'
-import { homeLayout, type TerminalSettings } from '@hermes/config'
+import type { TerminalSettings } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
 import type { DockerOptions } from '@hermes/sandbox/docker'
 import type { SingularityOptions } from '@hermes/sandbox/singularity'
 import type { SshOptions } from '@hermes/sandbox/ssh'
 import { toPath } from '../home/settings.js'
+import { cacheOf } from '../people/cache-of.js'
 import type { EnvironmentRequest } from './environment-request.js'
 
 /** How the other machine is reached. */
@@ -155,8 +156,8 @@ function toMount(text: string, userHome: string, cwd: string) {
 }
 
 /** What all backends on another side are given. */
-export function shared({ env, home, logger, clock }: EnvironmentRequest, name: string) {
-  return { clientEnv: clientEnv(env), outputDir: join(homeLayout(home).outputs, name), logger, clock }
+export function shared({ env, home, person = null, logger, clock }: EnvironmentRequest, name: string) {
+  return { clientEnv: clientEnv(env), outputDir: join(cacheOf(home, person).outputs, name), logger, clock }
 }
 
 /** A working directory that means something over there. */

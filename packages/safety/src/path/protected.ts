@@ -140,6 +140,15 @@ function protectionInHome(path: string, { home, userHome, workspace = [], readab
   return { rule: 'credential-name', reason: 'it is called like a file of keys or passwords', severity: 'ask' }
 }
 
+/** Whether a path is in a Hermes home, and neither in one of `places` nor in a folder of the home that is worked in. */
+export function isOfOwner(path: string, places: readonly string[], { home, userHome, workspace = [] }: Homes): boolean {
+  const homes = [home, home?.replace(OF_PROFILE, ''), userHome && `${userHome}/.hermes`]
+  const worked = workspace.filter(
+    (root) => isInOneOf(root, homes) && !homes.some((one) => relativeTo(root, one) === ''),
+  )
+  return isInOneOf(path, homes) && !isInOneOf(path, [...worked, ...places])
+}
+
 function isInOneOf(path: string, folders: readonly (string | undefined)[]): boolean {
   return folders.some((folder) => relativeTo(path.toLowerCase(), folder) !== null)
 }
