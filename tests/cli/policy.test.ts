@@ -302,8 +302,10 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     const clarify = (question: string) => ({
       toolCalls: [{ name: 'clarify', args: { question, choices: ['red', 'blue'] } }],
     })
-    server.enqueue(clarify('Which colour?'), clarify('And which shade?'), { text: 'Done.' })
-    await using terminal = await openTerminal(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 80 })
+    const flags = ['--base-url', server.baseUrl, '-m', 'm']
+    const questions = ['Which colour?', 'And which shade?', 'And which finish?']
+    server.enqueue(...questions.map(clarify), { text: 'Done.' })
+    await using terminal = await openTerminal(flags, { home, cwd, columns: 80 })
     await terminal.shows(/>$/)
     await terminal.type('Paint it.')
     await terminal.press('Enter')
@@ -325,9 +327,14 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     expect((await hermes('approvals')).stdout).toContain('And which shade?')
     expect((await hermes('approvals', 'answer', second.id, 'dark', 'green')).stdout).toContain('Answered: dark green.')
     expect((await hermes('approvals', 'answer', second.id, 'red')).exitCode).toBe(2)
+    await using resumed = await openTerminal(['-r', first.sessionId, ...flags], { home, cwd, columns: 80 })
+    await resumed.shows('And which finish?')
+    await resumed.signal('KILL')
+    await hermes('approvals', 'answer', (await listed()).id, 'matt')
     expect(await chat('-r', first.sessionId)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
     const results = server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'tool')
-    expect(results.map(({ content }) => content)).toEqual(['The user answered: blue', 'The user answered: dark green'])
+    const answers = ['blue', 'dark green', 'matt'].map((answer) => `The user answered: ${answer}`)
+    expect(results.map(({ content }) => content)).toEqual(answers)
     expect((await hermes('approvals')).stderr).toBe('Nothing waits for an answer.\n')
   })
 

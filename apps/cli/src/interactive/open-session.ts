@@ -20,7 +20,7 @@ export interface OpenSession extends Omit<SessionAgent, 'auxiliaryTask' | 'hasPr
   readonly handle: SessionHandle
   /** The log as it was then. */
   readonly entries: readonly Entry[]
-  /** A question that the session was parked with was answered since; resuming uses the answer. */
+  /** An approval or a question that the session waited for was answered since; resuming uses the answer. */
   readonly isAnswered: boolean
   /** What a person should know of a stored session as it is opened, a line each. */
   readonly notices: readonly string[]
@@ -81,8 +81,9 @@ async function noticesOf(handle: SessionHandle, open: ToolCallPart | null): Prom
 }
 
 async function hasAnswer(runtime: Runtime, sessionId: string): Promise<boolean> {
-  const { approvals } = await runtime.storage()
-  return (await approvals.pending(sessionId)).some(({ status }) => status === 'answered')
+  const { approvals, questions } = await runtime.storage()
+  const kept = [...(await approvals.pending(sessionId)), ...(await questions.pending(sessionId))]
+  return kept.some(({ status }) => status === 'answered')
 }
 
 /** Whether a session is planning. */
