@@ -21,6 +21,7 @@ import { keystrokeEcho } from './echo.mjs'
 import { executeCode } from './execute-code.mjs'
 import { extensions } from './extensions.mjs'
 import { gatewayLoad } from './gateway.mjs'
+import { host } from './host.mjs'
 import { isolation } from './isolation.mjs'
 import { jobs } from './jobs.mjs'
 import { createWorkspace } from './measure.mjs'
@@ -49,6 +50,7 @@ const SCENARIOS = {
   tools,
   sources,
   extensions,
+  host,
   backends,
   wires,
   size: installedSize,
