@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openRuntime } from '@hermes/runtime'
 import { type ModelStep, startModelServer, temporaryHome } from '@hermes/testkit'
 import { expect, it, onTestFinished } from 'vitest'
+import { openCommandContext } from './command-context.js'
 import { createSessionHost, type OpenRequest, type SessionHandle } from './index.js'
 
 const CONFIG = {
@@ -161,4 +162,21 @@ it('keeps long outputs of others in a folder of their own, which is all that the
   expect(await say(open({ platform: 'telegram', user: '3' }), 'Read.', look, { toolCalls: [read] })).not.toContain(
     '29001',
   )
+})
+
+it('tells nobody whose session has a title already', async () => {
+  const { runtime, open, say, path } = await stage()
+  const context = async (user: string) => {
+    const handle = open({ platform: 'telegram', user })
+    await say(handle, 'Hello.')
+    const caller = { platform: 'telegram', user, isOwner: false, changes: [] }
+    const rest = { isBusy: () => false, notice: () => undefined, signal: new AbortController().signal }
+    return openCommandContext({ runtime, handle, caller, cwd: path('work'), ...rest })
+  }
+  await (await context('2')).session!.rename('boat')
+  const problem = {
+    code: 'command.usage',
+    message: 'Another session has the title "boat" already; choose another one.',
+  }
+  await expect((await context('3')).session!.rename('boat')).rejects.toMatchObject({ ...problem, details: {} })
 })

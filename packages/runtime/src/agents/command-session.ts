@@ -50,7 +50,12 @@ export function createCommandSession<Next>({
     rename: async (title) => {
       if (!(await stored()))
         throw new HermesError('There is nothing to name yet; say something first.', { code: 'command.usage' })
-      await (await runtime.storage()).sessions.update(id, { title })
+      await (await runtime.storage()).sessions.update(id, { title }).catch((error: unknown) => {
+        if (!HermesError.isInstance(error) || error.code !== 'store.title_taken') throw error
+        // The other session may be of another person: its id is not said.
+        const message = `Another session has the title "${title}" already; choose another one.`
+        throw new HermesError(message, { code: 'command.usage' })
+      })
       return (await stored())?.title ?? title
     },
     models: () => ready().models(),
