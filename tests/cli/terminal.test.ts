@@ -98,7 +98,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await terminal.shows(/>$/)
     for (const [line, reply] of [
       ['First', 'Answer to 2 messages.'],
-      ['/hlep', 'Unknown command /hlep. Did you mean /help?'],
+      ['/hlep', /Unknown command \/hlep\. Did you mean\s\/help\?/],
       ['/help', /\/new +start a new session\n/],
       ['/new', 'A new session.'],
       ['Second', /Answer to 2 messages\.\n.*Answer to 2 messages\./s],
@@ -108,6 +108,8 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
       await terminal.shows(reply)
       expect(await terminal.screen()).toContain(`\n> ${line}\n`)
     }
+    await terminal.press('C-d')
+    await terminal.exitCode()
     await using again = await open(['-c'], 40)
     const recap = await again.shows(/>$/)
     expect(recap).toContain('> Second\n  Answer to 2 messages.\n>')

@@ -49,9 +49,9 @@ export function isAbandoned({ process, ttl_ms, renewed_ms }: LastWriter, nowMs: 
   return !isRunning(process) && silentMs >= (ttl_ms > 0 ? ttl_ms : SILENT_MS)
 }
 
-/** How an owner is called. */
+/** How people are told of an owner; which container or namespace of the machine it is in tells them nothing. */
 export function ownerName({ owner, process }: Pick<Holder, 'owner' | 'process'>): string {
-  return `${owner} (process ${shortIdentity(process)})`
+  return `${owner} (process ${shortIdentity(process).split('/', 1)[0]})`
 }
 
 export function sessionBusy(sessionId: string, holder: Holder, nowMs: number): HermesError {
