@@ -44,6 +44,16 @@ it('goes from terminal to gateway to editor and back with the same prefix', asyn
   for (const [index, request] of server.requests.entries())
     if (index > 0) expect(checkPrefix(server.requests[index - 1]!, request), `request ${index + 1}`).toBeNull()
   const requested = server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'user')
-  expect(requested.map(({ content }) => content)).toEqual(['Which colour?', 'Still?', 'And here?', 'Sum up.'])
+  // What is said of an entry point rides on the first message from there.
+  const from = (platform: string, words: string) =>
+    expect.stringMatching(
+      new RegExp(`^\\[The conversation goes on over ${platform} from here on[^\\]]*\\]\n\n${words}$`),
+    )
+  expect(requested.map(({ content }) => content)).toEqual([
+    'Which colour?',
+    from('gateway', 'Still\\?'),
+    from('acp', 'And here\\?'),
+    from('oneshot', 'Sum up\\.'),
+  ])
   expect(server.violations).toEqual([])
 })
