@@ -34,7 +34,8 @@ export async function checkArguments(command: Command, args: JsonObject): Promis
   const checked = await toolParameters(command.parameters).check(args)
   if (checked.type === 'valid') return checked.args as JsonObject
   const wrong = parametersOf(command).find(({ name }) => checked.message.startsWith(`${name} `))
-  const wanted = wrong?.schema['description']
+  const values = wrong ? valuesOf(wrong.schema) : []
+  const wanted = values.length > 0 ? `one of ${values.join(', ')}` : wrong?.schema['description']
   throw badArguments(command, wanted === undefined ? checked.message : `It takes ${String(wanted)}`)
 }
 

@@ -154,7 +154,7 @@ describe('what follows the name', () => {
     ['/undo 0', 'It takes a number of messages: /undo [TURNS]'],
     ['/undo two', 'It takes a number of messages: /undo [TURNS]'],
     ['/undo 1 2', 'It does not take “2”: /undo [TURNS]'],
-    ['/tasks dance', /\/tasks \[kill\|steer\] \[ID\] \[TEXT\]$/],
+    ['/tasks dance', 'It takes one of kill, steer: /tasks [kill|steer] [ID] [TEXT]'],
   ])('of %j is refused', async (line, message) => {
     await expect(typed(line)).rejects.toThrow(message)
   })
