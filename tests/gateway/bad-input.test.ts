@@ -274,15 +274,18 @@ describe('a client that does not behave', () => {
   it('and drops its stream while a command runs ends the command; the session is free again at once', async () => {
     scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'sleep 1000' } }] })
     const messages = [{ role: 'user', content: 'Sleep.' }] as const
-    const stream = await gateway
+    const { data, response } = await gateway
       .client()
       .chat.completions.create({ model: 'test', messages: [...messages], stream: true })
-    for await (const chunk of stream) {
+      .withResponse()
+    for await (const chunk of data) {
       const { tool } = (chunk as { hermes?: { tool?: { status: string } } }).hermes ?? {}
       if (tool?.status === 'running') break
     }
     scene.server.enqueue({ text: 'Awake.' })
-    const next = await gateway.client().chat.completions.create({
+    // By its history alone the next request begins a session of its own where it arrives before the gateway knows that the client is gone.
+    const headers = { 'x-hermes-session-id': response.headers.get('x-hermes-session-id')! }
+    const next = await gateway.client({ headers }).chat.completions.create({
       model: 'test',
       messages: [...messages, { role: 'user', content: 'Wake up.' }],
     })

@@ -88,7 +88,7 @@ async function isLogged(runtime: Runtime, sessionId: string, { error }: RunResul
 /** What somebody has to answer before a run goes on, and how. */
 async function toAnswer(runtime: Runtime, id: string): Promise<string> {
   const approval = await (await runtime.storage()).approvals.get(id)
-  return `Waits for an answer: ${approval?.question.summary ?? ''} Answer it: hermes approvals answer ${id.slice(0, 8)} yes (or no)`
+  return `Waits for an answer: ${approval?.question.summary ?? ''}. Answer it: hermes approvals answer ${id.slice(0, 8)} yes (or no)`
 }
 
 /** Whoever asks for a plan this way must not get a run with full rights instead. */
