@@ -1,6 +1,7 @@
 // node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime, and the table of providers
 // into docs/providers.md, and what comes of the keys of config.yaml: the table that is read at a start, the page about them, the schema for editors.
-// Pages below docs get the files they show, docs/entry-points.md its table.
+// Pages below docs get the files they show, docs/entry-points.md its table, docs/reference and docs/parity.md what the sources have.
+// The script that the browser runs in pages is written as text into packages/browser/src/generated.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
 // Exit codes: 0 written or fresh, 1 stale (--check) or a cell of that table without a test, 2 no tool found, two of one name, or a wrong option.
@@ -10,7 +11,11 @@ import { configFiles } from './config-files.mjs'
 import { entryPointPage } from './entry-points.mjs'
 import { pagesWithFiles } from './included-files.mjs'
 import { readOptions } from './options.mjs'
+import { pageScriptFile } from './page-script.mjs'
+import { parityPage } from './parity.mjs'
+import { productFacts } from './product-facts.mjs'
 import { providerTable } from './provider-table.mjs'
+import { referencePages } from './reference-pages.mjs'
 
 const options = { check: { type: 'boolean' } }
 const { values, positionals } = readOptions(import.meta.filename, options, { allowPositionals: true })
@@ -39,18 +44,31 @@ if (table && !values.check) {
   fail(1, 'the table of providers in docs/providers.md is stale; run: pnpm gen')
 }
 
-for (const { file, text } of [...(await configFiles(root)), ...pagesWithFiles(root), ...entryPoints()]) {
+for (const page of [
+  ...(await configFiles(root)),
+  ...pagesWithFiles(root),
+  ...pages(entryPointPage),
+  ...pageScriptFile(root),
+])
+  keep(page)
+
+// What the pages say is read from the files above.
+const facts = await productFacts(root)
+if (facts) for (const page of pages(() => [...referencePages(root, facts), ...parityPage(root, facts)])) keep(page)
+
+function keep({ file, text }) {
   const path = join(root, file)
   if (values.check && readIfPresent(path) !== text) fail(1, `${file} is stale; run: pnpm gen`)
-  if (values.check) continue
+  if (values.check) return
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
   console.log(`generate: ${file}`)
 }
 
-function entryPoints() {
+/** The pages that `make` gives for this workspace; ends with what is wrong about them. */
+function pages(make) {
   try {
-    return entryPointPage(root)
+    return make(root)
   } catch (error) {
     return fail(1, error.message)
   }

@@ -40,6 +40,7 @@ const STYLES = {
   34: ' fill="#79c0ff"',
   35: ' fill="#d2a8ff"',
   36: ' fill="#76e3ea"',
+  94: ' fill="#79c0ff"',
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'hermes-picture-'))
@@ -115,7 +116,7 @@ function draw(rows) {
 <title>Hermes in a terminal: it runs a failing test, patches the code, runs the test again and asks before it pushes</title>
 <rect width="100%" height="100%" rx="10" fill="#16181d"/>
 ${dots.join('')}
-<g xml:space="preserve" font-family="${font}" font-size="14" fill="#d7dae0">
+<g xml:space="preserve" style="white-space:pre" font-family="${font}" font-size="14" fill="#d7dae0">
 ${texts.join('\n')}
 </g>
 </svg>

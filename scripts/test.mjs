@@ -48,7 +48,13 @@ function isWithin({ calibrationMs, ...before }) {
   const shares = join(root, 'scripts/test-shares.json')
   const calibration = (calibrationMs + calibrate()) / 2
   const { lines, isOver } = reckon({ costs: env.HERMES_TEST_COSTS, shares, root, calibrationMs: calibration })
-  const clock = clockVerdict({ before, after: processors(), shares, isWhole: process.argv.length === 2 })
+  const clock = clockVerdict({
+    before,
+    after: processors(),
+    shares,
+    isWhole: process.argv.length === 2,
+    calibrationMs: calibration,
+  })
   console.log(['', 'Processor time by package:', ...lines, clock.line, ''].join('\n'))
   return process.env.HERMES_TEST_RUNS !== undefined || !(isOver || clock.isOver)
 }

@@ -387,16 +387,12 @@ describe('sessions', () => {
     })
   })
 
-  it('start with MCP servers, which are named as not used yet', async () => {
-    scene.server.enqueue({ text: 'Hello.' })
+  it('answer all the same when an MCP server of the editor does not start', async () => {
+    scene.server.setHandler(() => ({ text: 'Hello.' }))
     const { agent, prompt, updates } = await open({ capabilities: { session: { notices: {} } } })
     const mcpServers: McpServer[] = [{ name: 'weather', command: 'weather', args: [], env: [] }]
     const { sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers })
     expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
-    await expect
-      .poll(() => kinds(updates))
-      .toEqual(['available_commands_update', 'notice', 'agent_message_chunk', 'usage_update'])
-    expect(updates[1]!.update).toMatchObject({ sessionUpdate: 'notice', title: expect.stringContaining('weather') })
     expect(agentText(updates)).toBe('Hello.')
   })
 })

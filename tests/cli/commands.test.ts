@@ -127,7 +127,7 @@ describe('hermes config', () => {
   })
 
   it.each([
-    [['config'], /config needs one of: get, set, path, check/],
+    [['config'], /config needs one of: show, get, set/],
     [['config', 'set', 'agnet.max_turns', '5'], /no key "agnet\.max_turns"\. Did you mean agent\.max_turns\?/],
     [['config', 'get', 'model.default'], /no value for model\.default/],
   ])('answers %j by one line', async (args, line) => {
@@ -179,6 +179,9 @@ describe('hermes tools and completion', () => {
       'code_execution',
       'checkpoints',
       'moa',
+      'vision',
+      'web',
+      'browser',
       'learning',
     ]
     expect((await hermes(['config', 'get', 'platform_toolsets.telegram'])).stdout).toBe(

@@ -46,5 +46,5 @@ it('does not show one to a model that is known not to see', async () => {
   await writeFile(join(cwd, 'dot.png'), Buffer.from(PNG, 'base64'))
   const sent = await read('dot.png')
   expect(sent).not.toContain(PNG)
-  expect(sent).toContain('is not text but PNG image')
+  expect(sent).toContain('name one as auxiliary.vision')
 })

@@ -71,7 +71,7 @@ needs(missingPrograms('python3'))('a program', () => {
     server.enqueue(program(code), { text: 'Done.' })
     await chat('-q', 'Read.')
     expect(answerOf(1)).toMatch(/The limit of 1 tool calls is reached.*Stopped after 2 s.*\[timeout · 1 tool call ·/)
-    expect(JSON.stringify(server.requests[0]!.body)).toContain('2 s, 1 calls, 50 KB of output')
+    expect(JSON.stringify(server.requests[0]!.body)).toContain('2 s, 1 calls, 50 KB output')
   })
 
   it('keeps its calls in the transcript', async () => {

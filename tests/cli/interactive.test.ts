@@ -79,25 +79,6 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     expect(JSON.parse(prompt(0))).toMatchObject({ content: lines })
   })
 
-  it('completes commands and file names with Tab', async () => {
-    scene.server.setHandler(() => ({ text: 'Seen.' }))
-    await writeFile(join(scene.cwd, 'notes-today.md'), '')
-    await writeFile(join(scene.cwd, 'notes-tomorrow.md'), '')
-    await using terminal = await open(60)
-    await terminal.type('/se')
-    await terminal.press('Tab')
-    await terminal.shows(/> \/sessions$/)
-    await terminal.press('C-u')
-    await terminal.type('read @no')
-    await terminal.press('Tab')
-    await terminal.shows(/> read @notes-to\n {2}@notes-today\.md {2}@notes-tomorrow\.md$/)
-    await terminal.press('Tab', 'Tab')
-    await terminal.shows(/> read @notes-tomorrow\.md/)
-    await terminal.press('Enter')
-    await terminal.shows(/Seen\.\n>$/)
-    expect(JSON.parse(prompt(0))).toMatchObject({ content: 'read @notes-tomorrow.md' })
-  })
-
   it('queues what is typed during a run, shows it, and sends it as the next turn', async () => {
     const { opened, release } = gate()
     scene.server.setHandler(async ({ number }) => {
@@ -112,7 +93,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.type('Third, unsent')
     release()
     const screen = await terminal.shows(/Answer 2\.\n> Third, unsent$/)
-    expect(screen).toContain('> First.\nAnswer 1.\n> Second.\nAnswer 2.\n')
+    expect(screen).toContain('> First.\nAnswer 1.\n\n> Second.\nAnswer 2.\n')
   })
 
   it('steers the run under way with Alt-S and /steer', async () => {
@@ -139,7 +120,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     scene.server.setHandler(() => call('terminal', { command: 'echo begun; sleep 600' }))
     await using terminal = await open()
     await say(terminal, 'Wait.')
-    await terminal.shows('💻 echo begun')
+    await terminal.shows('terminal  echo begun')
     await say(terminal, 'Then this.')
     await terminal.shows('queued: Then this.')
     await terminal.press('C-c')
@@ -181,7 +162,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows('or type an answer')
     await terminal.type('green')
     await terminal.press('Enter')
-    await terminal.shows(/→ green\nGreen it is\.\n>$/)
+    await terminal.shows(/→ green\n\nGreen it is\.\n>$/)
     await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
     expect(prompt(2)).toContain('green')
   })
@@ -192,7 +173,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await using terminal = await open(columns)
     await say(terminal, 'Edit.')
     expect(await terminal.shows(/Edited\.\n>$/)).toMatch(
-      /🔧 patch a\.txt\n {2}@@ -1,2 \+1,2 @@\n {2}-one\n {2}\+uno\n {3}two long.*…\n {2}\d.*s\nEdited\./,
+      /✓ patch {2}a\.txt · \+1 −1 · \d.*s\n {2}@@ -1,2 \+1,2 @@\n {2}-one\n {2}\+uno\n {3}two long.*…\n\nEdited\./,
     )
   })
 
@@ -291,9 +272,9 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await using terminal = await open()
     for (const round of [1, 2]) {
       await say(terminal, `Round ${round}.`)
-      await terminal.shows(new RegExp(`Round ${round}\\.\\n💻 echo begun`))
+      await terminal.shows(new RegExp(`Round ${round}\\.\\n {2}terminal {2}echo begun`))
       await terminal.signal('INT')
-      await terminal.shows(new RegExp(`Round ${round}\\.\\n💻.*Stopped\\.\\n>$`, 's'))
+      await terminal.shows(new RegExp(`Round ${round}\\.\\n✗ terminal .* stopped.*Stopped\\.\\n>$`, 's'))
     }
     await terminal.signal('TERM')
     expect(await terminal.exitCode()).toBe(143)

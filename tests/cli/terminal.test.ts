@@ -21,7 +21,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
   it.each([40, 80, 120])('streams answers and keeps tool lines within %i columns', async (columns) => {
     await writeFile(join(scene.cwd, 'wide.txt'), `${'日本語'.repeat(60)}\n`)
     scene.server.enqueue(
-      { text: 'Looking.', latencyMs: 5, ...call(`cat wide.txt; echo ${'long '.repeat(50)}`) },
+      { text: 'Looking.', latencyMs: 5, ...call(`cat wide.txt; echo ${'long '.repeat(50)}; exit 3`) },
       { text: 'It is wide.' },
     )
     await using terminal = await open([], columns)
@@ -30,7 +30,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await terminal.press('Enter')
     const screen = await terminal.shows(/It is wide\.\n+>/)
     expect(screen).toMatch(
-      /> Look\.\nLooking\.\n💻 cat wide\.txt.*…\n {2}日本語.*…\n {2}long.*…\n {2}.*s\nIt is wide\.\n/,
+      /> Look\.\nLooking\.\n\n✗ terminal {2}cat w.*… · exit 3 · .*s\n {2}日本語.*…\n {2}long.*…\n\nIt is wide\.\n/,
     )
     for (const line of (await terminal.screen()).split('\n')) expect(width(line), line).toBeLessThanOrEqual(columns)
   })
@@ -45,7 +45,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
       await terminal.shows(/>$/)
       await terminal.type('Clean up.')
       await terminal.press('Enter')
-      await terminal.shows(/❯ \[y\] yes, once\n.* {2}\[n\] no$/s)
+      await terminal.shows(/❯ \[y\] yes, once\n.* {2}\[n\] no\n {2}\[.\] no, .*$/s)
       expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
       await terminal.type(answer)
       await terminal.shows(outcome)
@@ -58,9 +58,9 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     scene.server.enqueue({ toolCalls: [{ name: 'clarify', args }] }, { text: 'Blue it is.' })
     await using terminal = await open(['-q', 'Paint.'])
     const screen = await terminal.shows('or type an answer')
-    expect(screen).toBe('❓ Which colour?\n❯ 1. red\n  2. blue\n  or type an answer')
+    expect(screen).toBe('? Which colour?\n❯ 1. red\n  2. blue\n  or type an answer')
     await terminal.type('2')
-    expect(await terminal.shows('Blue it is.')).toContain('❓ Which colour?\n  → blue\n')
+    expect(await terminal.shows('Blue it is.')).toContain('? Which colour?\n  → blue\n')
     expect(await terminal.exitCode()).toBe(0)
     expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toContain('blue')
   })
@@ -69,7 +69,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     scene.server.enqueue(call('echo begun; sleep 600'), call('rm -rf build'))
     await using terminal = await open([])
     for (const [task, sign] of [
-      ['Wait.', '💻 echo begun; sleep 600'],
+      ['Wait.', 'terminal  echo begun; sleep 600'],
       ['Clean up.', '[n] no'],
     ] as const) {
       await terminal.shows(/>$/)

@@ -1,9 +1,13 @@
 // What comes with a home works the same wherever a message enters: in the terminal, asked once, over HTTP and in an editor.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { startModelServer } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { agentText, startEditor } from '../support/acp.js'
+import { hasChromium } from '../support/chromium.js'
 import { runCli } from '../support/cli.js'
 import { startGateway } from '../support/gateway.js'
 import { needs } from '../support/require.js'
@@ -12,6 +16,8 @@ import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const scene = useScene()
 const flags = () => ['--base-url', scene.server.baseUrl, '-m', 'm']
+const MCP_SERVER = fileURLToPath(new URL('../../packages/runtime/src/__fixtures__/mcp-server.mjs', import.meta.url))
+const EXAMPLES = fileURLToPath(new URL('../../examples/plugins', import.meta.url))
 const QUIET = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -77,6 +83,79 @@ needs('tmux', hasTmux)('at every entry point', () => {
     scene.server.enqueue({ text: 'Otter.' })
     await ask('What is it called?', 'Otter.')
     expect(sent(0)).toContain('The staging server is called otter.')
+  })
+
+  it('a tool of a plugin is called, and a guard of another one heard', { timeout: 90_000 }, async () => {
+    await home({})
+    for (const name of ['word-count', 'push-guard']) {
+      const installed = await runCli(['plugins', 'install', join(EXAMPLES, name), '--enable'], scene)
+      expect(installed).toMatchObject({ exitCode: 0 })
+    }
+    for (const { ask } of points) {
+      const push = call('terminal', { command: 'git push --force' })
+      scene.server.enqueue(call('word_count', { text: 'one two three' }), push, { text: 'Three.' })
+      await ask('How many?', 'Three.')
+      expect(sent(-2)).toContain('{\\"words\\":3}')
+      expect(sent(-1)).toContain('Force pushes are not made here')
+    }
+  })
+
+  it.each(points)('a tool of an MCP server is found and called ($name)', async ({ ask }) => {
+    const config = { remote: { command: process.execPath, args: [MCP_SERVER, 'looks'] } }
+    await home({ 'config.yaml': `${QUIET}mcp_servers: ${JSON.stringify(config)}\n` })
+    const bridged = call('tool_call', { name: 'mcp__remote__echo', arguments: { text: 'hello' } })
+    scene.server.enqueue(call('tool_search', { query: 'mcp__remote__echo' }), bridged, { text: 'It answered.' })
+    await ask('Say hello.', 'It answered.')
+    expect(sent(2)).toContain('You said hello')
+    expect(JSON.stringify(scene.server.requests[0]!.body.tools)).not.toContain('mcp__remote__echo')
+  })
+
+  it.each(points)('the web is searched and a page is read ($name)', async ({ ask }) => {
+    const page = createServer(({ url, headers }, response) => {
+      const here = `http://${headers.host}`
+      const found = { results: [{ title: 'Release notes', url: `${here}/notes`, content: 'What is new' }] }
+      const isSearch = url!.startsWith('/search')
+      response.setHeader('content-type', isSearch ? 'application/json' : 'text/html')
+      response.end(
+        isSearch ? JSON.stringify(found) : `<title>Notes</title><p>${'Version seven sings. '.repeat(30)}</p>`,
+      )
+    })
+    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
+    const address = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+    await home({
+      'config.yaml': `${QUIET}security: {allow_private_urls: true}\n`,
+      '.env': `SEARXNG_URL=${address}\n`,
+    })
+    scene.server.enqueue(
+      call('web_search', { query: 'newest release' }),
+      call('web_extract', { urls: [`${address}/notes`] }),
+    )
+    scene.server.enqueue({ text: 'It sings.' })
+    await ask('What is new?', 'It sings.')
+    expect(sent(1)).toContain('Release notes')
+    expect(sent(2)).toContain('Version seven sings.')
+    page.close()
+  })
+
+  needs('chromium', hasChromium)('with a browser', () => {
+    it.each(points)('a page of this machine is opened once a rule allows it ($name)', async ({ ask }) => {
+      const site = createServer((_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello from the page</h1>'),
+      )
+      await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+      await home({ 'permissions.yaml': 'browser(http://127.0.0.1:*): allow\n' })
+      const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`
+      scene.server.enqueue(call('tool_call', { name: 'browser_navigate', arguments: { url } }), { text: 'It greets.' })
+      await ask('Open it.', 'It greets.')
+      expect(sent(1)).toContain('Hello from the page')
+      const names = (scene.server.requests[0]!.body.tools as { function: { name: string } }[]).map(
+        (tool) => tool.function.name,
+      )
+      expect(names.filter((name) => name.startsWith('browser'))).toEqual([])
+      site.closeAllConnections()
+      await new Promise((resolve) => site.close(resolve))
+      expect(await readdir(join(scene.home, 'cache', 'browser'))).toEqual([])
+    })
   })
 
   it.each(points)('the model is told the instructions of the project ($name)', async ({ ask }) => {

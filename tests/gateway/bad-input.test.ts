@@ -359,7 +359,7 @@ describe('limits and the end', () => {
     await mkdir(small, { recursive: true })
     await writeFile(
       join(small, 'config.yaml'),
-      'gateway:\n  api_server:\n    max_concurrent_runs: 1\n    model_name: little\n',
+      'gateway:\n  api_server:\n    max_concurrent_runs: 1\n    max_waiting_requests: 0\n    model_name: little\n',
     )
     const one = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], { home: small, cwd: scene.cwd })
     scene.server.enqueue({ fault: 'stall', text: 'Busy', afterChunks: 2 })

@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
   },
   {
     what: 'how long a call took, on a screen',
-    pattern: /(?<=^ {2}(?:\d+ lines?, )?)\d+(?:\.\d+)? m?s$/g,
+    pattern: /(?<=^[✓✗] .* · )\d+(?:\.\d+)? m?s$/g,
     becomes: '<duration>',
   },
   {

@@ -149,8 +149,9 @@ async function createStage(folder: string, server: ModelServer): Promise<Recorde
       })
       if (ends === undefined) await terminal.press('C-d')
       await terminal.exitCode()
-      // What a run that was killed had on its status line depends on the clock.
-      const screen = (await terminal.screen()).split('\n').filter((line) => !line.includes('Ctrl-C stops'))
+      // What a run that was killed had on its status lines depends on the clock.
+      const ofTheClock = ends === 'killed' ? /Ctrl-C stops|^ {2}\w+ {2}\S/ : /Ctrl-C stops/
+      const screen = (await terminal.screen()).split('\n').filter((line) => !ofTheClock.test(line))
       record(`screen of hermes ${args.join(' ')}`.trimEnd(), screen)
     },
     record,

@@ -19,8 +19,13 @@ export const hasTmux = (() => {
 
 /** A program in a terminal of its own, as a person sees it. */
 export interface Terminal extends AsyncDisposable {
-  /** What is on the screen, history included, without colours; lines that the terminal broke are whole, empty ones at the end left out. */
+  /**
+   * What is on the screen, history included, without colours and the bar; lines that the terminal broke are whole, empty ones at the end left
+   * out.
+   */
   screen(): Promise<string>
+  /** The bar in the last row, without its mark; `null` where there is none. */
+  bar(): Promise<string | null>
   /** Whether anything on the screen has a colour or another style. */
   colours(): Promise<boolean>
   /** Types text as it is. */
@@ -56,8 +61,8 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
   const command = `trap : INT; ${words.map(quote).join(' ')}; printf '\n[exit code %s]\n' $?; exec sleep 600`
   const size = ['-x', String(options.columns), '-y', String(options.rows ?? 30)]
   await tmux('new-session', '-d', ...size, '-c', options.cwd, '/bin/sh', '-c', command)
-  const screen = async () =>
-    (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).stdout.replace(/ +$/gm, '').trimEnd()
+  const capture = async () => (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).stdout.replace(/ +$/gm, '')
+  const screen = async () => (await capture()).replace(/^╰ .*\n?/gm, '').trimEnd()
   const shows = async (text: string | RegExp) => {
     const matcher = typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
     await expect.poll(screen, { timeout: 15_000, interval: 30 }).toEqual(matcher)
@@ -65,6 +70,7 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
   }
   return {
     screen,
+    bar: async () => /^╰ (.*)$/m.exec(await capture())?.[1] ?? null,
     shows,
     colours: async () => (await tmux('capture-pane', '-p', '-e')).stdout.includes('\u001B'),
     type: async (text) => void (await tmux('send-keys', '-l', '--', text)),

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
-import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
+import type { AgentContext, ClientCapabilities, McpServer } from '@agentclientprotocol/sdk'
 import { errorLine } from '@hermes/contracts'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { AgentFlags } from '@hermes/runtime/app/server'
 import { failure } from './failure.js'
 import type { Home } from './home.js'
+import { serverEntries } from './mcp-servers.js'
 import { AcpSession } from './session.js'
 
 const INSTRUCTIONS =
@@ -17,8 +18,8 @@ interface OpenSessionOptions {
   readonly options: AgentFlags
   readonly userHome: string
   readonly cwd: string
-  /** Names of the MCP servers the editor gave. */
-  readonly mcpServers: readonly string[]
+  /** The MCP servers the editor gave. */
+  readonly mcpServers: readonly McpServer[]
   /** Continues this session. Default: a new one. */
   readonly sessionId?: string
   /** What had the session open before; closed once nothing is wrong with the request. */
@@ -43,22 +44,16 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
     cwd,
     instructions: INSTRUCTIONS,
     permissions: 'ask',
+    ...(options.mcpServers.length > 0 ? { mcpServers: serverEntries(options.mcpServers) } : {}),
     onWakeUp: (turn) => opened?.showWakeUp(turn),
     answersQuestions: canAsk ? 'now' : 'later',
   })
-  try {
-    await handle.agent()
-  } catch (error) {
+  const { problems } = await handle.agent().catch((error: unknown) => {
     handle.close()
     throw error
-  }
+  })
   const by = session ? await handle.otherUser() : null
-  const notices = [
-    ...(by === null ? [] : [`This session is also open in ${by}.`]),
-    ...(options.mcpServers.length > 0
-      ? [`MCP servers from the editor are not used yet: ${options.mcpServers.join(', ')}.`]
-      : []),
-  ]
+  const notices = [...(by === null ? [] : [`This session is also open in ${by}.`]), ...problems]
   const showsNotices = Boolean(capabilities.session?.notices)
   opened = new AcpSession({ handle, home, client, place: { cwd, userHome }, notices, showsNotices })
   return opened

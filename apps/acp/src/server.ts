@@ -73,7 +73,7 @@ export class AcpServer {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, embeddedContext: true, audio: false },
-        mcpCapabilities: { http: false, sse: false },
+        mcpCapabilities: { http: true, sse: true },
         sessionCapabilities: { close: {} },
       },
       authMethods: [SETUP],
@@ -182,7 +182,7 @@ export class AcpServer {
         options: this.#options.agent,
         userHome: this.#io.userHome,
         cwd: request.cwd,
-        mcpServers: request.mcpServers.map(({ name }) => name),
+        mcpServers: request.mcpServers,
         ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
         former,
       })

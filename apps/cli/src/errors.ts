@@ -13,7 +13,7 @@ const USAGE_ERRORS = [
   /^runtime\./,
   /^command\./,
   /^transport\.bad_recording$/,
-  /^config\.(?:invalid|unknown)/,
+  /^config\.(?:invalid|unknown|bad_profile|profile_exists|bad_archive)/,
   /^credentials\.(?:duplicate|unknown|borrowed|bad_key|not_renewable)$/,
   /^oauth\.not_configured$/,
 ]

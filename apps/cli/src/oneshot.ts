@@ -8,7 +8,7 @@ import { EXIT, UsageError } from './errors.js'
 import { canAsk, type Io } from './io.js'
 import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
-import { printable } from './render/style.js'
+import { createStyle, printable } from './render/style.js'
 import { chooseSession } from './session-choice.js'
 
 const EXIT_OF: Readonly<Record<RunStatus, number>> = {
@@ -24,9 +24,10 @@ const MODELS_SHOWN = 20
 /** Asks once: the answer alone on stdout, progress on stderr, the exit code tells how it went. */
 export async function oneshot(io: Io, options: ChatOptions, piped: string | null): Promise<number> {
   refuseSlash(options, piped)
-  const input = toInput(options, piped)
-  const person = canAsk(io) ? (await import('./interactive/person.js')).createPerson(io) : null
-  const runtime = await openCli(io, { yolo: options.yolo ?? false })
+  const input = await withImages(toInput(options, piped), options.image ?? [], io.cwd)
+  const isPure = options.z !== undefined
+  const person = canAsk(io) && !isPure ? (await import('./interactive/person.js')).createPerson(io) : null
+  const runtime = await openCli(io, { yolo: options.yolo ?? false, ...openOptions(options) })
   const host = createSessionHost({ runtime, leavesJobs: true })
   let endReason: string | undefined
   try {
@@ -57,7 +58,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const view = createProgressView({ output: person?.output ?? io.stderr, text: false })
     for await (const event of turn) {
       if (options.json) io.stdout.write(`${JSON.stringify(eventToJson(event))}\n`)
-      else view.show(event)
+      else if (!isPure) view.show(event)
     }
     const result = await turn.result
     endReason ??= result.status
@@ -66,7 +67,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const isPlan = result.status === 'completed' && isPlanning(agent.entries())
     const isKept = result.status !== 'completed' && (await isLogged(runtime, agent.sessionId, result))
     const waiting = await Promise.all((result.pending ?? []).map((id) => toAnswer(runtime, id)))
-    return report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept, waiting })
+    return await report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept, waiting })
   } finally {
     await host.settle()
     await runtime.close(endReason)
@@ -76,6 +77,14 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
 /** An event as `--json` shows it. */
 function eventToJson(event: AgentEvent): object {
   return event.type === 'approval-request' ? { ...event, question: questionToJson(event.question) } : event
+}
+
+/** The answer as a person reads it at a terminal; a program gets it as it was written. */
+async function shownAnswer({ stdout }: Io, text: string): Promise<string> {
+  if (!stdout.isTTY) return text
+  const { createMarkdownStream } = await import('./markdown/markdown.js')
+  const markdown = createMarkdownStream({ columns: () => stdout.columns(), style: createStyle(stdout) })
+  return markdown.add(printable(text)) + markdown.end()
 }
 
 /** Whether what was said can be gone on with: a store that failed has said in its error where the words are, or that they are nowhere. */
@@ -115,6 +124,18 @@ function toInput(options: ChatOptions, piped: string | null): RunInput {
   return { content }
 }
 
+async function withImages(input: RunInput, files: readonly string[], cwd: string): Promise<RunInput> {
+  if (files.length === 0) return input
+  if (isResume(input)) throw new UsageError('--image goes with a question: hermes chat --image FILE -q "…"')
+  const { readImages } = await import('./read-images.js')
+  const words: readonly UserPart[] = typeof input === 'string' ? [{ type: 'text', text: input }] : contentOf(input)
+  return { content: [...words, ...(await readImages(files, cwd))] }
+}
+
+function contentOf(input: Exclude<RunInput, string>): readonly UserPart[] {
+  return 'content' in input ? input.content : []
+}
+
 function accepted({ continue: isNewest, resume, query, plan }: ChatOptions): RunInput {
   if (!isNewest && resume === undefined)
     throw new UsageError('--accept needs the session of the plan: -c or -r SESSION.')
@@ -129,6 +150,18 @@ function isResume(input: RunInput): boolean {
 /** What `--reasoning` says; `null` goes back to what is configured. */
 export function chosenEffort(word: NonNullable<ChatOptions['reasoning']>): ReasoningEffort | null {
   return word === 'default' ? null : word
+}
+
+/** How the home is opened, as flags decide. */
+export function openOptions({ trust, acceptHooks, safeMode, ignoreRules, maxCost }: ChatOptions) {
+  if (maxCost !== undefined && !(maxCost > 0)) throw new UsageError('--max-cost takes US dollars, more than 0.')
+  return {
+    ...(trust === undefined ? {} : { trust }),
+    ...(acceptHooks === undefined ? {} : { acceptHooks }),
+    ...(safeMode === undefined ? {} : { safe: safeMode }),
+    ...(ignoreRules === undefined ? {} : { ignoreRules }),
+    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
+  }
 }
 
 /** The options of an agent that flags decide. */
@@ -167,10 +200,13 @@ interface Report {
   readonly waiting: readonly string[]
 }
 
-function report(io: Io, options: ChatOptions, { result, sessionId, valid, isPlan, isKept, waiting }: Report): number {
-  const text = io.stdout.isTTY ? printable(result.text) : result.text
-  if (!options.json && text !== '' && (result.status === 'completed' || result.status === 'stopped'))
-    io.stdout.write(`${text.trimEnd()}\n`)
+async function report(
+  io: Io,
+  options: ChatOptions,
+  { result, sessionId, valid, isPlan, isKept, waiting }: Report,
+): Promise<number> {
+  if (!options.json && result.text !== '' && (result.status === 'completed' || result.status === 'stopped'))
+    io.stdout.write(`${(await shownAnswer(io, result.text)).trimEnd()}\n`)
   const models = valid.length > 0 ? ` Models there: ${valid.slice(0, MODELS_SHOWN).join(', ')}.` : ''
   if (result.error) io.stderr.write(`hermes: ${printable(`${result.error.message}${models}`)}\n`)
   for (const line of waiting) io.stderr.write(`${printable(line)}\n`)

@@ -1,9 +1,15 @@
 import { join } from 'node:path'
 import { defaultHome, homeLayout } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
-import { createFileLogger, openHome, type Runtime } from '@hermes/runtime'
+import { createFileLogger, openHome, type Runtime, type RuntimeOptions } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import type { Io } from './io.js'
+
+/** How a command opens the home; see {@link RuntimeOptions}. */
+export type OpenOptions = { readonly yolo: boolean } & Pick<
+  RuntimeOptions,
+  'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd'
+>
 
 /** The Hermes home this command works on. */
 export function homeOf(io: Pick<Io, 'env' | 'userHome'>): string {
@@ -16,8 +22,8 @@ export function loggerOf(home: string): Logger {
 }
 
 /** Opens the home for a command. */
-export async function openCli(io: Io, { yolo }: { readonly yolo: boolean }): Promise<Runtime> {
-  return (await openHome(io, { program: 'hermes', yolo })).runtime
+export async function openCli(io: Io, options: OpenOptions): Promise<Runtime> {
+  return (await openHome(io, { program: 'hermes', ...options })).runtime
 }
 
 /** Opens the home for one piece of work. */

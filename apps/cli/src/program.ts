@@ -4,16 +4,25 @@ import { ENTRY_POINTS } from './entry-points.js'
 import { type Io, withoutNotices } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addBackup } from './program/backup.js'
+import { addBrowser } from './program/browser.js'
 import { addChat, createProgram } from './program/chat.js'
 import { addCheckpoints } from './program/checkpoints.js'
+import { addConfig } from './program/config.js'
 import { addFallback } from './program/fallback.js'
+import { addHooks } from './program/hooks.js'
+import { addImportAgent } from './program/import-agent.js'
+import { addMcp } from './program/mcp.js'
 import { addMemory } from './program/memory.js'
 import { addMoa } from './program/moa.js'
 import { addModel } from './program/model.js'
+import { addPairing } from './program/pairing.js'
+import { addPlugins } from './program/plugins.js'
 import { addPolicy } from './program/policy.js'
+import { addProfile } from './program/profile.js'
 import { addPrompt } from './program/prompt.js'
 import { addBranching } from './program/sessions-branching.js'
 import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
+import { addUpkeep } from './program/upkeep.js'
 import { addUsage } from './program/usage.js'
 
 /** The table of commands. A command that was named on the line is handed to `choose`; nothing runs before. */
@@ -31,19 +40,30 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addCheckpoints(program, choose)
   addBackup(program, choose)
   addConfig(program, choose)
+  addProfile(program, choose)
+  addMcp(program, choose)
+  addBrowser(program, choose)
   addMemory(program, choose)
+  addPlugins(program, choose)
   addPrompt(program, choose)
   addPolicy(program, choose)
+  addHooks(program, choose)
+  addPairing(program, choose)
   addTools(program, choose)
   program
     .command('doctor')
     .description('check the setup and say what to do')
     .option('--offline', 'do not ask the model server')
-    .action((options) =>
-      choose(async (world) =>
-        (await import('./home-command.js')).homeCommand(withoutNotices(world), 'doctor', options),
-      ),
+    .option('--fix', 'first show what can be set right, and do it: permissions of files, old names of keys')
+    .option('-y, --yes', 'with --fix: do not ask')
+    .action(({ fix, yes, ...options }) =>
+      choose(async (world) => {
+        if (fix) await (await import('./upkeep/doctor-fix.js')).doctorFix(world, { yes })
+        return (await import('./home-command.js')).homeCommand(withoutNotices(world), 'doctor', options)
+      }),
     )
+  addImportAgent(program, choose)
+  addUpkeep(program, choose)
   program
     .command('demo')
     .description('watch the agent fix a small broken project; needs no key and no network')
@@ -53,7 +73,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   program
     .command('completion')
     .description('print a completion script for a shell')
-    .addArgument(new Argument('<shell>', 'which one').choices(['bash', 'zsh', 'fish']))
+    .addArgument(new Argument('<shell>', 'which one').choices(['bash', 'zsh', 'fish', 'powershell']))
     .action((shell) =>
       choose(async (world) => (await import('./commands/completion.js')).completion(world, shell, program)),
     )
@@ -150,26 +170,4 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
     .action((name, options) =>
       choose(async (world) => (await import('./commands/sessions-edit.js')).deleteSession(world, name, options)),
     )
-}
-
-function addConfig(program: Command, choose: (action: Action) => void): void {
-  const config = program.command('config').description('read and change config.yaml')
-  config
-    .command('get [key]')
-    .description('one value, for example model.default, or everything')
-    .action((key) => choose(async (world) => (await import('./commands/config.js')).configGet(world, key)))
-  config
-    .command('set <key> <value>')
-    .description('change one value; comments and order stay')
-    .action((key, value) =>
-      choose(async (world) => (await import('./commands/config.js')).configSet(world, key, value)),
-    )
-  config
-    .command('path')
-    .description('where config.yaml is')
-    .action(() => choose(async (world) => (await import('./commands/config.js')).configPath(world)))
-  config
-    .command('check')
-    .description('check config.yaml and say what is wrong, with line and column')
-    .action(() => choose(async (world) => (await import('./commands/config.js')).configCheck(world)))
 }

@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { createSessionHost } from '@hermes/host'
 import type { ChatOptions } from './chat-options.js'
+import { createFileFinder } from './editor/file-finder.js'
 import { createHistory } from './editor/history.js'
-import { EXIT } from './errors.js'
+import { EXIT, UsageError } from './errors.js'
+import { editText } from './external-editor.js'
+import { askAboutFolder } from './interactive/ask-about-folder.js'
 import { Conversation } from './interactive/conversation.js'
 import { openConsole } from './interactive/open-console.js'
 import type { OpenSession } from './interactive/open-session.js'
-import type { Io } from './io.js'
-import { agentOptions, chosenEffort } from './oneshot.js'
+import { canAsk, type Io } from './io.js'
+import { agentOptions, chosenEffort, openOptions } from './oneshot.js'
 import { homeOf, loggerOf, openCli } from './open-cli.js'
 import { createRecap } from './render/recap.js'
 import { createStyle } from './render/style.js'
@@ -15,8 +18,13 @@ import { chooseSession } from './session-choice.js'
 
 /** A conversation in the terminal, until the person leaves. */
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
+  if (options.image)
+    throw new UsageError(
+      '--image goes with a question: hermes chat --image FILE -q "…". In a conversation write @file:FILE.',
+    )
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
-  const runtime = await openCli(io, { yolo: false })
+  const runtime = await openCli(io, { yolo: false, ...openOptions(options) })
+  if (canAsk(io)) await askAboutFolder(io, runtime)
   const host = createSessionHost({ runtime })
   let begun: Conversation | null = null
   let stopListening = () => {}
@@ -33,18 +41,23 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
       busyMode: runtime.config.display.busy_input_mode,
       user: io.user,
+      userHome: io.userHome,
       remember: (line) => void history.add(line),
     })
     begun = conversation
     const complete = (line: string) => conversation.complete(line)
-    const sources = { complete, cwd: io.cwd, userHome: io.userHome }
-    const input = { sources, history: await history.load() }
-    const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input })
+    const files = createFileFinder((signal) => conversation.session.files(signal))
+    const sessions = () => conversation.sessionCandidates()
+    const sources = { complete, files, sessions, cwd: io.cwd, userHome: io.userHome }
+    const input = { sources, history: await history.load(), editText: (text: string) => editText(io, text) }
+    const signals = { env: io.env, bellAfterMs: runtime.config.display.bell * 1_000 }
+    const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input, signals })
     stopListening = listenForSignals(io, conversation)
     try {
       await conversation.run(console, session, (opened) => greet(console.output, opened, session !== null))
     } finally {
       console.close()
+      files.close()
     }
     const { agent } = conversation.session
     if (agent.entries().length > 0)

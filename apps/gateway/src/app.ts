@@ -4,15 +4,17 @@ import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { type Access, type Caller, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
+import type { ApprovalRoutes } from './approval-routes.js'
 import type { Chat } from './chat.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
+import type { PlatformHealth } from './gateway-state.js'
 import { createPeerOf, type PeerOf } from './peer.js'
 import type { SessionRoutes } from './session-routes.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
 const ROUTES =
-  'POST /v1/chat/completions, GET /v1/models, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, GET /health'
+  'POST /v1/chat/completions, GET /v1/models, GET /v1/approvals, POST /v1/approvals/ID, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, POST /mcp, GET /health'
 
 type Env = { readonly Bindings: HttpBindings; readonly Variables: { person: string | null } }
 
@@ -22,6 +24,13 @@ interface AppOptions {
   readonly chat: Chat
   readonly sessions: SessionRoutes
   readonly extensions: ExtensionRoutes
+  /** Takes deliveries of chat platforms, which have secrets of their own; `null` where none is meant. */
+  readonly receive: (platform: string, request: Request) => Promise<Response> | null
+  readonly approvals: ApprovalRoutes
+  /** How chat platforms are doing. */
+  readonly health: () => readonly PlatformHealth[]
+  /** Answers clients of the Model Context Protocol. */
+  readonly mcp: (request: Request) => Promise<Response>
   readonly models: readonly string[]
   /** Unix time in seconds, shown with the models. */
   readonly startedAt: number
@@ -31,7 +40,8 @@ interface AppOptions {
 
 /** The routes of the API. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { access, chat, sessions, extensions, models, startedAt, version, logger } = options
+  const { access, chat, sessions, extensions, receive, health, approvals, mcp, models, startedAt, version, logger } =
+    options
   const app = new Hono<Env>()
   const peerOf = createPeerOf()
   app.use(async (context, next) => {
@@ -39,13 +49,18 @@ export function createApp(options: AppOptions): Hono<Env> {
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
   })
   app.use(async (context, next) => {
-    const isOpen = HEALTH.has(context.req.path) || extensions.isOpen(context.req.raw)
+    const isOpen =
+      HEALTH.has(context.req.path) || context.req.path.startsWith(WEBHOOKS) || extensions.isOpen(context.req.raw)
     const needsKey = !(access.type === 'key' && isOpen)
     const { person } = needsKey ? await guard(access, context, peerOf) : NOBODY_ELSE
     context.set('person', person)
     await next()
   })
   for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
+  app.get('/health/detailed', (context) => {
+    const all = health()
+    return context.json({ status: all.every(({ hears }) => hears) ? 'ok' : 'degraded', version, platforms: all })
+  })
   const modelOf = (id: string) => ({ id, object: 'model', created: startedAt, owned_by: 'hermes' })
   app.get('/v1/models', (context) => context.json({ object: 'list', data: models.map(modelOf) }))
   app.get('/v1/models/:id{.+}', (context) => {
@@ -63,12 +78,18 @@ export function createApp(options: AppOptions): Hono<Env> {
       body: await context.req.text(),
       person: context.get('person'),
       sessionId,
+      idempotencyKey: context.req.header('idempotency-key'),
       signal,
     })
     // A reader that takes nothing for so long is gone; a stream that waits for its model writes a comment now and then.
     if (response.headers.get('content-type')?.startsWith('text/event-stream'))
       context.env.outgoing.setTimeout(STALLED_READER_MS)
     return response
+  })
+  app.get('/v1/approvals', async (context) => context.json(await approvals.list(context.get('person'))))
+  app.post('/v1/approvals/:id', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (context) => {
+    const call = { id: context.req.param('id'), person: context.get('person'), body: await context.req.text() }
+    return context.json(await approvals.answer(call))
   })
   app.get('/v1/sessions/:id/children', (context) =>
     context.json(sessions.list(context.req.param('id'), context.get('person'))),
@@ -91,6 +112,15 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (context.get('person') !== null && !extensions.isOpen(context.req.raw)) throw ownerOnly()
     return extensions.answer(context.req.raw)
   })
+  app.post(`${WEBHOOKS}:platform`, limited, (context) => {
+    const taken = receive(context.req.param('platform'), context.req.raw)
+    return taken ?? context.notFound()
+  })
+  app.all('/mcp', limited, (context) => {
+    // Sessions and memory are the owner's.
+    if (context.get('person') !== null) throw ownerOnly()
+    return mcp(context.req.raw)
+  })
   app.notFound(({ req }) =>
     toResponse(
       new ApiError(`There is no ${req.method} ${req.path}. Routes: ${ROUTES}.`, { status: 404, code: 'unknown_route' }),
@@ -106,6 +136,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 
 /** Who asks for what needs no key is told nothing of anybody. */
 const NOBODY_ELSE: Caller = { person: null }
+const WEBHOOKS = '/webhooks/'
 const HEALTH = new Set(['/health', '/v1/health'])
 const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',

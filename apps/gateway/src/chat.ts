@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { isAbort } from '@hermes/contracts'
+import { type Clock, isAbort } from '@hermes/contracts'
 import type { SessionHandle, Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
 import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './commands.js'
 import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
+import { Idempotency } from './idempotency.js'
 import { PieceSource, type ReplySource } from './piece-source.js'
 import { type Piece, ReplyReader } from './reply.js'
+import { Slots } from './slots.js'
 import { streamReply } from './stream-reply.js'
 
 const STOP_GRACE_MS = 8_000
+/** Clients wait longer for an answer, but none of it would have begun. */
+const WAIT_MS = 60_000
 
 /** Options of {@link Chat}. */
 export interface ChatOptions {
@@ -18,8 +22,11 @@ export interface ChatOptions {
   readonly commands: ChatCommands
   /** Model ids that may be asked for; the first one is the answer's when none is named. */
   readonly models: readonly string[]
-  /** Requests under way at once, waiting ones included. */
+  /** Requests under way at once. */
   readonly maxRuns: number
+  /** Requests that may wait beside these. */
+  readonly maxWaiting: number
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** One request as it came in. */
@@ -29,6 +36,8 @@ interface ChatCall {
   readonly person: string | null
   /** The session to go on with, when the client names one. */
   readonly sessionId: string | undefined
+  /** Under which a request without a stream is answered once. */
+  readonly idempotencyKey: string | undefined
   /** Fires when the client is gone. */
   readonly signal: AbortSignal
 }
@@ -37,20 +46,34 @@ interface ChatCall {
 export class Chat {
   readonly #options: ChatOptions
   readonly #active = new Set<{ readonly controller: AbortController; readonly done: Promise<void> }>()
+  readonly #slots: Slots
+  readonly #idempotency: Idempotency
   #isStopping = false
 
   constructor(options: ChatOptions) {
     this.#options = options
+    const { maxRuns: size, maxWaiting, clock } = options
+    this.#slots = new Slots({ size, maxWaiting, waitMs: WAIT_MS })
+    this.#idempotency = new Idempotency(clock)
   }
 
   /** @throws ApiError for everything that cannot be answered */
-  async answer({ body, person, sessionId, signal }: ChatCall): Promise<Response> {
+  async answer(call: ChatCall): Promise<Response> {
     const { parseChatRequest } = await import('./chat-request.js')
+    const { body, person, sessionId, idempotencyKey: key } = call
+    const request = { ...this.#options.commands.withoutExchanges(parseChatRequest(body)), person }
+    if (key === undefined || request.stream) return this.#answer(request, call)
+    return this.#idempotency.once({ key, person, sessionId, body }, () => this.#answer(request, call))
+  }
+
+  async #answer(
+    request: ChatRequest & { readonly person: string | null },
+    { sessionId, signal }: ChatCall,
+  ): Promise<Response> {
     const { conversations, commands } = this.#options
-    const request = { ...commands.withoutExchanges(parseChatRequest(body)), person }
     const model = this.#modelOf(request)
     const typed = commands.read(request.message)
-    const slot = this.#begin(signal, typed !== null && isUrgent(typed))
+    const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
     try {
       if (typed)
         return await this.#carryOut(typed, {
@@ -105,11 +128,9 @@ export class Chat {
   }
 
   /** What is urgent ends soon, or ends others. */
-  #begin(signal: AbortSignal, isUrgent: boolean): Slot {
-    if (this.#isStopping || (!isUrgent && this.#active.size >= this.#options.maxRuns)) {
-      const message = this.#isStopping
-        ? 'The server is stopping.'
-        : `The server is busy with ${this.#active.size} requests; try again later.`
+  async #begin(signal: AbortSignal, isUrgent: boolean): Promise<Slot> {
+    if (this.#isStopping) {
+      const message = 'The server is stopping.'
       throw new ApiError(message, { status: 503, code: 'overloaded', headers: { 'retry-after': '2' } })
     }
     const controller = new AbortController()
@@ -120,10 +141,19 @@ export class Chat {
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     let isRunning = false
+    let leave: () => void = () => undefined
     const end = () => {
+      leave()
       signal.removeEventListener('abort', abort)
       this.#active.delete(entry)
       resolve()
+    }
+    try {
+      if (!isUrgent) leave = await this.#slots.enter(controller.signal)
+    } catch (error) {
+      end()
+      if (!isAbort(error)) throw error
+      throw new ApiError('The request was interrupted.', { status: 503, code: 'run_interrupted' })
     }
     return {
       signal: controller.signal,

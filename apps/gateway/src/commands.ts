@@ -90,7 +90,8 @@ export class ChatCommands {
   }
 }
 
-function placeFor(
+/** A place in the session for a command that has to wait for one; `null` for one that may come at any time. */
+export function placeFor(
   { name, duringRun = 'waits' }: Command,
   {
     handle,

@@ -6,20 +6,27 @@ import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
-import { createSessionHost, unattendedMode } from '@hermes/host'
+import { createServedHome, createSessionHost, type OpenRequest, type SessionHost, unattendedMode } from '@hermes/host'
+import { RequestServer } from '@hermes/mcp/serve'
 import { openHome, type Runtime } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { createAdaptorServer } from '@hono/node-server'
 import { createApp } from './app.js'
+import { ApprovalRoutes } from './approval-routes.js'
 import { Chat } from './chat.js'
 import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
+import { platformHealth, stateFile } from './gateway-state.js'
+import { type ConfiguredPlatform, configuredPlatforms } from './platforms/open-platforms.js'
+import type { RunningPlatforms } from './platforms/run-platforms.js'
 import { SessionRoutes } from './session-routes.js'
 import { type Flags, resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
+/** For supervisors: to start it again changes nothing. */
+const EXIT_CONFIGURATION = 78
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 // Longer than clients keep idle connections, so that none is closed under a request.
@@ -27,6 +34,9 @@ const KEEP_ALIVE_MS = 65_000
 const FLUSH_MS = 1_000
 const MAX_AGENTS = 64
 const IDLE_MS = 30 * 60_000
+/** How long runs in chats may go on before they are interrupted; they are taken up by the next start. */
+const DRAIN_MS = 15_000
+const TELL_EVERY_MS = 30_000
 
 type FetchCallback = Parameters<typeof createAdaptorServer>[0]['fetch']
 
@@ -44,13 +54,16 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     try {
       const { values: variables } = await loadSecrets({ home, env: io.env })
       const config = runtime.config.gateway.api_server
-      const settings = resolveSettings({ flags: options.flags, variables, config, people: runtime.people })
-      return await serveUntilStopped(io, { ...options, cwd, settings, runtime, logger })
+      const platforms = configuredPlatforms(runtime.config, variables)
+      const sources = { flags: options.flags, variables, config, people: runtime.people }
+      const settings = resolveSettings({ ...sources, hasPlatforms: platforms.length > 0 })
+      return await serveUntilStopped(io, { ...options, home, cwd, settings, platforms, runtime, logger })
     } finally {
       await runtime.close('server_stop')
     }
   } catch (error) {
     io.stderr.write(`hermes gateway: ${errorLine(error)}\n`)
+    if (HermesError.isInstance(error) && error.code === 'gateway.account_taken') return EXIT_CONFIGURATION
     const isUsage = HermesError.isInstance(error) && /^(?:gateway|models|runtime|config)\./.test(error.code)
     return isUsage ? EXIT_USAGE : EXIT_FAILED
   }
@@ -64,6 +77,8 @@ async function folderOf(io: Io, flags: Flags): Promise<string> {
 }
 
 interface Serving extends ServeOptions {
+  readonly home: string
+  readonly platforms: readonly ConfiguredPlatform[]
   readonly cwd: string
   readonly settings: Settings
   readonly runtime: Runtime
@@ -72,7 +87,7 @@ interface Serving extends ServeOptions {
 
 async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const { flags, cwd, settings, runtime, version, logger } = serving
-  const { access, modelName, maxRuns, references } = settings
+  const { access, modelName, maxRuns, maxWaiting, references } = settings
   // Streams make garbage that dies at once; left alone, V8 gathers more than 100 MB of it before it looks.
   setFlagsFromString('--semi-space-growth-factor=1')
   const { model } = runtime.chooseModel(flags.agent)
@@ -88,12 +103,29 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
     permissions,
     answersQuestions: 'later' as const,
   }
+  const chats = await openChats(io, { ...serving, host, request })
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const commands = new ChatCommands({ runtime, host, cwd })
-  const chat = new Chat({ conversations, commands, models, maxRuns })
+  const chat = new Chat({ conversations, commands, models, maxRuns, maxWaiting, clock: systemClock })
   const startedAt = Math.floor(systemClock.now() / 1000)
-  const parts = { chat, sessions: new SessionRoutes(host), extensions: new ExtensionRoutes(runtime) }
-  const app = createApp({ ...parts, access, models, startedAt, version, logger })
+  const receive = (name: string, request: Request) => chats?.receive(name, request) ?? null
+  const health = () => platformHealth(chats?.reports() ?? [], systemClock.now())
+  const isOpen = runtime.config.gateway.api_server.answer_approvals
+  const approvals = new ApprovalRoutes({ runtime, host, isOpen })
+  const parts = {
+    receive,
+    health,
+    approvals,
+    chat,
+    sessions: new SessionRoutes(host),
+    extensions: new ExtensionRoutes(runtime),
+  }
+  const served = createServedHome({
+    ...{ runtime, host, cwd, agent: flags.agent },
+    permissions: isOpen ? 'ask' : permissions,
+  })
+  const mcp = new RequestServer({ home: served, version })
+  const app = createApp({ ...parts, mcp: (request) => mcp.answer(request), access, models, startedAt, version, logger })
   const stopping = new AbortController()
   const jobs = runtime.runJobs(stopping.signal)
   const server = await listen(app.fetch, settings)
@@ -104,16 +136,62 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   })
   const who = access.type === 'key' ? 'bearer key needed' : 'this machine only, no key'
   io.stdout.write(`Hermes gateway: ${addressOf(server)}/v1 (${who}), model ${model}\n`)
+  const telling = tellState(serving, { address: `${addressOf(server)}/v1`, model, chats }, stopping.signal)
   await stopped
   unsubscribe()
   const closed = once(server, 'close')
   server.close()
   stopping.abort()
-  await jobs
-  await chat.stop()
+  await chats?.drain(AbortSignal.timeout(DRAIN_MS))
+  await Promise.all([jobs, telling])
+  await Promise.all([chat.stop(), mcp.close()])
   await host.close('server_stop')
+  await chats?.close()
   await closeConnections(server, closed)
   return 0
+}
+
+/** Writes down every half minute how things are, until the signal fires. Never rejects. */
+async function tellState(
+  { home, logger }: Serving,
+  {
+    address,
+    model,
+    chats,
+  }: { readonly address: string; readonly model: string; readonly chats: RunningPlatforms | null },
+  signal: AbortSignal,
+): Promise<void> {
+  const [file, startedAtMs] = [stateFile(home, process.pid), systemClock.now()]
+  while (!signal.aborted) {
+    const look = new AbortController()
+    const ended = AbortSignal.any([signal, look.signal])
+    const changed = chats?.changed(ended) ?? new Promise<void>(() => undefined)
+    const state = { startedAtMs, address, model, platforms: chats?.reports() ?? [], updatedAtMs: systemClock.now() }
+    await file
+      .write(state)
+      .catch((error: unknown) => logger.warn('How it goes could not be written down.', { error: errorLine(error) }))
+    await Promise.race([systemClock.sleep(TELL_EVERY_MS, ended).catch(() => undefined), changed])
+    look.abort()
+  }
+  await file.remove().catch(() => undefined)
+}
+
+/** Chats, where there are any; loaded then. */
+async function openChats(
+  io: Io,
+  {
+    platforms,
+    home,
+    runtime,
+    logger,
+    host,
+    request,
+  }: Serving & { readonly host: SessionHost; readonly request: OpenRequest & { readonly cwd: string } },
+): Promise<RunningPlatforms | null> {
+  if (platforms.length === 0) return null
+  const { runPlatforms } = await import('./platforms/run-platforms.js')
+  const { platform: _api, ...ofChats } = request
+  return runPlatforms(platforms, { home, userHome: io.userHome, runtime, host, request: ofChats, logger })
 }
 
 async function listen(fetch: FetchCallback, { host, port }: Settings): Promise<Server> {

@@ -8,6 +8,7 @@ const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 8642
 const DEFAULT_MODEL_NAME = 'hermes-agent'
 const DEFAULT_MAX_RUNS = 64
+const DEFAULT_MAX_WAITING = 512
 const MIN_KEY_CHARS = 16
 
 /** What the command line asks for; the rest comes from the environment, `.env` and `config.yaml`. */
@@ -27,8 +28,10 @@ export interface Settings {
   readonly access: Access
   /** The model id clients are shown; the configured one is taken too. */
   readonly modelName: string
-  /** Requests under way at once, waiting ones included. */
+  /** Requests under way at once. */
   readonly maxRuns: number
+  /** Requests that may wait beside these. */
+  readonly maxWaiting: number
   /** Whether references such as `@file:` in a request are attached. */
   readonly references: boolean
 }
@@ -41,27 +44,32 @@ interface SettingSources {
   readonly config: ApiServerSettings
   /** Those who have keys of their own. */
   readonly people: Runtime['people']
+  /** Chats are served, so that the API need not be. */
+  readonly hasPlatforms: boolean
 }
 
 /**
  * Decides how to serve. Pure.
  * @throws HermesError `gateway.no_key`, `gateway.weak_key`, `gateway.bad_port`: one line, with what to do.
  */
-export function resolveSettings({ flags, variables, config, people }: SettingSources): Settings {
+export function resolveSettings({ flags, variables, config, people, hasPlatforms }: SettingSources): Settings {
   const host = flags.host ?? (variables['API_SERVER_HOST'] || config.host) ?? DEFAULT_HOST
   return {
     host,
     port: flags.port ?? portOf(variables['API_SERVER_PORT']) ?? config.port ?? DEFAULT_PORT,
-    access: accessOf(variables['API_SERVER_KEY'] || config.key, { host, allow: flags.allowLoopbackWithoutKey, people }),
+    access: accessOf(variables['API_SERVER_KEY'] || config.key, {
+      ...{ host, allow: flags.allowLoopbackWithoutKey, people, hasPlatforms },
+    }),
     modelName: (variables['API_SERVER_MODEL_NAME'] || config.model_name) ?? DEFAULT_MODEL_NAME,
     maxRuns: config.max_concurrent_runs ?? DEFAULT_MAX_RUNS,
+    maxWaiting: config.max_waiting_requests ?? DEFAULT_MAX_WAITING,
     references: config.context_references,
   }
 }
 
 function accessOf(
   key: string | undefined,
-  keyless: { readonly host: string; readonly allow: boolean } & Pick<SettingSources, 'people'>,
+  keyless: { readonly host: string; readonly allow: boolean } & Pick<SettingSources, 'people' | 'hasPlatforms'>,
 ): Access {
   const { holderOf, hasKeys } = keyless.people
   if (key) {
@@ -70,7 +78,8 @@ function accessOf(
     throw new HermesError(message, { code: 'gateway.weak_key' })
   }
   if (keyless.allow && isLoopback(keyless.host)) return { type: 'loopback', holderOf }
-  if (!keyless.allow && hasKeys) return { type: 'key', key: null, holderOf }
+  // Nobody has a key: all but the health is refused.
+  if (!keyless.allow && (hasKeys || keyless.hasPlatforms)) return { type: 'key', key: null, holderOf }
   const message = keyless.allow
     ? `--allow-loopback-without-key serves this machine only, but --host is ${keyless.host}. Set API_SERVER_KEY, or listen on 127.0.0.1.`
     : 'No key is set. Set API_SERVER_KEY to a long random text, or pass --allow-loopback-without-key to serve this machine only.'

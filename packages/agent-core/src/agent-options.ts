@@ -4,7 +4,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { Policy, Subject } from '@hermes/contracts/policy'
-import type { NewSession, SessionStore } from '@hermes/contracts/store'
+import type { NewOutboxMessage, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { AskPerson, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
 import { createToolRegistry, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
@@ -78,6 +78,8 @@ interface SessionOptions extends Partial<NewSession> {
   readonly notices?: boolean
   /** What was delegated: paused while the session plans, and what all that has ended came to. Default: nothing is delegated. */
   readonly children?: DelegatedTasks
+  /** The chat that is told each answer: it is in the outbox of the store with the append that makes it durable. Default: nobody is. */
+  readonly deliverTo?: Pick<NewOutboxMessage, 'platform' | 'target'>
 }
 
 /** What an agent may do. */
@@ -97,7 +99,15 @@ interface SafetyOptions {
  */
 export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentParts['notify']>): AgentParts {
   const { extensions = standardExtensions(), clock = systemClock, logger = silentLogger } = options
-  const { store, id = createSessionId(clock.now()), notices = true, children, ...session } = options.session ?? {}
+  const {
+    store,
+    id = createSessionId(clock.now()),
+    notices = true,
+    children,
+    deliverTo,
+    ...session
+  } = options.session ?? {}
+  if (deliverTo && !store?.outbox) throw noOutbox()
   const { policy, subject, redact = (text: string) => text } = options.safety ?? {}
   const { max = DEFAULT_MAX_STEPS, ...sampling } = options.steps ?? {}
   const own = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : null
@@ -133,6 +143,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
       dataIn: (entry, toolName) => hooks.dataIn(entry, toolName),
     }),
     children: children ?? null,
+    deliverTo: deliverTo ?? null,
     activity: new ActivityTracker(() => clock.now()),
     steering: new SteerQueue(),
     gate: new PauseGate(),
@@ -152,6 +163,10 @@ function isModelClient(model: AgentOptions['model']): model is ModelClient {
 function selected(tools: NonNullable<AgentOptions['tools']>): SelectedTools {
   if (isList(tools)) return { registry: createToolRegistry({ tools }), toolsets: {} }
   return 'registry' in tools ? tools : { registry: tools, toolsets: {} }
+}
+
+function noOutbox(): HermesError {
+  return new HermesError('session.deliverTo needs a session.store that has an outbox.', { code: 'agent.bad_options' })
 }
 
 function checkedMax(max: number): number {

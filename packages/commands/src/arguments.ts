@@ -50,6 +50,11 @@ export function usageOf(command: Command): string {
   return words.join(' ')
 }
 
+/** Whether a command can be called with nothing after its name. */
+export function isComplete(command: Command): boolean {
+  return parametersOf(command).every(({ isRequired }) => !isRequired)
+}
+
 /** The parameters that are words, in their order; switches are not among them. */
 export function wordsOf(command: Command): readonly Parameter[] {
   return parametersOf(command).filter(({ schema }) => !isSwitch(schema))

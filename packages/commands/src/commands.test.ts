@@ -31,7 +31,7 @@ const COMMANDS: readonly Command[] = [
     name: 'model',
     summary: 'change it',
     parameters: properties({ id: { type: 'string' }, dryRun: { type: 'boolean' } }),
-    complete: () => ['small', 'smaller'],
+    complete: () => ['small', { value: 'smaller', detail: 'cheap' }],
     run: echo,
   },
   {
@@ -177,16 +177,30 @@ describe('what follows the name', () => {
 
 describe('completion', () => {
   it.each([
-    ['/t', ['/tasks ', '/title ']],
-    ['/tasks k', ['kill ']],
+    ['/ch', ['/help ', '/title ', '/undo ', '/model ', '/children ', '/files ']],
+    ['/tasks k', ['kill ', 'steer ']],
     ['/tasks kill k', []],
     ['/model s', ['small ', 'smaller ']],
-    ['/model x --', ['--dry-run ']],
+    ['/model x --', ['--dry-run ', 'small ', 'smaller ']],
     ['/files ', []],
     ['/nothing x', []],
     ['hello /t', []],
-  ])('of %j is %j', async (line, candidates) => {
-    expect(await completeLine(line, context)).toEqual(candidates)
+  ])('of %j is among %j', async (line, candidates) => {
+    expect((await completeLine(line, context)).map(({ text }) => text)).toEqual(candidates)
+  })
+
+  it('says what a candidate is, and whether the line can be sent with it', async () => {
+    const [help, title] = ['help', 'title'].map(async (name) =>
+      (await completeLine('/', context)).find(({ text }) => text === `/${name} `),
+    )
+    expect(await help).toEqual({ text: '/help ', label: '/help', detail: 'this text', isWhole: true })
+    expect(await title).toEqual({ text: '/title ', label: '/title TEXT', detail: 'name it', isWhole: false })
+    expect(await completeLine('/model ', context)).toContainEqual({
+      text: 'smaller ',
+      label: 'smaller',
+      detail: 'cheap',
+      isWhole: true,
+    })
   })
 })
 

@@ -1,6 +1,8 @@
 import type { CommandOutput, CommandRow } from '@hermes/contracts/extension'
 import measure from 'fast-string-truncated-width'
 
+const MAX_OPTIONS = 30
+
 /** What a command gave back, as text without style; changes say nothing. Choices and forms are numbered, each with what to type for it. */
 export function toPlainText(outputs: readonly CommandOutput[]): string {
   return outputs
@@ -19,7 +21,8 @@ function plainText(output: CommandOutput): string {
       return output.findings.map(({ level, text }) => `${level.padEnd(4)}  ${text}`).join('\n')
     case 'choice': {
       const lines = output.options.map(({ label, line }, index) => `${index + 1}. ${label}: ${line}`)
-      return [output.question, ...lines].join('\n')
+      const left = lines.length - MAX_OPTIONS
+      return [output.question, ...lines.slice(0, MAX_OPTIONS), ...(left > 0 ? [`… ${left} more`] : [])].join('\n')
     }
     case 'form': {
       const fields = output.fields.map(({ name, description }, index) => `${index + 1}. ${name}: ${description}`)

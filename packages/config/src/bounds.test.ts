@@ -125,7 +125,7 @@ describe('a mistake in config.yaml', () => {
 })
 
 describe('at every start', () => {
-  it('a line names sections that exist nowhere, and keys near a known one where they would close something', async () => {
+  it('a line names sections that exist nowhere, and keys near a known one where they would close or show something', async () => {
     const text = `agents: {max_turns: 5}
 nonsense: {a: 1}
 mcp_servers: {}
@@ -138,6 +138,7 @@ terminal: {isolaton: on, home_mode: auto}
     expect(problems.map(({ message }) => message.replace(/^.*config\.yaml:/, ''))).toEqual([
       '1:1: agents is not a known key. Did you mean agent?',
       '2:1: nonsense is not a known key; it has no effect.',
+      '4:23: display.busy_input_mod is not a known key. Did you mean display.busy_input_mode?',
       '5:23: approvals.dney is not a known key. Did you mean approvals.deny?',
       '6:12: security.allow_private_url is not a known key. Did you mean security.allow_private_urls?',
       '6:80: security.website_blocklist.domain is not a known key. Did you mean security.website_blocklist.domains?',

@@ -83,6 +83,28 @@ export async function unsetConfigValue({ home, key }: { readonly home: string; r
   if (found) await save(home, text, edited)
 }
 
+/**
+ * Sets what a key of an extension holds below `path`, or removes it with `null`, atomically and with mode 0600; comments and order stay, and
+ * references such as `${NAME}` are kept as they are given. The extension has checked it.
+ * @throws HermesError `config.broken` (with file, line and column), `files.not_writable`, `config.unreadable`
+ */
+export async function setOwnValue(options: {
+  readonly home: string
+  readonly path: readonly string[]
+  readonly value: object | null
+}): Promise<void> {
+  const { home, path, value } = options
+  const text = await readSound(home)
+  const edited = await editYaml(text, (edit) => {
+    if (value === null) edit.remove(path)
+    else {
+      openWay(edit, path)
+      edit.set(path, value)
+    }
+  })
+  await save(home, text, edited)
+}
+
 function parseValue(key: string, text: string): unknown {
   const field = fieldAt(keyPath(key))
   if (field === null) return parseFree(text)

@@ -7,12 +7,20 @@ interface HomeLayout {
   readonly env: string
   readonly auth: string
   readonly permissions: string
+  /** Which projects the person trusts. */
+  readonly trust: string
+  /** Which hooks the person agreed to. */
+  readonly hookConsents: string
   readonly stateDb: string
   readonly soul: string
   readonly memories: string
   readonly skills: string
   /** Modules that `extensions` of config.yaml names. */
   readonly extensions: string
+  /** Where plugins are installed, what they keep, and which the person agreed to. */
+  readonly plugins: string
+  readonly pluginData: string
+  readonly installedPlugins: string
   readonly logs: string
   readonly cache: string
   /** Full output of commands whose result was cut. */
@@ -32,11 +40,16 @@ export function homeLayout(home: string): HomeLayout {
     env: join(home, '.env'),
     auth: join(home, 'auth.json'),
     permissions: join(home, 'permissions.yaml'),
+    trust: join(home, 'trust.json'),
+    hookConsents: join(home, 'shell-hooks-allowlist.json'),
     stateDb: join(home, 'state.db'),
     soul: join(home, 'SOUL.md'),
     memories: join(home, 'memories'),
     skills: join(home, 'skills'),
     extensions: join(home, 'extensions'),
+    plugins: join(home, 'plugins'),
+    pluginData: join(home, 'plugin-data'),
+    installedPlugins: join(home, 'installed-plugins.json'),
     logs: join(home, 'logs'),
     cache,
     outputs: join(cache, 'terminal'),

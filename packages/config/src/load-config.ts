@@ -58,7 +58,7 @@ export async function loadConfig({ home, env }: LoadConfigOptions): Promise<Load
   const file = homeLayout(home).config
   const read = await tryReadText(file)
   if (read.type === 'missing')
-    return { config: defaults(), problems: [], source: 'defaults', asksAlways: false, own: [] }
+    return { config: defaultConfig(), problems: [], source: 'defaults', asksAlways: false, own: [] }
   const examined = await examine(file, read, { home, env })
   const { own } = examined
   if (read.type === 'text' && examined.errors.length === 0) {
@@ -121,7 +121,7 @@ interface Examined {
 
 async function examine(file: string, read: ReadOutcome, options: LoadConfigOptions): Promise<Examined> {
   const broken = (fault: ConfigProblem, readable: Readable): Examined => ({
-    ...{ config: defaults(), isMap: false, readable, own: [], errors: [fault], warnings: [] },
+    ...{ config: defaultConfig(), isMap: false, readable, own: [], errors: [fault], warnings: [] },
   })
   if (read.type !== 'text') {
     const reason = read.type === 'unreadable' ? read.reason : 'it is gone'
@@ -193,7 +193,8 @@ export function issueProblem(file: string, yaml: YamlFile, issue: Issue): Config
   )
 }
 
-function defaults(): HermesConfig {
+/** What counts where `config.yaml` says nothing. */
+export function defaultConfig(): HermesConfig {
   return checkField(SCHEMA, {}, [], { issues: [] }) as unknown as HermesConfig
 }
 

@@ -8,11 +8,12 @@ import { SCHEMA } from './schema.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Sections in which a key with a typing error may leave something open that was meant to be closed. */
-const GUARDED: readonly unknown[] = ['approvals', 'security', 'terminal']
+const GUARDED: readonly unknown[] = ['approvals', 'security', 'terminal', 'display']
 
 /**
- * Keys that may leave something open because they are written wrong: top-level ones that exist nowhere, and those of `approvals`,
- * `security` and `terminal` that are near a known one. One line each.
+ * Keys that may leave something open because they are written wrong, or that somebody looks for the effect of: top-level ones that exist
+ * nowhere, those of `approvals`, `security`, `terminal` and `display` that are near a known one, and any of `display` that exists nowhere. One
+ * line each.
  */
 export function misplacedKeys(file: string, yaml: YamlFile): readonly ConfigProblem[] {
   return problemsOf(file, yaml, isMisplaced)
@@ -25,27 +26,39 @@ export function unusedKeys(file: string, yaml: YamlFile): readonly ConfigProblem
 
 interface UnknownKey {
   readonly path: Path
+  /** The keys there are beside it. */
+  readonly known: readonly string[]
   /** The known key that was likely meant. */
   readonly meant: string | null
 }
 
-function isMisplaced({ path, meant }: UnknownKey): boolean {
+function isMisplaced({ path, meant }: Omit<UnknownKey, 'known'>): boolean {
   if (path.length === 1) return meant !== null || !REFERENCE_SECTIONS.has(String(path[0]))
-  return meant !== null && GUARDED.includes(path[0])
+  return GUARDED.includes(path[0]) && (meant !== null || isNoDisplay(path))
+}
+
+function isOfReferenceDisplay(path: Path): boolean {
+  return path[0] === 'display' && path.length === 2 && REFERENCE_DISPLAY.has(String(path[1]))
+}
+
+function isNoDisplay(path: Path): boolean {
+  return path[0] === 'display' && path.length === 2 && !REFERENCE_DISPLAY.has(String(path[1]))
 }
 
 function problemsOf(file: string, yaml: YamlFile, isWanted: (key: UnknownKey) => boolean): readonly ConfigProblem[] {
   const keys = unknownKeys(SCHEMA, yaml.value, []).map(({ path, known }) => {
     const name = String(path.at(-1))
-    const isKnownElsewhere = path.length === 1 && REFERENCE_SECTIONS.has(name)
-    return { path, meant: isKnownElsewhere ? null : nearestName(name, known) }
+    const isKnownElsewhere = path.length === 1 ? REFERENCE_SECTIONS.has(name) : isOfReferenceDisplay(path)
+    return { path, known, meant: isKnownElsewhere ? null : nearestName(name, known) }
   })
-  return keys.filter(isWanted).map(({ path, meant }) => {
+  return keys.filter(isWanted).map(({ path, known, meant }) => {
     const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
     const place = yaml.locateKey(path)
     const unknownKey = path.length === 1 ? { unknownKey: written } : {}
     if (meant !== null)
       return { ...problemAt(file, place, `${written} is not a known key. Did you mean ${right}?`), ...unknownKey }
+    if (isNoDisplay(path))
+      return problemAt(file, place, `${written} is not a known key. Keys of display: ${known.join(', ')}.`)
     const message = `${written} is not a known key; it has no effect.`
     return { ...problemAt(file, place, message), ...unknownKey, isHarmless: true }
   })
@@ -79,18 +92,7 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
     'computer_use',
     'credential_pool_quota_aware',
   ],
-  ...[
-    'cron',
-    'curator',
-    'dashboard',
-    'desktop',
-    'discord',
-    'doctor',
-    'goals',
-    'group_sessions_per_user',
-    'honcho',
-    'hooks',
-  ],
+  ...['cron', 'curator', 'dashboard', 'desktop', 'discord', 'doctor', 'goals', 'honcho', 'hooks'],
   ...['hooks_auto_accept', 'human_delay', 'kanban', 'local_runtime', 'logging', 'loops', 'lsp', 'matrix', 'mattermost'],
   ...['max_concurrent_sessions', 'max_live_sessions', 'mcp', 'mcp_discovery_timeout', 'mcp_servers'],
   ...[
@@ -103,16 +105,7 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
     'onboarding',
   ],
   ...['openrouter', 'paste_collapse_char_threshold', 'paste_collapse_threshold', 'paste_collapse_threshold_fallback'],
-  ...[
-    'personalities',
-    'platforms',
-    'plugins',
-    'prefill_messages_file',
-    'privacy',
-    'profiles',
-    'provider_routing',
-    'proxy',
-  ],
+  ...['personalities', 'plugins', 'prefill_messages_file', 'privacy', 'profiles', 'provider_routing', 'proxy'],
   ...[
     'quick_commands',
     'runtime',
@@ -124,25 +117,21 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
     'slack',
     'smart_model_routing',
   ],
-  ...[
-    'streaming',
-    'stt',
-    'telegram',
-    'telemetry',
-    'thread_sessions_per_user',
-    'tts',
-    'unauthorized_dm_behavior',
-    'updates',
-  ],
-  ...[
-    'vault',
-    'vertex',
-    'voice',
-    'wake_word',
-    'web',
-    'whatsapp',
-    'worktree_sync',
-    'x_search',
-    'context_file_read_timeout',
-  ],
+  ...['stt', 'telegram', 'telemetry', 'tts', 'updates'],
+  ...['vault', 'vertex', 'voice', 'wake_word', 'whatsapp', 'worktree_sync', 'x_search', 'context_file_read_timeout'],
 ])
+
+/** Keys of `display` of the same Hermes Agent; those that are known here count before this list. */
+const REFERENCE_DISPLAY: ReadonlySet<string> = new Set(
+  `background_process_notifications battery bell_on_complete bell_on_prompt busy_ack_enabled busy_input_mode
+  busy_steer_ack_enabled cli_multiline_shortcuts cli_rebuild_scrollback_on_redraw cli_refresh_interval compact
+  copy_shortcut credits_notices details_mode ephemeral_system_ttl file_mutation_verifier final_response_markdown
+  focus_saved_tool_progress focus_view friendly_tool_labels inline_diffs interface interim_assistant_messages
+  language memory_notifications mouse_tracking persist_prompts persistent_output persistent_output_max_lines
+  personality pet platforms reasoning_full reasoning_style resume_display resume_exchanges resume_last_session
+  resume_max_assistant_chars resume_max_assistant_lines resume_max_user_chars resume_skip_tool_only
+  runtime_footer sections show_commentary show_cost show_reasoning skin spinner_token_flow status_bar
+  status_phrases streaming timestamp_format timestamps tool_preview_length tool_progress tool_progress_command
+  tool_progress_grouping tool_progress_overrides tui_agents_nudge tui_auto_resume_recent tui_status_indicator
+  turn_completion_explainer turn_summary user_message_preview vim_mode`.split(/\s+/),
+)

@@ -16,6 +16,7 @@ export {
   type ReasoningEffort,
   type UndoEntry,
 } from './conversation/entry.js'
+export { imageType, MAX_IMAGE_BYTES } from './conversation/image-type.js'
 export {
   type AssistantMessage,
   type AssistantPart,

@@ -164,6 +164,11 @@ export interface ProgramRequest {
   readonly outside?: boolean
   /** As of `ExecOptions`. */
   readonly network?: 'on' | 'off'
+  /**
+   * The program is spoken to on its descriptors 3 (it reads) and 4 (it writes), as browsers are; its standard input and output are empty.
+   * Only environments of this machine can. Default `false`.
+   */
+  readonly onDescriptors?: boolean
 }
 
 /** How a program ended. Behind a client program such as `ssh` a signal may be told as exit code 128 plus its number. */

@@ -20,6 +20,7 @@ export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-che
 export type { BackendRequest, Factories, MemoryRequest } from './extension/factories.js'
 export type {
   ActionEvent,
+  AnswerEvent,
   ApprovalRequestEvent,
   ApprovalResolveEvent,
   ChildEndEvent,

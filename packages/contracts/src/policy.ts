@@ -28,8 +28,23 @@ export type Action =
       readonly runsLater?: true
       readonly backend: string
     }
-  | { readonly type: 'fetch'; readonly url: string; readonly method: string }
-  | { readonly type: 'send'; readonly target: string }
+  | {
+      readonly type: 'fetch'
+      readonly url: string
+      readonly method: string
+      /** From a service that the person configured for the agent, wherever it is, and that only looks something up. */
+      readonly chosen?: 'looks'
+    }
+  | {
+      readonly type: 'send'
+      readonly target: string
+      /**
+       * To a service that the person configured for the agent, and not in their name. `looks`: it is said to change nothing. `acts` asks once
+       * text from outside was read. `asks` always does: the person does not trust it, or it is not what they accepted. Default: a message in
+       * the person's name, which asks.
+       */
+      readonly chosen?: 'looks' | 'acts' | 'asks'
+    }
 
 /** On whose behalf an action is asked for. */
 export interface Subject {
@@ -52,6 +67,17 @@ export interface Subject {
   readonly workspace?: string
   /** Absolute folders that files are written in without asking, and that a command is held to, beside temporary ones. Default: any folder. */
   readonly writable?: readonly string[]
+  /** Whose code acts, with the origin `plugin`. What it has not declared is denied. Default: that of Hermes. */
+  readonly plugin?: ActingPlugin
+}
+
+/** A plugin as the policy knows it: what it declared, and the person agreed to. */
+export interface ActingPlugin {
+  readonly name: string
+  /** Whether it runs commands. */
+  readonly exec: boolean
+  /** `true`: any host. Else the hosts, each with or without a port; `*.example.com` for those below. */
+  readonly network: boolean | readonly string[]
 }
 
 declare const permitBrand: unique symbol
@@ -108,7 +134,8 @@ export interface Policy {
   /**
    * Answers at once; never waits for a person. With no listener for the session an `ask` rule becomes `deny`. With `mayAsk: false` it does
    * so too, and nobody hears of the question: for what is done without anybody having asked for it. Default `true`. With `ask` what would
-   * be allowed is a question all the same, answered for this once; a policy that cannot ask denies it.
+   * be allowed is a question all the same, answered for this once; a policy that cannot ask denies it. With `agreed` a person was shown
+   * exactly this action before and said yes: what would be a question is allowed. What is denied stays denied.
    */
   decide(
     action: Action,
@@ -118,6 +145,8 @@ export interface Policy {
       readonly mayAsk?: boolean
       /** Who wants a person asked, such as the name of an extension, and why in a line. */
       readonly ask?: { readonly rule: string; readonly reason: string }
+      /** Where the person's yes is kept, for the audit trail. */
+      readonly agreed?: string
     },
   ): Promise<Decision>
   /** Waits for the answer to an `ask`. Abort denies; running out of time parks. */
@@ -267,4 +296,16 @@ export function parseApproval(text: string): Approval {
   const { question, ...approval } = JSON.parse(text) as Approval
   const { [STORED]: where, ...subject } = question.subject as Subject & { readonly [STORED]: string }
   return { ...approval, question: { ...question, subject: { ...subject, platform: where } } }
+}
+
+/**
+ * Which projects a person trusts with what they bring: instructions, skills, plugins, MCP servers, hooks. Nothing of another project runs by
+ * itself.
+ */
+export interface FolderTrust {
+  /**
+   * Whether the person trusts the project that the absolute `folder` belongs to (its repository, else the folder itself), and nothing of what
+   * their answer covers has changed since. Unknown, changed and unreadable projects are not trusted. Never rejects.
+   */
+  isTrusted(folder: string): Promise<boolean>
 }

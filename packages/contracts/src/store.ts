@@ -1,4 +1,5 @@
 import type { Entry, MessageEntry, NewEntry } from './conversation/entry.js'
+import type { UserPart } from './conversation/message.js'
 import type { Usage } from './conversation/usage.js'
 import type { JsonObject } from './json.js'
 
@@ -84,13 +85,19 @@ export interface SessionLog {
   entries(sessionId: string, options?: { readonly afterSeq?: number }): Promise<readonly Entry[]>
   /**
    * Appends all or none and resolves once they are durable; returns their `seq` in order. `take` are keys of inbox messages of this session that
-   * the entries say: they are taken in the same step.
+   * the entries say: they are taken in the same step. `send` is what chats are told of them: it is in the outbox in the same step too, a key
+   * that is there already once. A store without an outbox takes no `send`.
    * Rejects with `store.lease_lost` when `lease` is not the newest one, with `store.inbox_message_taken` when an inbox message is not waiting any more.
    */
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    options: { readonly lease: Lease; readonly atMs?: number; readonly take?: readonly string[] },
+    options: {
+      readonly lease: Lease
+      readonly atMs?: number
+      readonly take?: readonly string[]
+      readonly send?: readonly NewOutboxMessage[]
+    },
   ): Promise<readonly number[]>
   /**
    * Keeps the answer that is being streamed, outside the log and in place of what was kept of the session before; `null` forgets it. The
@@ -121,6 +128,8 @@ export interface SessionStore {
   readonly leases: Leases
   /** What arrives for sessions while nobody runs them. Absent in a store that takes none. */
   readonly inbox?: Inbox
+  /** What chats are to be told. Absent in a store that keeps none. */
+  readonly outbox?: OutboxWriter
 }
 
 /** Something for a session to hear of, once. */
@@ -131,6 +140,39 @@ export interface InboxMessage {
   /** Dotted name, for example `delegation.result`. */
   readonly kind: string
   readonly body: JsonObject
+}
+
+/** The kind of an inbox message that a person said in a chat. */
+export const CHAT_MESSAGE = 'chat.message'
+
+/**
+ * What a person said in a chat, as the body of an inbox message of the kind {@link CHAT_MESSAGE}. It becomes the user's message in the append
+ * that takes it.
+ */
+export interface ChatMessageBody {
+  readonly parts: readonly UserPart[]
+  /** Who wrote it, where several people share a chat. */
+  readonly author?: string
+  /** The chat platform's id of the message. */
+  readonly platformMessageId?: string
+}
+
+/** A message that a chat is to be told. */
+export interface NewOutboxMessage {
+  /** Counts once, for as long as the message is kept. */
+  readonly key: string
+  /** `telegram`, `email` … */
+  readonly platform: string
+  /** Where to, as the platform's adapter reads it. Messages to one target go out in the order in which they were written. */
+  readonly target: string
+  /** What; its sender knows how to read it. */
+  readonly body: JsonObject
+}
+
+/** Where messages to chats are written. Rejections are `HermesError` `store.*`. */
+export interface OutboxWriter {
+  /** Adds all or none, in order; resolves once they are durable, with how many of the keys were new. */
+  add(messages: readonly NewOutboxMessage[]): Promise<number>
 }
 
 /** Messages to sessions: durable, each delivered and taken exactly once. Rejections are `HermesError` `store.*`. */

@@ -1,7 +1,7 @@
 import type { ImagePart, TextPart, ToolResultPart } from './conversation/message.js'
 import type { Environment } from './environment.js'
 import type { JsonObject, JsonValue } from './json.js'
-import type { Action, Permit } from './policy.js'
+import type { ActingPlugin, Action, Permit } from './policy.js'
 
 /** JSON Schema of an object, as models get it. */
 export type JsonSchema = JsonObject
@@ -275,6 +275,8 @@ export interface Tool<Args = unknown> {
   readonly requires?: readonly string[]
   /** All its results are text from outside: files, pages, what programs print. Default `false`: only results that say so. */
   readonly external?: boolean
+  /** Whose it is: what its calls do is asked for with the origin `plugin`, and what was not declared is denied. Default: of Hermes. */
+  readonly plugin?: ActingPlugin
   /** Longer results are cut head and tail. Default 100,000. */
   readonly maxResultChars?: number
   /** Description with live limits, in place of `description`; read once per session. `names` are the tools shown beside it. */

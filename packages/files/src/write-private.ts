@@ -8,7 +8,7 @@ import { errorLine, HermesError } from '@hermes/contracts'
  * where nothing is at its end. Missing folders are made with mode 0700.
  * @throws HermesError `files.not_writable`
  */
-export async function writePrivate(file: string, text: string): Promise<void> {
+export async function writePrivate(file: string, text: string | Uint8Array): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     const target = await realpath(file).catch(() => linkedFrom(file))
@@ -29,7 +29,7 @@ async function linkedFrom(file: string): Promise<string> {
   return resolve(dirname(file), await readlink(file).catch(() => file))
 }
 
-async function writeNew(file: string, text: string): Promise<void> {
+async function writeNew(file: string, text: string | Uint8Array): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
   try {
     await handle.writeFile(text)

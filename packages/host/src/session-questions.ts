@@ -22,6 +22,10 @@ interface SessionQuestionsOptions {
 
 const NOBODY: Answer = { type: 'unanswered', reason: 'Nobody can answer questions here.' }
 
+/** A call may ask several things, one after the other. */
+const isSame = (question: Question, callId: string) => (one: KeptQuestion) =>
+  one.callId === callId && one.question.question === question.question
+
 /** The questions of one session. */
 export class SessionQuestions {
   readonly #options: SessionQuestionsOptions
@@ -42,7 +46,7 @@ export class SessionQuestions {
   ): Promise<Answer | ParkedQuestion> {
     if (question.isSecret && answers === 'now') return this.#wait({ id: randomUUID(), question }, signal)
     const known = await this.#earlier()
-    const same = known.find((one) => one.callId === callId)
+    const same = known.find(isSame(question, callId))
     if (same?.answer != null) return this.#give(same)
     if (question.isSecret || answers === 'never') return NOBODY
     const kept = await this.#keep(question, callId, known)
@@ -63,9 +67,9 @@ export class SessionQuestions {
   async #keep(question: Question, callId: string, earlier: readonly KeptQuestion[]): Promise<KeptQuestion> {
     const { sessionId, clock } = this.#options
     const now = clock.now()
-    const same = earlier.find((one) => one.callId === callId)
+    const same = earlier.find(isSame(question, callId))
     // A session asks one thing at a time: what another call asked has been passed over.
-    for (const other of earlier) if (other !== same) await this.#put({ ...other, status: 'used' })
+    for (const other of earlier) if (other.callId !== callId) await this.#put({ ...other, status: 'used' })
     const times = { askedAtMs: now, expiresAtMs: now + EXPIRES_AFTER_MS, answer: null, by: null } as const
     const kept: KeptQuestion = { id: same?.id ?? randomUUID(), sessionId, callId, question, ...times, status: 'open' }
     await this.#put(kept)

@@ -57,6 +57,8 @@ export interface ModelEndpoint {
   readonly keySource?: string | undefined
   /** Tokens of the model's window. With it, a connection dropped on a nearly full one counts as too long a conversation. */
   readonly contextLength?: number | (() => number | undefined) | undefined
+  /** Whether the model takes images, asked when there are some; of one that does not they are left out. Default: it is tried. */
+  readonly seesImages?: (() => Promise<boolean>) | undefined
   /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
   readonly prices?: ModelPrices | ((model: string) => Promise<ModelPrices | null>) | undefined
 }
@@ -221,6 +223,11 @@ export class Endpoint {
     let found = this.#prices.get(model)
     if (!found) this.#prices.set(model, (found = prices(model).catch(() => null)))
     return found
+  }
+
+  /** Whether it is known that the model takes no images. Never rejects. */
+  async isBlind(): Promise<boolean> {
+    return !((await this.options.seesImages?.().catch(() => true)) ?? true)
   }
 
   /** A smaller image, made once; `null` where that cannot be done. */

@@ -267,9 +267,15 @@ async function repaired(
   endpoint: Endpoint,
   more: ReadonlySet<RequestRepair>,
 ): Promise<ModelRequest> {
-  if (endpoint.repairs.size === 0 && more.size === 0) return request
+  const isUnseen = hasImages(request) && (await endpoint.isBlind())
+  const repairs = new Set([...endpoint.repairs, ...more, ...(isUnseen ? ['drop-images' as const] : [])])
+  if (repairs.size === 0) return request
   const { repairRequest } = await import('./repairs.js')
-  return repairRequest(request, new Set([...endpoint.repairs, ...more]), (image) => endpoint.shrink(image))
+  return repairRequest(request, repairs, (image) => endpoint.shrink(image))
+}
+
+function hasImages({ messages }: ModelRequest): boolean {
+  return messages.some(({ content }) => content.some((part) => part.type === 'image'))
 }
 
 /** Nothing said and nothing called, although the model says that it is done. */

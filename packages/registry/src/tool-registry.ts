@@ -141,6 +141,8 @@ class Registry implements ToolRegistry {
   readonly #listing: SourceListingOptions
   readonly #allowed: ReadonlySet<string> | null
   #sources: readonly SourceListing[] = []
+  /** Whether tools came, or a source whose tools come and go: some may be gone and come again. */
+  #hasGuests = false
   #used: readonly { readonly base: Registry }[] = []
   #changes = 0
   #merged: { readonly generation: number; readonly toolsets: Readonly<Record<string, Toolset>> } | null = null
@@ -187,6 +189,7 @@ class Registry implements ToolRegistry {
     if (this.#allowed && !this.#allowed.has(tool.name)) return registered
     this.deregister(tool.name)
     this.#tools.set(tool.name, registered)
+    this.#hasGuests = true
     for (const alias of tool.aliases ?? []) this.#aliases.set(alias, tool.name)
     this.#changes++
     return registered
@@ -216,6 +219,7 @@ class Registry implements ToolRegistry {
       )
     const listing = new SourceListing(source, this.#listing)
     listing.start()
+    this.#hasGuests ||= source.onChange !== undefined
     this.#sources = [...this.#sources, listing]
     this.#changes++
     return {
@@ -308,18 +312,27 @@ class Registry implements ToolRegistry {
     ]
   }
 
-  /** Names of toolsets that may have tools later. */
-  #sourceNames(): readonly string[] {
-    return [...this.#sources.map(({ source }) => source.name), ...this.#used.flatMap(({ base }) => base.#sourceNames())]
+  /** Names of toolsets that may have tools later; where only some tools may be had, of those that have one of them. */
+  #sourceNames(allowed = this.#allowed): readonly string[] {
+    const mayBring = ({ names }: SourceListing) => !allowed || names.some((name) => allowed.has(name))
+    return [
+      ...this.#sources.filter(mayBring).map(({ source }) => source.name),
+      ...this.#used.flatMap(({ base }) => base.#sourceNames(allowed)),
+    ]
   }
 
   toolsets(): Readonly<Record<string, Toolset>> {
     const { generation } = this
     if (this.#merged?.generation === generation) return this.#merged.toolsets
-    const mayCome = this.#sources.length > 0 || this.#used.some(({ base }) => base.generation > 0)
+    const mayCome = this.#mayList() || this.#used.some(({ base }) => base.#hasGuests || base.#mayList())
     const toolsets = mergeToolsets(this.#registered(), this.#custom, { aliases: this.#aliases, mayCome })
     this.#merged = { generation, toolsets }
     return toolsets
+  }
+
+  /** Whether a source may have further tools: one that says when it changes, and one that is not listed yet. */
+  #mayList(): boolean {
+    return this.#sources.some(({ source, version }) => source.onChange !== undefined || version === 0)
   }
 
   async definitions(selection: ToolsetSelection = {}): Promise<readonly ToolDefinition[]> {

@@ -19,6 +19,9 @@ describe('resolveToolsets', () => {
       'search_files',
       'session_search',
       'terminal',
+      'vision_analyze',
+      'web_extract',
+      'web_search',
       'write_file',
     ])
   })

@@ -21,7 +21,18 @@ const deferred = (description: string, tools: readonly string[]): Toolset =>
 const platform = (name: string, includes: readonly string[]): Toolset =>
   Object.freeze({ ...set(`Everything for ${name}`, [], includes), isOpen: true })
 
-const UNATTENDED = ['file', 'terminal', 'todo', 'memory', 'delegation', 'code_execution', 'checkpoints', 'moa']
+const UNATTENDED = [
+  'file',
+  'terminal',
+  'todo',
+  'memory',
+  'delegation',
+  'code_execution',
+  'checkpoints',
+  'moa',
+  'vision',
+  'web',
+]
 const EVERYDAY = [...UNATTENDED, 'clarify']
 /** Where one person works alone: past sessions are theirs. */
 const OWN = [...EVERYDAY, 'session_search', 'learning']
@@ -68,6 +79,9 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   code_execution: set('Run programs that call tools', ['execute_code']),
   memory: set('Remember across sessions', ['memory', 'recall']),
+  vision: deferred('Look at images', ['vision_analyze']),
+  web: set('Search the web and read pages', ['web_search', 'web_extract']),
+  search: set('Search the web', ['web_search']),
   moa: deferred('Put a hard question to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),

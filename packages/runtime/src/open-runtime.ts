@@ -1,4 +1,5 @@
 import { createExtensionRegistry, type ExtensionRegistry } from '@hermes/agent-core'
+import type { HomeBrowser } from '@hermes/browser'
 import { type HomeCheckpoints, openHomeCheckpoints } from '@hermes/checkpoints/extension'
 import {
   allowNothing,
@@ -7,19 +8,26 @@ import {
   loadConfig,
   loadPermissions,
   loadSecrets,
+  openTrust,
+  type TrustStore,
   withTerminalVariables,
 } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { ImagePart } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
+import type { HomeHooks } from '@hermes/hooks'
+import type { HomeMcp } from '@hermes/mcp'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
 import { createIsolationSupport, type Workspaces, writableRoots } from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
+import type { Web } from '@hermes/web'
 import { HomeAgents } from './agents/home-agents.js'
 import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
+import { openHomeBrowser } from './browser/home-browser.js'
 import { keepResultsIn } from './context/kept-results.js'
 import type { EnvironmentRequest } from './environment/environment-request.js'
 import { isolationOf } from './environment/isolation-options.js'
@@ -31,8 +39,11 @@ import { runJobs } from './extensions/job-runner.js'
 import { type LoadedExtensions, loadExtensions } from './extensions/load-extensions.js'
 import { configSecrets, keyVariableNames, redactingLogger } from './home/home-secrets.js'
 import { makeHome } from './home/make-home.js'
-import { networkProblems } from './home/network-settings.js'
+import { networkOf, networkProblems } from './home/network-settings.js'
 import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './home/open-store.js'
+import { isSafe, startedWith } from './home/started-with.js'
+import { openHomeHooks } from './hooks/open-home-hooks.js'
+import { openHomeMcp } from './mcp/home-mcp.js'
 import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memory.js'
 import { type HomeMemory, openHomeMemory } from './memory/home-memory.js'
 import { PersonalMemories } from './memory/personal-memory.js'
@@ -46,6 +57,7 @@ import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
 import { cacheOf } from './people/cache-of.js'
 import { type People, readPeople } from './people/people.js'
+import { agreeToHooks, type OpenedPlugins, openHomePlugins } from './plugins/open-home-plugins.js'
 import { currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
 import { TurnScopes } from './policy/turn-scopes.js'
@@ -59,6 +71,7 @@ import type {
   SessionJob,
   ToolStatus,
 } from './runtime.js'
+import { openHomeWeb, webExtension } from './web/home-web.js'
 
 /**
  * Opens a home. Broken configuration never stops it: see `problems`.
@@ -67,17 +80,27 @@ import type {
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { home, env } = options
   await makeHome(home)
-  const [loaded, secrets, permissions, stored] = await Promise.all([
+  const [read, secrets, permissions, stored] = await Promise.all([
     loadConfig({ home, env }),
     loadSecrets({ home, env }),
     loadPermissions({ home }),
     findCredentials(home, options.clock ?? systemClock),
   ])
+  const loaded = startedWith(read, options)
   const rules = parseRules(loaded.asksAlways ? allowNothing(permissions.rules) : permissions.rules, permissions)
   const { proxies, problems: proxyProblems } = readProxies(env)
   const { config, problems: ofVariables } = withTerminalVariables(loaded.config, secrets.values)
   const found = [...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const problems = [...found, ...ofVariables]
+  const trust = openTrust({
+    ...{ home, trustedNow: options.trust ? options.cwd : undefined },
+    now: () => (options.clock ?? systemClock).now(),
+  })
+  const plugins = await openHomePlugins({
+    ...options,
+    ...{ config, own: loaded.own, secrets: secrets.values, trust, isSafe: isSafe(options) },
+    clock: options.clock ?? systemClock,
+  })
   const { routing } = config
   const routes = routing.length === 0 ? [] : (await import('./models/routing.js')).routingProblems(routing)
   const { engine } = config.context
@@ -94,6 +117,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     proxies,
     stored,
     ownConfig: loaded,
+    ...{ trust, plugins },
     ownExtensions: await loadExtensions(config.extensions, homeLayout(home).extensions),
     engineProblems: engines,
     problems: [
@@ -112,6 +136,8 @@ interface Loaded {
   readonly proxies: Proxies | null
   readonly stored: StoredCredentials
   readonly ownConfig: OwnConfig
+  readonly trust: TrustStore
+  readonly plugins: OpenedPlugins
   readonly ownExtensions: LoadedExtensions
   /** Of `context.engine`, where no extension makes what it names. */
   readonly engineProblems: readonly string[]
@@ -134,6 +160,9 @@ class HomeRuntime implements Runtime {
   readonly policy: Policy
   readonly permissions: HomePolicy
   readonly checkpoints: HomeCheckpoints
+  readonly mcp: HomeMcp
+  readonly web: Web
+  readonly browser: HomeBrowser
   readonly extensions: ExtensionRegistry
   readonly #options: RuntimeOptions
   readonly #loaded: Loaded
@@ -146,6 +175,8 @@ class HomeRuntime implements Runtime {
   readonly #poolRedactor = createRedactor({ secrets: [] })
   #extensionProviders: ModelChoiceOptions['endpoints'] = {}
   readonly people: People
+  readonly trust: TrustStore
+  readonly hooks: HomeHooks
   readonly #memories: PersonalMemories
   #store: Promise<HomeStore> | null = null
   readonly #modelResolver: ModelResolver
@@ -195,6 +226,7 @@ class HomeRuntime implements Runtime {
       spending: () => this.#modelResolver.spending(),
     })
     this.people = readPeople(config)
+    this.trust = loaded.trust
     this.#memories = new PersonalMemories({
       directory: homeLayout(home).memories,
       groupsSeeOwner: config.groups.memory === 'owner',
@@ -220,11 +252,60 @@ class HomeRuntime implements Runtime {
       reviewModel: (sessionId) => this.#reviewModel(sessionId),
     })
     this.policy = this.permissions.policy
+    this.hooks = openHomeHooks({
+      ...common,
+      ...{ env: options.env, user: options.user, secrets: secrets.values, trust: this.trust, policy: this.policy },
+      ...(options.acceptHooks === undefined ? {} : { acceptHooks: options.acceptHooks }),
+      isSafe: isSafe(options),
+      pluginHooks: () => loaded.plugins.plugins.hooks(),
+      secretNames: () => [...secrets.secretNames, ...this.#keyVariables()],
+    })
+    this.mcp = openHomeMcp({
+      ...common,
+      own: loaded.ownConfig.own,
+      brought: loaded.plugins.plugins.servers,
+      env: options.env,
+      tempDir,
+      user: options.user,
+      policy: this.policy,
+      isolationSupport: this.#isolationSupport,
+      conceal: this.#poolRedactor.add,
+      modelOf: (sessionId) => this.#auxiliaryTasks.client('mcp', this.#choiceOf(sessionId)),
+    })
+    this.web = openHomeWeb({
+      ...common,
+      secrets: secrets.values,
+      proxies: loaded.proxies,
+      permissions: this.permissions,
+      extensions: () => this.extensions,
+      isolationSupport: this.#isolationSupport,
+    })
+    this.#closers.add(() => this.web.close())
+    loaded.plugins.serve({
+      policy: this.policy,
+      isolationSupport: this.#isolationSupport,
+      fetchTo: (address) => this.#fetchAsPlugin(address),
+      agreeToHooks: (source) => agreeToHooks(this.hooks, cwd, source),
+      logger: this.#logger,
+    })
+    this.browser = openHomeBrowser({
+      ...common,
+      env: options.env,
+      user: options.user,
+      policy: this.policy,
+      proxies: loaded.proxies,
+    })
     this.extensions = this.#setUpExtensions()
     const providers = extensionProviders(this.extensions)
     this.#extensionProviders = providers.endpoints
     const ofConfig = readConfigSections(this.extensions, loaded.ownConfig)
-    const ofExtensions = [...loaded.ownExtensions.problems, ...this.extensions.problems, ...providers.problems]
+    const ofPlugins = loaded.plugins.plugins.problems
+    const ofExtensions = [
+      ...loaded.ownExtensions.problems,
+      ...ofPlugins,
+      ...this.extensions.problems,
+      ...providers.problems,
+    ]
     const ofEngine = this.extensions.factory('context-engine', config.context.engine) ? [] : loaded.engineProblems
     this.problems = [...ofConfig, ...loaded.problems, ...ofEngine, ...ofExtensions, ...this.people.problems]
     const { tools, agents } = this.#openAgents(common)
@@ -237,13 +318,18 @@ class HomeRuntime implements Runtime {
     const { secrets } = this.#loaded
     const turnScopes = new TurnScopes()
     const memoryOf = (person: string | null) => this.#memories.of(person)
-    const parts = { checkpoints: this.checkpoints, memoryOf }
+    const parts = { checkpoints: this.checkpoints, memoryOf, web: this.web }
     const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...this.#environmentRequest(cwd), person })
     const tools = new HomeTools({
       ...common,
       ...parts,
       codeIn,
       seesImages: (sessionId) => this.#seesImages(sessionId),
+      describeImage: (image, options) => this.#describeImage(image, options),
+      fetchBytes: async (url, options) => {
+        const { createPublicFetch } = await import('@hermes/safety/public-fetch')
+        return createPublicFetch({ proxies: this.#loaded.proxies, network: networkOf(this.config) })(url, options)
+      },
       extensionTools: this.extensions.tools,
       isolationSupport: this.#isolationSupport,
       sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
@@ -264,6 +350,7 @@ class HomeRuntime implements Runtime {
       modelResolver: this.#modelResolver,
       auxiliaryTasks: this.#auxiliaryTasks,
       tools,
+      serversOf: this.mcp.forSession,
       turnScopes,
       environmentIn: (cwd, of) => this.#environment(cwd, of),
       extensions: this.extensions,
@@ -277,9 +364,15 @@ class HomeRuntime implements Runtime {
     const builtIn = builtInExtensions({
       config: this.config,
       checkpoints: this.checkpoints,
+      mcp: this.mcp,
+      web: webExtension(this.web, { policy: this.policy, user: this.#options.user }),
+      plugins: this.#loaded.plugins.plugins,
+      browser: this.browser,
       remembers: this.memory !== null,
       longMemoryOf: this.longMemory && ((sessionId) => this.#longMemoryOf(sessionId)),
       permissions: this.permissions,
+      trust: this.trust,
+      hooks: this.hooks,
       tools: () => this.tools(),
       toolsets: () => this.toolsets(),
       storage: () => this.storage(),
@@ -289,11 +382,16 @@ class HomeRuntime implements Runtime {
       logger: this.#logger,
       runtime: () => this,
       opened: this.#options,
+      seesImages: ({ session }) => this.#seesImages(session.id),
+      describeImage: (image, { about, event: { session, signal } }) =>
+        this.#describeImage(image, { about, sessionId: session.id, signal }),
       windowTokens: ({ session }) => this.models.window(this.#choiceOf(session.id)),
       delegated: (event) => this.#agents.delegated(event),
     })
     const parts = this.#options.extensions?.(builtIn) ?? builtIn
-    return createExtensionRegistry([...parts, ...this.#loaded.ownExtensions.extensions], { logger: this.#logger })
+    const { plugins, ownExtensions } = this.#loaded
+    const all = [...parts, ...ownExtensions.extensions, ...plugins.plugins.extensions]
+    return createExtensionRegistry(all, { logger: this.#logger })
   }
 
   #choiceOf(sessionId: string): ModelChoice {
@@ -324,8 +422,22 @@ class HomeRuntime implements Runtime {
     return openBackups({ path: stateDb, directory: backups, clock: this.#clock, logger: this.#logger })
   }
 
+  redact(text: string): string {
+    return this.#redact([])(text)
+  }
+
   fetchTo(baseUrl: string): typeof fetch {
     return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies })
+  }
+
+  /** The hosts of a plugin are no choice of the person's: a name may not lead into their network. */
+  #fetchAsPlugin(baseUrl: string): typeof fetch {
+    const { config, proxies } = this.#loaded
+    return async (input, init) => {
+      const { createPublicLookup } = await import('@hermes/safety/public-fetch')
+      const lookup = createPublicLookup({ network: networkOf(config) })
+      return createOriginFetch({ baseUrl, proxies, lookup })(input, init)
+    }
   }
 
   /** For model calls: asking twice costs nothing that asking anew would not. */
@@ -372,7 +484,12 @@ class HomeRuntime implements Runtime {
 
   async #seesImages(sessionId: string): Promise<boolean> {
     const choice = this.#agents.choiceOf(sessionId)
-    return choice !== undefined && this.models.sees(choice)
+    return choice !== undefined && this.models.getsImages(choice)
+  }
+
+  /** Told by a model that sees, chosen as for any auxiliary task. */
+  #describeImage(image: ImagePart, about: { about: string; sessionId: string; signal: AbortSignal }) {
+    return this.#auxiliaryTasks.describeImage(image, { ...about, main: this.#choiceOf(about.sessionId) })
   }
 
   memoryProvider(settings: Parameters<Runtime['memoryProvider']>[0]): HomeLongMemory {

@@ -1,16 +1,19 @@
 import type { Agent, AgentOptions, Children, ExtensionRegistry, SystemPrompt } from '@hermes/agent-core'
 import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
-import type { HermesConfig } from '@hermes/config'
+import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { ReasoningEffort } from '@hermes/contracts/conversation'
+import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Extension } from '@hermes/contracts/extension'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { ToolDefinition } from '@hermes/contracts/tool'
+import type { HomeHooks } from '@hermes/hooks'
 import type { KeyLimits } from '@hermes/models'
 import type { ReferenceOutcome } from '@hermes/models/mixture'
 import type { Backups, Storage } from '@hermes/storage'
+import type { OwnCommandOptions } from './agents/own-command.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
 import type { HomeLongMemory } from './memory/home-long-memory.js'
 import type { HomeMemory } from './memory/home-memory.js'
@@ -35,6 +38,16 @@ export interface RuntimeOptions {
   readonly tempDir: string
   /** Dangerous commands run without asking; the hard floor stays. Default `false`. */
   readonly yolo?: boolean
+  /** Trusts the project of `cwd` with what it brings, as long as the runtime lives. Default `false`: as the person has answered before. */
+  readonly trust?: boolean
+  /** Hooks run without the person's consent. Default `false`. */
+  readonly acceptHooks?: boolean
+  /** Without extensions, hooks, MCP servers, a context engine of one's own, and all that `ignoreRules` leaves out. Default: `HERMES_SAFE_MODE` is `1`. */
+  readonly safe?: boolean
+  /** Without instructions of projects, `SOUL.md` and what is remembered. Default: `HERMES_IGNORE_RULES` is `1`. */
+  readonly ignoreRules?: boolean
+  /** US dollars that one turn may cost, where config.yaml does not say less. Greater than 0. Default: as config.yaml says. */
+  readonly maxCostUsd?: number
   readonly logger?: Logger
   readonly clock?: Clock
   /** The parts of the home, given those that come with Hermes: add to them, or leave some out. Default: those. */
@@ -78,7 +91,11 @@ export interface AgentRequest {
   readonly notices?: boolean
   /** Whether `@file:`, `@url:` and their kin in a message are attached to it. Default `true`. */
   readonly references?: boolean
+  /** MCP servers of this session alone, as `mcp_servers` of config.yaml has them; they end with its agent. Default: none. */
+  readonly mcpServers?: Readonly<Record<string, unknown>>
   readonly ask?: AgentOptions['ask']
+  /** The chat that is told each answer, through the outbox of the store. Default: none. */
+  readonly deliverTo?: { readonly platform: string; readonly target: string }
   /** Writes the model traffic to this file. */
   readonly record?: string
   /** Answers from this file instead of a model. */
@@ -102,6 +119,10 @@ export interface ReadyAgent {
   changeModel(
     change: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl'> & { readonly force?: boolean },
   ): Promise<ReadyAgent>
+  /** Runs a command that the person typed, where its commands run. Rejects with `policy.denied` and the reason. */
+  runOwnCommand(command: string, options: OwnCommandOptions): Promise<ExecResult>
+  /** The files of its workspace as they are found, relative paths, ignore files honoured; for the person to name one. */
+  files(signal: AbortSignal): AsyncIterable<readonly string[]>
   /** What endpoints said about how much may still be asked, by key and model. */
   limits(): readonly KeyLimits[]
   /**
@@ -110,10 +131,16 @@ export interface ReadyAgent {
    * @throws HermesError `models.*`: one line with what is missing.
    */
   auxiliaryTask(task: string): Promise<ModelClient>
+  /** What of the request is left out, such as a server that cannot be started as it says; a line each. */
+  readonly problems: readonly string[]
   /** The tasks it has delegated, to watch, pause, end and tell something. */
   readonly children: Children
   /** Whether background processes or tasks of the agent still run. */
   hasProcesses(): boolean
+  /** The background processes that it started and those that have ended, as far as they are known. */
+  processes(): readonly BackgroundProcess[]
+  /** Tokens that its model takes, as far as somebody has said or looked it up; else `null`. */
+  contextWindow(): number | null
   /**
    * Ends its background processes and frees what it holds; the session stays and is noted as ended, `reason` being why in a word (default
    * `closed`). Not while a run is active.
@@ -157,6 +184,10 @@ export interface Runtime {
   runJobs(signal: AbortSignal): Promise<void>
   /** What the policy goes by, and what it would decide. */
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
+  /** Which projects the person trusts with what they bring. */
+  readonly trust: TrustStore
+  /** Programs that run at events, and what the person said of them. */
+  readonly hooks: Pick<HomeHooks, 'list' | 'agree'>
   /** Who is who, as config.yaml has it. */
   readonly people: Pick<People, 'personOf' | 'hasKeys' | 'holderOf'>
   /** What agents remember across sessions of the owner; `null` where config.yaml switches it off. */
@@ -179,6 +210,8 @@ export interface Runtime {
   readonly checkpoints: Pick<HomeCheckpoints, 'open'>
   /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
   fetchTo(baseUrl: string): typeof fetch
+  /** Takes the secrets of the home out of a text that leaves it another way than through a session's log. */
+  redact(text: string): string
   /** The keys and logins of a choice; `null` when it has one key at most, the one in it. */
   credentialsFor(choice: ModelChoice): Promise<CredentialSource | null>
   /**

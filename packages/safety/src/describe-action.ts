@@ -26,7 +26,7 @@ function verb(action: Action): string {
     case 'fetch':
       return action.method.toUpperCase()
     case 'send':
-      return 'Send to'
+      return action.chosen ? 'Call' : 'Send to'
     default:
       return action satisfies never
   }

@@ -7,6 +7,7 @@ import type { CommandContext } from './command/context.js'
 import { isCriticalPath } from './command/context.js'
 import { networkNeeds } from './command/needs-network.js'
 import { liftedRules } from './contained.js'
+import { undeclared } from './declared.js'
 import { commandText } from './describe-action.js'
 import { matchGlob } from './glob.js'
 import { surfaceAsks } from './later-surfaces.js'
@@ -66,6 +67,9 @@ export function evaluate(action: Action, subject: Subject, options: EvaluationOp
   ) {
     return deny('floor', 'delete-system', 'The system or a home folder would be lost; nothing permits that.')
   }
+  const missing = undeclared(action, subject.plugin)
+  if (missing !== null)
+    return deny('protected', 'plugin-capability', `${missing[0]!.toUpperCase()}${missing.slice(1)}.`)
   const glob = denyingGlob(analyzed, options)
   if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" forbids it.`)
   const check = checkTarget(action, subject, options)
@@ -111,9 +115,7 @@ function asksOfItself(
   return [
     ...(check ? [check] : []),
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
-    ...(action.type === 'send' && subject.origin === 'model'
-      ? [ask('built-in', ['send'], 'it sends a message in your name')]
-      : []),
+    ...sendAsks(action, subject),
     ...(beyond ? [ask('built-in', beyond.rules, beyond.reason)] : []),
     ...surfaceAsks(analyzed, options).map(({ rule: name, reason }) => ask('built-in', [name], reason)),
     ...(network ? [ask('built-in', network.rules, network.reason)] : []),
@@ -121,6 +123,17 @@ function asksOfItself(
       ? outsideTextAsks(analyzed, options).map(({ rule: name, reason }) => ask('built-in', [name], reason))
       : []),
   ]
+}
+
+function sendAsks(action: Action, { origin }: Subject): readonly Asking[] {
+  if (action.type !== 'send') return []
+  if (action.chosen === undefined)
+    return origin === 'model' || origin === 'plugin'
+      ? [ask('built-in', ['send'], 'it sends a message in your name')]
+      : []
+  return action.chosen === 'asks' && origin !== 'operator'
+    ? [ask('built-in', ['send-chosen'], 'its server is not trusted, or it is not what was accepted')]
+    : []
 }
 
 function asksToLeave(analyzed: AnalyzedAction, options: EvaluationOptions): Asking {
@@ -198,6 +211,7 @@ export function checkTarget(
     const check = checkUrl(action.url, options.network)
     if (check.ok) return null
     const near = check.rule === 'loopback' || check.rule === 'private-network'
+    if (near && action.chosen === 'looks') return null
     return near
       ? ask('protected', [check.rule], check.reason)
       : deny('protected', check.rule, `This URL is not fetched: ${check.reason}.`)

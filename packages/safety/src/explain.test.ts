@@ -116,6 +116,6 @@ describe('explainAction', () => {
 })
 
 it('finds rules about tools that do not exist', () => {
-  const rules = sourced({ 'browsr.*': 'deny', 'browser.*': 'deny', 'mcp__x__*': 'deny', clarfy: 'ask', '*': 'ask' })
-  expect(rulesOfNoTool(settings({ rules }), ['browser_click', 'clarify'])).toEqual(['browsr.*', 'clarfy'])
+  const rules = sourced({ 'painter.*': 'deny', 'browser.*': 'deny', 'mcp__x__*': 'deny', clarfy: 'ask', '*': 'ask' })
+  expect(rulesOfNoTool(settings({ rules }), ['browser_click', 'clarify'])).toEqual(['painter.*', 'clarfy'])
 })

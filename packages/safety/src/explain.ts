@@ -168,7 +168,9 @@ function says(stage: Stage, analyzed: AnalyzedAction, { options, winner, granted
       if (found?.level === 'dangerous') return `${found.rules.join(', ')}: it ${found.reason}`
       if (isOutside(action)) return askOutsideIsolation(analyzed, options).reason
       if (action.type === 'write') return askToWrite(analyzed, options)?.reason ?? 'it is not known to be dangerous'
-      return action.type === 'send' ? 'messages in your name ask' : 'it is not known to be dangerous'
+      if (action.type !== 'send') return 'it is not known to be dangerous'
+      if (action.chosen === undefined) return 'messages in your name ask'
+      return action.chosen === 'asks' ? 'its server is not trusted' : 'its server was chosen by you'
     default:
       return stage satisfies never
   }

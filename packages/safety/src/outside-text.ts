@@ -44,9 +44,9 @@ export function outsideTextAsks(
 ): readonly OutsideTextAsk[] {
   switch (action.type) {
     case 'send':
-      return [SENDS]
+      return action.chosen === 'looks' ? [] : [SENDS]
     case 'fetch':
-      return READING_METHODS.includes(action.method.toUpperCase()) ? [] : [SENDS]
+      return action.chosen === 'looks' || READING_METHODS.includes(action.method.toUpperCase()) ? [] : [SENDS]
     case 'write':
       return isOutside(action, action.path, options) ? [WRITES] : []
     case 'read':

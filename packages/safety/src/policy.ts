@@ -155,6 +155,10 @@ class RulePolicy implements RevocablePolicy {
         await this.#audit(action, subject, { decision: 'allow', rule: verdict.rule })
         return { type: 'allow', permit: this.#permit(action, subject) }
       case 'ask':
+        if (options.agreed !== undefined) {
+          await this.#audit(action, subject, { decision: 'allow', rule: verdict.rules[0]!, by: options.agreed })
+          return { type: 'allow', permit: this.#permit(action, subject) }
+        }
         if (mayAsk) return this.#ask(action, subject, verdict, options)
         return { type: 'deny', rule: verdict.rules[0]!, reason: sentence(verdict.reason) }
       default:

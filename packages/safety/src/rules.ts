@@ -61,6 +61,7 @@ const KINDS: Readonly<Record<string, Selector>> = Object.freeze({
   fetch: FETCH,
   send: SEND,
   send_message: SEND,
+  browser: { ...EVERYTHING, tool: 'browser.*' },
 })
 
 /** A rule split into what it selects and what it asks of the action. */

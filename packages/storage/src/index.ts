@@ -4,6 +4,7 @@ export type { Job, JobFilter, JobStatus, Jobs, NewJob } from './jobs.js'
 export type { Learning, Learnings, NewLearning } from './learnings.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
+export type { Outbox, OutboxMessage, OutboxOutcome, OutboxState } from './outbox.js'
 export { describeStoreUrl } from './postgres/server/store-url.js'
 export { bringIn, findRescueFiles, type RescueFile, type RescueOutcome } from './rescue-files.js'
 export type {

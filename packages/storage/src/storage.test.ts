@@ -11,6 +11,7 @@ import {
   testEnds,
   testJobs,
   testLedger,
+  testOutbox,
   testQuestionStore,
   testStorage,
   testStore,
@@ -82,6 +83,31 @@ testJobs({
     }
     return { jobs: stores[0].jobs, other: stores[1].jobs, close }
   },
+})
+
+testOutbox({
+  create: async (options) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
+    const path = join(folder, 'state.db')
+    const stores = [await openStorage({ path, ...options }), await openStorage({ path, ...options })] as const
+    const close = async () => {
+      await Promise.all(stores.map((store) => store.close()))
+      rmSync(folder, { recursive: true, maxRetries: 10 })
+    }
+    return { store: stores[0], other: stores[1].outbox, close }
+  },
+})
+
+it('gives a message of a sender that has ended to another at once, as one that may be sent', async () => {
+  const first = await open({
+    owner: `${spawnSync('true').pid}@${processIdentity().split('@')[1]!.split('#')[0]}#1.dead`,
+  })
+  await first.store.outbox.add([{ key: 'k', platform: 'telegram', target: '1', body: {} }])
+  await first.store.outbox.take({ platform: 'telegram' })
+  const other = await openStorage({ path: first.path })
+  expect(await other.outbox.take({ platform: 'telegram' })).toMatchObject({ mayBeSent: true, attempt: 2 })
+  await other.close()
+  await first.close()
 })
 
 it('gives a job of a process that has ended to another at once', async () => {

@@ -13,6 +13,7 @@ import type {
 import type { QuestionStore } from '@hermes/contracts/tool'
 import type { Jobs } from './jobs.js'
 import type { Learnings, PersonFilter } from './learnings.js'
+import type { Outbox } from './outbox.js'
 import type { SessionSummaries } from './summaries.js'
 
 /** Options of `openStorage`: a file, or a database on a server. */
@@ -193,6 +194,8 @@ export interface MetaStore {
    * @throws HermesError `store.reserved_key` for the keys of the store itself.
    */
   set(key: string, value: string | null): Promise<void>
+  /** All whose keys begin so, in order of the keys. */
+  list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
 }
 
 /** Which sessions there are: made, found, changed, removed. */
@@ -317,6 +320,8 @@ export interface Storage extends SessionStore {
   readonly leases: StoredLeases
   /** What arrives for sessions while nobody runs them. */
   readonly inbox: Inbox
+  /** What chats are to be told. */
+  readonly outbox: Outbox
   readonly search: SessionSearch
   /** Questions to a person that are not answered, or whose answer was not used yet. */
   readonly approvals: ApprovalStore

@@ -43,16 +43,18 @@ interface AuthServerOptions {
   readonly tokenLifeS?: number
   /** Seconds between two questions that clients with a device code are told. Default: nothing, which means 5. */
   readonly pollIntervalS?: number
+  /** Whether clients may register themselves. Default `false`. */
+  readonly registers?: boolean
 }
 
 /** Starts one on a free port. */
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
-  const { tokenLifeS = 3_600, pollIntervalS } = options
+  const { tokenLifeS = 3_600, pollIntervalS, registers = false } = options
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = createProvider(issuer, tokenLifeS)
+  const provider = createProvider(issuer, { tokenLifeS, registers })
   const handle = provider.callback()
   const tokenRequests: { grantType: string; status: number }[] = []
   const failures: { readonly status: number; readonly body: string }[] = []
@@ -108,7 +110,10 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   }
 }
 
-function createProvider(issuer: string, tokenLifeS: number): Provider {
+function createProvider(
+  issuer: string,
+  { tokenLifeS, registers }: { readonly tokenLifeS: number; readonly registers: boolean },
+): Provider {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return new Provider(issuer, {
     adapter: createAdapters(),
@@ -124,7 +129,16 @@ function createProvider(issuer: string, tokenLifeS: number): Provider {
     ],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' } as never] },
     cookies: { keys: ['test'] },
-    features: { deviceFlow: { enabled: true }, devInteractions: { enabled: false } },
+    features: {
+      deviceFlow: { enabled: true },
+      devInteractions: { enabled: false },
+      registration: { enabled: registers },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({ scope: SCOPE, accessTokenFormat: 'opaque' }),
+        useGrantedResource: () => true,
+      },
+    },
     findAccount: (_context, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     issueRefreshToken: () => true,
@@ -161,13 +175,15 @@ function createAdapters(): (model: string) => Adapter {
 
 /** The person's part: logs in and agrees to everything. */
 async function agree(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const consent = { grantId: await newGrant(provider) }
+  const { params } = await provider.interactionDetails(request, response)
+  const consent = { grantId: await newGrant(provider, String(params['client_id']), params['resource']) }
   await provider.interactionFinished(request, response, { login: { accountId: ACCOUNT }, consent })
 }
 
-async function newGrant(provider: Provider): Promise<string> {
-  const grant = new provider.Grant({ accountId: ACCOUNT, clientId: CLIENT_ID })
+async function newGrant(provider: Provider, clientId = CLIENT_ID, resource?: unknown): Promise<string> {
+  const grant = new provider.Grant({ accountId: ACCOUNT, clientId })
   grant.addOIDCScope(SCOPE)
+  if (typeof resource === 'string') grant.addResourceScope(resource, SCOPE)
   return grant.save()
 }
 

@@ -1,3 +1,4 @@
+import { MAX_IMAGE_BYTES } from '@hermes/contracts/conversation'
 import type { FileStat } from '@hermes/contracts/environment'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
@@ -15,6 +16,7 @@ import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
 import type { ToolSettings } from './settings.js'
 import { defaultToolSettings } from './settings.js'
+import { showBytes } from './vision-analyze.js'
 
 /** Standard input and terminals answer only when somebody types; endless devices never end. */
 const DEVICE = /^\/dev\/(?!shm\/)|^\/proc\/[^/]+\/(?:task\/[^/]+\/)?fd\/[0-2]$/
@@ -100,12 +102,12 @@ const isOversized = (path: string, { what, limit }: OversizedDocument) =>
 
 const isDevice = (path: string) => `${path} is a device; reading it could block for ever. Read a regular file.`
 
-async function binary(context: ToolContext, { path, real, kind, stat, settings }: BinaryFile): Promise<ToolResult> {
-  const { sizeBytes } = stat
-  if (isShowable(kind) && (await settings.seesImages(context.sessionId)))
-    return showImage(context, { path, real, kind, sizeBytes })
+async function binary(context: ToolContext, file: BinaryFile): Promise<ToolResult> {
+  const { path, kind, stat, settings } = file
+  if (isShowable(kind) && (settings.describeImage || (await settings.seesImages(context.sessionId))))
+    return showImage(context, file)
   return failure(
-    `${path} is not text but ${kind}, ${plural(sizeBytes, 'byte')}. Use a command in terminal to inspect it.`,
+    `${path} is not text but ${kind}, ${plural(stat.sizeBytes, 'byte')}. Use a command in terminal to inspect it.`,
   )
 }
 
@@ -202,39 +204,16 @@ function hints(at: {
   return notes
 }
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = Object.freeze({
-  'PNG image': 'image/png',
-  'JPEG image': 'image/jpeg',
-  'GIF image': 'image/gif',
-  'WebP image': 'image/webp',
-})
-
-const MAX_BYTES = 10 * 1024 * 1024
-
 /** Whether models can be shown this kind of file. */
-const isShowable = (kind: string): boolean => Object.hasOwn(MEDIA_TYPES, kind)
+const isShowable = (kind: string): boolean => /^(?:PNG|JPEG|GIF|WebP) image$/.test(kind)
 
-/** The image itself, for a model that sees. */
-async function showImage(
-  { environment }: ToolContext,
-  {
-    path,
-    real,
-    kind,
-    sizeBytes,
-  }: { readonly path: string; readonly real: string; readonly kind: string; readonly sizeBytes: number },
-): Promise<ToolResult> {
-  if (sizeBytes > MAX_BYTES)
+/** The image itself for a model that sees, else what it shows. */
+async function showImage(context: ToolContext, { path, real, kind, stat, settings }: BinaryFile): Promise<ToolResult> {
+  if (stat.sizeBytes > MAX_IMAGE_BYTES)
     return failure(
-      `${path} is a ${kind} of ${plural(sizeBytes, 'byte')}; at most ${MAX_BYTES} are shown. Make a smaller copy with a command in terminal, and read that.`,
+      `${path} is a ${kind} of ${plural(stat.sizeBytes, 'byte')}; at most ${MAX_IMAGE_BYTES} are shown. Make a smaller copy with a command in terminal, and read that.`,
     )
-  const bytes = await environment.read(real, { offset: 0, length: MAX_BYTES, noLinks: true })
+  const bytes = await context.environment.read(real, { offset: 0, length: MAX_IMAGE_BYTES, noLinks: true })
   if (!bytes) return failure(`${path} disappeared while it was read.`)
-  const mediaType = MEDIA_TYPES[kind]!
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
-  return {
-    text: `${path} is a ${kind}, ${plural(sizeBytes, 'byte')}; here it is:`,
-    data: { path, media_type: mediaType, file_size: sizeBytes },
-    parts: [{ type: 'image', mediaType, data, name: path.slice(path.lastIndexOf('/') + 1) }],
-  }
+  return showBytes(bytes, { place: path, question: '', context, settings })
 }

@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from '@hermes/contracts'
+import type { ImagePart } from '@hermes/contracts/conversation'
+import type { Action, Permit } from '@hermes/contracts/policy'
 import type { IsolationSupport } from '@hermes/sandbox'
 import type { DocumentLimits } from './documents/document-kind.js'
 import type { SharedFiles } from './files/shared-files.js'
@@ -24,6 +26,20 @@ export interface ToolSettings {
   readonly lintTimeoutMs: number
   /** Whether the model of a session can look at images, which `read_file` then shows. Default: no. */
   readonly seesImages: (sessionId: string) => boolean | Promise<boolean>
+  /** What an image shows, told by a model that sees. Rejects with one line when none can. Default: nobody tells it. */
+  readonly describeImage?: (
+    image: ImagePart,
+    options: { readonly about: string; readonly sessionId: string; readonly signal: AbortSignal },
+  ) => Promise<{ readonly text: string; readonly by: string }>
+  /** What a public address leads to, with leave for each hop. Rejects with one line. Default: addresses are refused. */
+  readonly fetchBytes?: (
+    url: string,
+    options: {
+      readonly permit: (action: Action) => Promise<Permit>
+      readonly signal: AbortSignal
+      readonly maxBytes: number
+    },
+  ) => Promise<{ readonly status: number; readonly body: Uint8Array; readonly isCut: boolean }>
   /** What reading a PDF, an Office file or a notebook may take. Default: 512 MiB of memory, 20 seconds. */
   readonly documentLimits: DocumentLimits
   /** What is known of this machine, whose isolation documents are read in. Default: a look for each document. */

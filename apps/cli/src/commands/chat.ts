@@ -1,3 +1,5 @@
+import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { ChatOptions } from '../chat-options.js'
 import { EXIT, UsageError } from '../errors.js'
@@ -6,15 +8,32 @@ import { printable } from '../render/style.js'
 import { readPipedInput } from '../stdin.js'
 
 /** One answer when there is something to ask (`words`, a query or piped text), else a conversation. */
-export async function chat(io: Io, input: ChatOptions, words: readonly string[] = []): Promise<number> {
-  if (words.length > 0 && input.query !== undefined)
-    throw new UsageError(`There are two queries: "${input.query}" and "${words.join(' ')}". Give one.`)
-  const options = words.length > 0 ? { ...input, query: words.join(' ') } : input
+export async function chat(world: Io, input: ChatOptions, words: readonly string[] = []): Promise<number> {
+  const io = input.in === undefined ? world : { ...world, cwd: await folderAt(world, input.in) }
+  const ofFile =
+    input.queryFile === undefined || input.queryFile === '-' ? undefined : await textAt(world, input.queryFile)
+  const queries = [input.query, input.z, ofFile, words.length > 0 ? words.join(' ') : undefined]
+  const [query, another] = queries.filter((one) => one !== undefined)
+  if (another !== undefined) throw new UsageError(`There are two queries: "${query}" and "${another}". Give one.`)
+  const options = query === undefined ? input : { ...input, query }
   const piped = await readPipedInput(io)
   const interactive =
     options.query === undefined && piped === null && io.stdin.isTTY === true && !options.json && !options.accept
   if (interactive) return converse(io, options)
   return (await import('../oneshot.js')).oneshot(io, options, piped)
+}
+
+async function folderAt({ cwd }: Io, path: string): Promise<string> {
+  const folder = resolve(cwd, path)
+  const found = await stat(folder).catch(() => null)
+  if (!found?.isDirectory()) throw new UsageError(`--in: there is no folder ${folder}.`)
+  return folder
+}
+
+async function textAt({ cwd }: Io, path: string): Promise<string> {
+  return readFile(resolve(cwd, path), 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--query-file: ${errorLine(error)}`)
+  })
 }
 
 /** A conversation; where no model is set up yet, that comes first. */

@@ -6,9 +6,12 @@ import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf, withRuntime } from '../open-cli.js'
 
-const SECRET_KEY = /(?:^|[._])(?:key|api_?key|token|secret|password)$/i
+const SECRET_KEY = /(?:^|[._-])(?:key|api[_-]?key|token|secret|password)$/i
+/** Maps whose values may be secrets, whatever they are called. */
+const SECRET_MAP = /(?:^|\.)(?:extra_headers|headers|env)$/
 /** The password in an address such as `postgres://me:PASSWORD@host/database`, as parameter too. */
-const PASSWORD_IN_URL = /(?<=^[a-z]+:\/\/[^/:@]*:)\S+(?=@)|(?<=^[a-z]+:\/\/.*[?&]password=)[^&]+/gi
+const PASSWORD_IN_URL =
+  /(?<=^[a-z]+:\/\/[^/:@]*:)\S+(?=@)|(?<=^[a-z]+:\/\/.*[?&][\w-]*(?:password|token|key|secret)=)[^&]+/gi
 
 /** `hermes config get [key]`. */
 export async function configGet(io: Io, key: string | undefined): Promise<number> {
@@ -22,11 +25,13 @@ export async function configGet(io: Io, key: string | undefined): Promise<number
   return EXIT.ok
 }
 
-function hideSecrets(key: string, value: unknown): unknown {
-  if (/(?:^|\.)extra_headers$/.test(key) && isJsonObject(value))
+/** A value as it may be shown: as replacer of `JSON.stringify`. */
+export function hideSecrets(key: string, value: unknown): unknown {
+  if (SECRET_MAP.test(key) && isJsonObject(value))
     return Object.fromEntries(Object.keys(value).map((name) => [name, '[hidden]']))
   if (typeof value !== 'string' || value === '') return value
-  return SECRET_KEY.test(key) ? '[hidden]' : value.replace(PASSWORD_IN_URL, '[hidden]')
+  const isOfMap = SECRET_MAP.test(key.slice(0, Math.max(0, key.lastIndexOf('.'))))
+  return isOfMap || SECRET_KEY.test(key) ? '[hidden]' : value.replace(PASSWORD_IN_URL, '[hidden]')
 }
 
 /** `hermes config set KEY VALUE`. */
@@ -59,7 +64,8 @@ export async function configCheck(io: Io): Promise<number> {
   const known = {
     // A mixture of models is chosen like a provider.
     providers: [...PROVIDERS.flatMap(({ id, aliases }) => [id, ...aliases]), 'moa'],
-    toolsets: Object.keys(TOOLSETS),
+    // That of the browser comes with its extension.
+    toolsets: [...Object.keys(TOOLSETS), 'browser'],
     apiModes: API_MODE_NAMES,
   }
   const problems = await withoutThoseOfExtensions(io, await checkConfig({ home: homeOf(io), env: io.env, known }))

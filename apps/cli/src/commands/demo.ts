@@ -36,7 +36,7 @@ export async function demo(
 
 function demoEnv(io: Io, root: string): Record<string, string> {
   const path = [dirname(io.nodePath), io.env['PATH'] ?? '/usr/bin:/bin'].join(':')
-  return { ...io.env, HERMES_HOME: join(root, 'home'), PATH: path }
+  return { ...io.env, HERMES_HOME: join(root, 'home'), HERMES_PROFILE: '', PATH: path }
 }
 
 async function repair(io: Io, options: { readonly record?: string; readonly baseUrl?: string }): Promise<string> {

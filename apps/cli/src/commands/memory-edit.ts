@@ -1,17 +1,16 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { joinEntries, type MemoryChange, parseEntries } from '@hermes/memory'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
+import { editorOf, runEditor } from './run-editor.js'
 
 /**
  * Shows entries in the person's editor, `$VISUAL` or `$EDITOR`, and gives the changes that were made there. What others change meanwhile
  * is none of them. @throws UsageError when the editor cannot be started or fails; nothing is to be changed then.
  */
 export async function editEntries(io: Io, entries: readonly string[], name: string): Promise<readonly MemoryChange[]> {
-  const editor = io.env['VISUAL'] || io.env['EDITOR'] || (io.stdin.isTTY && io.stdout.isTTY ? 'vi' : null)
+  const editor = editorOf(io)
   if (editor === null)
     throw new UsageError(
       'There is no terminal for an editor here. Name the entry and its new text: hermes memory edit WORDS TEXT.',
@@ -25,14 +24,6 @@ export async function editEntries(io: Io, entries: readonly string[], name: stri
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** The variable may hold options too, so a shell reads it. */
-async function runEditor(editor: string, file: string): Promise<void> {
-  const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
-  const [code] = (await once(child, 'close').catch((error: unknown) => [String(error)])) as [number | string | null]
-  if (code !== 0)
-    throw new UsageError(`The editor (${editor}) failed, so nothing was changed. Set EDITOR to another one.`)
 }
 
 function changesBetween(before: readonly string[], after: readonly string[]): readonly MemoryChange[] {

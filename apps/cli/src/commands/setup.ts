@@ -62,7 +62,7 @@ async function wizard(io: Io, secrets: Readonly<Record<string, string>>): Promis
     over.abort()
     console?.close()
   }
-  const handlers: ConsoleHandlers = { onLine: () => undefined, onInterrupt: end, onEnd: end }
+  const handlers: ConsoleHandlers = { onLine: () => undefined, onInterrupt: end, onStop: end, onEnd: end }
   const stopListening = io.onInterrupt(end)
   const { output, pick } = (console = openConsole(io, { terminal: io.stdout, handlers }))
   const asker = { output, pick: pick.bind(console) }

@@ -48,6 +48,15 @@ describe('SCRIPTS', () => {
     expect(output.trim()).toBe(expected)
   })
 
+  it('has one row for each command in a table of PowerShell, with its quotes doubled', () => {
+    const script = SCRIPTS.powershell(commandSpecs(program()))
+    expect(script).toContain(`@('chat', 'talk, it''s the default')`)
+    expect(script).toContain(
+      `'hermes sessions list' = @(@('--json', '--json'), @('--help', 'display help for command'))`,
+    )
+    expect(script.split('\n').filter((line) => / = @\(@/.test(line))).toHaveLength(commandSpecs(program()).length)
+  })
+
   it('quotes descriptions for zsh and fish', () => {
     const specs = commandSpecs(program())
     expect(SCRIPTS.zsh(specs)).toContain(`'chat:talk, it'\\''s the default'`)

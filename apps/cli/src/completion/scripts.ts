@@ -1,13 +1,13 @@
 import type { CommandSpec } from './command-spec.js'
 
 /** The shells there are scripts for. */
-export type Shell = 'bash' | 'zsh' | 'fish'
+export type Shell = 'bash' | 'zsh' | 'fish' | 'powershell'
 
 /** Writes a completion script for one shell. */
 type ScriptWriter = (specs: readonly CommandSpec[]) => string
 
 /** A script per shell. Each says at its top how it is used. */
-export const SCRIPTS: Readonly<Record<Shell, ScriptWriter>> = { bash, zsh, fish }
+export const SCRIPTS: Readonly<Record<Shell, ScriptWriter>> = { bash, zsh, fish, powershell }
 
 /** Walks the words of the line to the innermost command; `at` holds its path. */
 function walk(specs: readonly CommandSpec[], words: string): string {
@@ -74,6 +74,30 @@ function fish(specs: readonly CommandSpec[]): string {
     })
   })
   return `# For this shell: hermes completion fish | source. For every one: save it as ~/.config/fish/completions/hermes.fish\n${lines.join('\n')}\n`
+}
+
+function powershell(specs: readonly CommandSpec[]): string {
+  const text = (value: string) => `'${value.replaceAll("'", "''")}'`
+  const cases = specs.map(({ path, words }) => {
+    const choices = words.map(({ word, description }) => `@(${text(word)}, ${text(description || word)})`)
+    return `    ${text(path.join(' '))} = @(${choices.join(', ')}${choices.length === 1 ? ',$null' : ''})`
+  })
+  return `# For this shell: hermes completion powershell | Out-String | Invoke-Expression. For every one: put that line into $PROFILE
+Register-ArgumentCompleter -Native -CommandName hermes -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $table = @{
+${cases.join('\n')}
+  }
+  $at = 'hermes'
+  foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
+    if ($element.Extent.EndOffset -ge $cursorPosition) { break }
+    if ($table.ContainsKey("$at $element")) { $at = "$at $element" }
+  }
+  $table[$at] | Where-Object { $_ -and $_[0] -like "$wordToComplete*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_[0], $_[0], 'ParameterValue', $_[1])
+  }
+}
+`
 }
 
 function quote(text: string): string {

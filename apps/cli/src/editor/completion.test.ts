@@ -4,6 +4,7 @@ import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { applyCompletion, commonBeginning, findCompletion } from './completion.js'
 import { createEditorState, withText } from './editor.js'
+import { createFileFinder } from './file-finder.js'
 
 let temporary: TemporaryHome
 
@@ -15,47 +16,78 @@ beforeEach(async () => {
 })
 afterEach(() => temporary.remove())
 
-const find = (text: string, cursor = text.length) =>
+const COMMANDS = [
+  { text: '/queue ', detail: 'say later' },
+  { text: '/quit ', detail: 'leave', isWhole: true },
+]
+const SESSIONS = [
+  { text: '20260102_a1', detail: '2026-01-02 10:00  Garden' },
+  { text: '20260101_b2', detail: '2026-01-01 10:00  Kitchen' },
+]
+
+async function* list() {
+  yield ['readme.md', 'résumé.md', 'my notes.txt']
+  yield ['src/main.ts', 'src/mail.ts']
+}
+
+const find = (text: string, { cursor = text.length, paths = true } = {}) =>
   findCompletion(
     { ...withText(createEditorState(), text), cursor },
     {
-      complete: async (line) => ['/queue ', '/quit '].filter((name) => name.startsWith(line)),
+      complete: async (line) => (/^\/\w*$/.test(line) ? COMMANDS : []),
+      files: createFileFinder(list),
+      sessions: async () => SESSIONS,
       cwd: temporary.path,
       userHome: temporary.path,
     },
+    { paths },
   )
-const candidates = async (text: string) => (await find(text))?.candidates
+const candidates = async (text: string) => (await find(text))?.candidates.map((found) => found.text)
 
 describe('findCompletion', () => {
-  it('completes commands at the beginning of the line only', async () => {
+  it('completes commands at the beginning of the line only, by their letters and by what they are for', async () => {
     expect(await candidates('/q')).toEqual(['/queue ', '/quit '])
+    expect(await candidates('/qt')).toEqual(['/quit '])
+    expect(await find('/leave')).toMatchObject({ candidates: [{ text: '/quit ' }], isSure: false })
     expect(await candidates('see /q')).toBeUndefined()
+    expect(await candidates('first\n/q')).toBeUndefined()
   })
 
   it.each([
-    ['@f', ['@file:', '@folder:']],
-    ['@st', ['@staged ']],
+    ['@fil', ['@file:']],
+    ['@stag', ['@staged ']],
     ['see @file:src/ma', ['@file:src/mail.ts ', '@file:src/main.ts ']],
-    ['@file:my', ['@file:my\\ notes.txt ']],
-    ['@folder:', ['@folder:src/']],
-    [
-      '@',
-      [
-        ...['@diff ', '@file:', '@folder:', '@git:', '@my\\ notes.txt ', '@readme.md ', '@résumé.md '],
-        ...['@session:', '@src/', '@staged ', '@url:'],
-      ],
-    ],
+    ['@file:mn', ['@file:src/main.ts ', '@file:my\\ notes.txt ']],
+    ['@folder:s', ['@folder:src/']],
+    ['@mail', ['@file:src/mail.ts ']],
+    ['@my\\ n', ['@file:my\\ notes.txt ']],
+    ['@src', ['@folder:src/ ', '@file:src/main.ts ', '@file:src/mail.ts ']],
+    ['@garden', ['@session:20260102_a1 ']],
+    ['@session:kit', ['@session:20260101_b2 ']],
     ['look at src/ma', ['src/mail.ts ', 'src/main.ts ']],
-    ['@r', ['@readme.md ', '@résumé.md ']],
-    ['@my\\ n', ['@my\\ notes.txt ']],
     ['~/rea', ['~/readme.md ']],
+    ['@~/rea', ['@file:~/readme.md ']],
+    ['@file:.h', ['@file:.hidden ']],
     ['.h', ['.hidden ']],
   ])('completes %j', async (text, expected) => {
-    expect((await candidates(text))?.filter((name) => !name.includes('.hermes'))).toEqual(expected)
+    expect((await candidates(text))?.filter((name) => !name.includes('.hermes')).toSorted()).toEqual(
+      expected.toSorted(),
+    )
   })
 
-  it('completes an absolute path, also at the beginning of the line', async () => {
+  it('offers what can be attached for a bare @, and marks nothing', async () => {
+    const found = await find('@', { paths: false })
+    expect(found?.isSure).toBe(false)
+    expect(found?.candidates.map(({ text }) => text)).toEqual([
+      ...['@file:', '@folder:', '@diff ', '@staged ', '@git:', '@session:', '@url:'],
+      ...['@file:readme.md ', '@file:résumé.md ', '@file:my\\ notes.txt '],
+      ...['@file:src/main.ts ', '@folder:src/ ', '@file:src/mail.ts '],
+    ])
+  })
+
+  it('completes an absolute path, also at the beginning of the line, where paths are wanted', async () => {
     expect(await candidates(`${temporary.path}/rea`)).toEqual([`${temporary.path}/readme.md `])
+    expect(await find('look at src/ma', { paths: false })).toBeNull()
   })
 
   it('offers nothing for an empty word, an unknown one and a folder that is not there', async () => {
@@ -66,10 +98,10 @@ describe('findCompletion', () => {
 
   it('replaces the word up to the cursor', async () => {
     const state = { ...withText(createEditorState(), 'cat src/mai now'), cursor: 11 }
-    const completion = (await find(state.text, 11))!
+    const completion = (await find(state.text, { cursor: 11 }))!
     const applied = applyCompletion(state, completion, commonBeginning(completion.candidates))
     expect(applied.text).toBe('cat src/mai now')
-    expect(applyCompletion(state, completion, completion.candidates[1]!).text).toBe('cat src/main.ts  now')
+    expect(applyCompletion(state, completion, completion.candidates[1]!.text).text).toBe('cat src/main.ts  now')
   })
 })
 
@@ -80,6 +112,6 @@ describe('commonBeginning', () => {
     [['a', 'b'], ''],
     [[], ''],
   ])('of %j is %j', (names, beginning) => {
-    expect(commonBeginning(names)).toBe(beginning)
+    expect(commonBeginning(names.map((text) => ({ text })))).toBe(beginning)
   })
 })

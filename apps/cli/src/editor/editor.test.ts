@@ -24,6 +24,7 @@ function type(script: string, state = createEditorState()): { state: EditorState
   return { state, effects }
 }
 
+const line = (text: string) => ({ text, pastes: [] })
 /** The line with `|` where the cursor is. */
 const shown = ({ text, cursor }: EditorState) => `${text.slice(0, cursor)}|${text.slice(cursor)}`
 
@@ -54,12 +55,12 @@ describe('press', () => {
   it('gives the line at Enter, remembers it once and begins anew', () => {
     const { state, effects } = type('one<enter>two<enter>one<enter><enter>  <enter>')
     expect(effects.map((effect) => effect.type === 'submit' && effect.text)).toEqual(['one', 'two', 'one'])
-    expect(state.history).toEqual(['two', 'one'])
+    expect(state.history).toEqual(['two', 'one'].map(line))
     expect(shown(state)).toBe('|')
   })
 
   it('walks through earlier lines and back to the one being written', () => {
-    const earlier = createEditorState(['first', 'second'])
+    const earlier = createEditorState(['first', 'second'].map(line))
     expect(shown(type('new<up>', earlier).state)).toBe('second|')
     expect(shown(type('new<up><up><up>', earlier).state)).toBe('first|')
     expect(shown(type('new<up><up><down><down>', earlier).state)).toBe('new|')
@@ -70,9 +71,13 @@ describe('press', () => {
     const lines = Array.from({ length: 7 }, (_, index) => `line ${index}`).join('\n')
     const pasted = press(type('see ').state, { type: 'paste', text: lines }).state
     expect(shown(pasted)).toBe('see [Pasted 7 lines #1]|')
-    expect(type('<enter>', pasted).effects).toEqual([
+    const sent = type('<enter>', pasted)
+    expect(sent.effects).toMatchObject([
       { type: 'submit', text: `see ${lines}`, shown: 'see [Pasted 7 lines #1]', how: 'enter' },
     ])
+    const recalled = type('<up>, again', sent.state).state
+    expect(shown(recalled)).toBe('see [Pasted 7 lines #1], again|')
+    expect(type('<enter>', recalled).effects).toMatchObject([{ text: `see ${lines}, again` }])
     expect(shown(type('<backspace>', pasted).state)).toBe('see |')
     expect(shown(press(type('').state, { type: 'paste', text: 'a\nb\tc\u0007' }).state)).toBe('a\nb    c|')
     expect(withText(createEditorState(), lines).text).toBe('[Pasted 7 lines #1]')
@@ -80,11 +85,24 @@ describe('press', () => {
 
   it('asks for what is not editing', () => {
     const types = (script: string) => type(script).effects.map(({ type }) => type)
-    expect(types('<ctrl+c><ctrl+l><tab><shift+tab><ctrl+d><ctrl+z>')).toEqual([
-      ...['interrupt', 'redraw', 'complete', 'complete', 'end', 'suspend'],
+    expect(types('<ctrl+c><ctrl+l><tab><ctrl+d><ctrl+z>')).toEqual([
+      ...['interrupt', 'redraw', 'complete', 'end', 'suspend'],
     ])
     expect(types('x<ctrl+d>')).toEqual([])
-    expect(type('hurry<alt+s>').effects).toEqual([{ type: 'submit', text: 'hurry', shown: 'hurry', how: 'steer' }])
+    expect(types('x<escape><ctrl+r><ctrl+g><ctrl+x><ctrl+e>')).toEqual(['stop', 'search', 'edit', 'edit'])
+    expect(types('<ctrl+x>x<ctrl+d>')).toEqual([])
+    expect(type('hurry<alt+s>').effects).toMatchObject([
+      { type: 'submit', text: 'hurry', shown: 'hurry', how: 'steer' },
+    ])
+  })
+
+  it('puts a line aside and gives it back: at once when asked, or after the next one', () => {
+    const aside = type('half a thought<ctrl+s>').state
+    expect([shown(aside), aside.stash?.text]).toEqual(['|', 'half a thought'])
+    expect(shown(type('<ctrl+s>', aside).state)).toBe('half a thought|')
+    const after = type('quick question<enter>', aside).state
+    expect([shown(after), after.stash]).toEqual(['half a thought|', null])
+    expect(type('other<ctrl+s>', aside).state).toMatchObject({ text: 'half a thought', stash: { text: 'other' } })
   })
 
   it('keeps the cursor between whole characters whatever is pressed', () => {
@@ -108,7 +126,7 @@ describe('press', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), (typed) => {
         const decoder = createKeyDecoder()
-        let state = createEditorState(['earlier', '日本\n語'])
+        let state = createEditorState(['earlier', '日本\n語'].map(line))
         for (const input of decoder.push(typed.join(''))) {
           state = press(state, input).state
           expect(state.cursor).toBeGreaterThanOrEqual(0)

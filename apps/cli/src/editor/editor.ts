@@ -12,22 +12,44 @@ export interface EditorState {
   /** What was last cut out, for Ctrl-Y. */
   readonly killed: string
   /** Earlier lines, the newest last. */
-  readonly history: readonly string[]
+  readonly history: readonly Draft[]
   /** Which of them is shown; `null` for the line being written. */
   readonly historyAt: number | null
   /** The line being written, while an earlier one is shown. */
   readonly draft: Draft
+  /** A line put aside, which comes back once another one is sent; `null` for none. */
+  readonly stash: Draft | null
+  /** Ctrl-X was pressed, and the next key says what for. */
+  readonly isChord: boolean
 }
 
-type Draft = Pick<EditorState, 'text' | 'pastes'>
+/** A line as it was typed, and what the placeholders in it stand for. */
+export type Draft = Pick<EditorState, 'text' | 'pastes'>
+
+/** A line that was entered. */
+export interface SubmittedLine {
+  /** Pastes expanded. */
+  readonly text: string
+  /** As it is shown once it is taken; empty where the terminal shows it already. */
+  readonly shown: string
+  /** As it was typed, to be kept. */
+  readonly draft: Draft
+  /** `steer` when it was meant for the run under way. */
+  readonly how: 'enter' | 'steer'
+}
 
 /** What a key asks of whoever owns the editor. */
 export type EditorEffect =
   | { readonly type: 'none' }
-  /** `text` has pastes expanded; `shown` is the line as it stood on the screen. */
-  | { readonly type: 'submit'; readonly text: string; readonly shown: string; readonly how: 'enter' | 'steer' }
-  | { readonly type: 'complete'; readonly direction: 1 | -1 }
+  | (SubmittedLine & { readonly type: 'submit' })
+  | { readonly type: 'complete' }
   | { readonly type: 'interrupt' }
+  /** What is under way is to stop; the line stays. */
+  | { readonly type: 'stop' }
+  /** An earlier line is looked for. */
+  | { readonly type: 'search' }
+  /** The line is to be edited in the person's own editor. */
+  | { readonly type: 'edit' }
   | { readonly type: 'end' }
   | { readonly type: 'redraw' }
   | { readonly type: 'suspend' }
@@ -41,8 +63,13 @@ const NONE: EditorEffect = { type: 'none' }
 const EMPTY: Draft = { text: '', pastes: [] }
 
 /** An empty line with these earlier lines. */
-export function createEditorState(history: readonly string[] = []): EditorState {
-  return { ...EMPTY, cursor: 0, killed: '', history, historyAt: null, draft: EMPTY }
+export function createEditorState(history: readonly Draft[] = []): EditorState {
+  return { ...EMPTY, cursor: 0, killed: '', history, historyAt: null, draft: EMPTY, stash: null, isChord: false }
+}
+
+/** Another line in place of the one being written, as it was typed. */
+export function withDraft(state: EditorState, { text, pastes }: Draft): EditorState {
+  return { ...state, text, pastes, cursor: text.length, historyAt: null, draft: EMPTY }
 }
 
 /** The line and what it stands for replaced; history and the cut text stay. */
@@ -78,7 +105,9 @@ export function press(state: EditorState, input: KeyInput): Step {
   }
 }
 
-function pressKey(state: EditorState, key: string): Step {
+function pressKey(before: EditorState, key: string): Step {
+  const state = before.isChord ? { ...before, isChord: false } : before
+  if (before.isChord && key === 'ctrl+e') return { state, effect: { type: 'edit' } }
   if (key === 'enter') {
     const continues = state.text.slice(0, state.cursor).endsWith('\\')
     return continues
@@ -94,9 +123,11 @@ function pressKey(state: EditorState, key: string): Step {
 }
 
 const EFFECTS: Readonly<Record<string, EditorEffect>> = {
-  tab: { type: 'complete', direction: 1 },
-  'shift+tab': { type: 'complete', direction: -1 },
+  tab: { type: 'complete' },
   'ctrl+c': { type: 'interrupt' },
+  escape: { type: 'stop' },
+  'ctrl+r': { type: 'search' },
+  'ctrl+g': { type: 'edit' },
   'ctrl+l': { type: 'redraw' },
   'ctrl+z': { type: 'suspend' },
 }
@@ -140,6 +171,8 @@ const EDITS: Readonly<Record<string, (state: EditorState) => EditorState>> = {
   'alt+d': (state) => kill(state, state.cursor, wordAfter(state)),
   'ctrl+u': (state) => kill(state, lineStart(state), state.cursor),
   'ctrl+k': (state) => kill(state, state.cursor, lineEnd(state)),
+  'ctrl+x': (state) => ({ ...state, isChord: true }),
+  'ctrl+s': putAside,
   'ctrl+y': (state) => insert(state, state.killed),
   up: (state) => vertical(state, -1) ?? recall(state, -1),
   'ctrl+p': (state) => recall(state, -1),
@@ -151,9 +184,16 @@ function submit(state: EditorState, how: 'enter' | 'steer'): Step {
   const shown = state.text.trim()
   const text = expandPastes(state.text, state.pastes).trim()
   if (text === '') return { state: { ...state, ...EMPTY, cursor: 0 }, effect: NONE }
-  const history = [...state.history.filter((line) => line !== text), text]
-  const next = { ...createEditorState(history), killed: state.killed }
-  return { state: next, effect: { type: 'submit', text, shown, how } }
+  const draft = { text: shown, pastes: state.pastes.filter(({ placeholder }) => shown.includes(placeholder)) }
+  const history = [...state.history.filter((line) => line.text !== shown || line.pastes.length > 0), draft]
+  const next = withDraft({ ...createEditorState(history), killed: state.killed }, state.stash ?? EMPTY)
+  return { state: next, effect: { type: 'submit', text, shown, draft, how } }
+}
+
+/** The line put aside, in exchange for the one that was. */
+function putAside(state: EditorState): EditorState {
+  const { text, pastes, stash } = state
+  return { ...withDraft(state, stash ?? EMPTY), stash: text.trim() === '' ? null : { text, pastes } }
 }
 
 function insertPaste(state: EditorState, pasted: string): EditorState {
@@ -222,5 +262,5 @@ function recall(state: EditorState, direction: 1 | -1): EditorState {
   if (wanted < 0 || wanted > history.length || (historyAt === null && direction > 0)) return state
   const draft = historyAt === null ? { text: state.text, pastes: state.pastes } : state.draft
   if (wanted === history.length) return { ...state, ...draft, cursor: draft.text.length, historyAt: null, draft: EMPTY }
-  return { ...withText(state, history[wanted]!), historyAt: wanted, draft }
+  return { ...withDraft(state, history[wanted]!), historyAt: wanted, draft }
 }

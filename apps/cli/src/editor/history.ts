@@ -3,6 +3,8 @@ import { dirname } from 'node:path'
 import type { Logger } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
+import type { Draft } from './editor.js'
+import { expandPastes, type Paste } from './pastes.js'
 
 const MAX_LINES = 1000
 const MAX_CHARS = 1_000_000
@@ -11,12 +13,12 @@ const MAX_LINE_CHARS = 20_000
 /** Lines typed in earlier conversations, kept in one file of the home (mode 0600). Failing to keep them never stops anybody. */
 export interface History {
   /** Oldest first, each once, the newest 1,000. */
-  load(): Promise<readonly string[]>
-  /** Adds a line; several processes may. Lines beyond 20,000 characters are not kept. */
-  add(line: string): Promise<void>
+  load(): Promise<readonly Draft[]>
+  /** Adds a line; several processes may. Lines beyond 20,000 characters, pastes included, are not kept. */
+  add(line: Draft): Promise<void>
 }
 
-/** The history in `file`, one JSON text per line. */
+/** The history in `file`: a line each, a JSON text, or an object where pastes belong to it. */
 export function createHistory({ file, logger }: { readonly file: string; readonly logger: Logger }): History {
   const quietly = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -39,34 +41,45 @@ async function requireFile(file: string): Promise<void> {
   if (found && !found.isFile()) throw new Error(`${file} is not a file`)
 }
 
-async function load(file: string): Promise<readonly string[]> {
+async function load(file: string): Promise<readonly Draft[]> {
   await requireFile(file)
   const stored = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
   const lines = newestOf(stored.flatMap(parse))
   if (stored.length > 2 * MAX_LINES || stored.join('').length > 2 * MAX_CHARS)
-    await writePrivate(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    await writePrivate(file, lines.map((line) => `${toJson(line)}\n`).join(''))
   return lines
 }
 
-async function add(file: string, line: string): Promise<void> {
-  if (line.length > MAX_LINE_CHARS) return
+async function add(file: string, line: Draft): Promise<void> {
+  if (whole(line).length > MAX_LINE_CHARS) return
   await requireFile(file)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+  await appendFile(file, `${toJson(line)}\n`, { mode: 0o600 })
 }
 
+const whole = ({ text, pastes }: Draft) => expandPastes(text, pastes)
+const toJson = (line: Draft) => JSON.stringify(line.pastes.length === 0 ? line.text : line)
+
 /** A line that was cut by a full disk or a kill is left out. */
-function parse(stored: string): readonly string[] {
+function parse(stored: string): readonly Draft[] {
   try {
-    const line: unknown = JSON.parse(stored)
-    return typeof line === 'string' && line !== '' ? [line] : []
+    const line = JSON.parse(stored) as string | { readonly text?: unknown; readonly pastes?: unknown } | null
+    if (typeof line === 'string') return line === '' ? [] : [{ text: line, pastes: [] }]
+    const { text, pastes } = line ?? {}
+    return typeof text === 'string' && Array.isArray(pastes) && pastes.every(isPaste) ? [{ text, pastes }] : []
   } catch {
     return []
   }
 }
 
-function newestOf(lines: readonly string[]): readonly string[] {
-  const kept = [...new Set(lines.toReversed())].slice(0, MAX_LINES)
+function isPaste(value: unknown): value is Paste {
+  const { placeholder, text } = (value ?? {}) as Partial<Paste>
+  return typeof placeholder === 'string' && typeof text === 'string'
+}
+
+function newestOf(lines: readonly Draft[]): readonly Draft[] {
+  const byText = new Map(lines.toReversed().map((line) => [whole(line), line]))
+  const kept = [...byText].slice(0, MAX_LINES)
   let chars = 0
-  return kept.filter((line) => (chars += line.length) <= MAX_CHARS).reverse()
+  return kept.flatMap(([text, line]) => ((chars += text.length) <= MAX_CHARS ? [line] : [])).reverse()
 }

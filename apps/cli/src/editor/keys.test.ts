@@ -67,3 +67,7 @@ describe('createKeyDecoder', () => {
     )
   })
 })
+
+it('takes reports of the terminal about its focus for no key', () => {
+  expect(createKeyDecoder().push('\u001B[I\u001B[Oa')).toEqual([{ type: 'text', text: 'a' }])
+})

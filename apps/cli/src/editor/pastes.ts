@@ -15,7 +15,8 @@ export function collapsePaste(
   const lines = text.split('\n', COLLAPSE_LINES + 1).length - 1
   if (lines < COLLAPSE_LINES && text.length < COLLAPSE_CHARS) return { inserted: text, pastes }
   const size = lines < COLLAPSE_LINES ? `${text.length} characters` : `${text.split('\n').length} lines`
-  const placeholder = `[Pasted ${size} #${pastes.length + 1}]`
+  const number = 1 + Math.max(0, ...pastes.map((paste) => Number(/#(\d+)\]$/.exec(paste.placeholder)?.[1] ?? 0)))
+  const placeholder = `[Pasted ${size} #${number}]`
   return { inserted: placeholder, pastes: [...pastes, { placeholder, text }] }
 }
 

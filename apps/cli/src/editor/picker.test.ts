@@ -50,4 +50,20 @@ describe('pressPicker', () => {
       text: 'y',
     })
   })
+
+  it('narrows many options to those with all words, and moves among them', () => {
+    const labels = ['2026-01-02  Garden', '2026-01-01  Kitchen', '2025-12-31  Garden shed']
+    const many: PickRequest = {
+      title: 'Which?',
+      options: labels.map((label) => ({ label })),
+      freeText: false,
+      isSearch: true,
+    }
+    expect(answer(many, 'down', 'enter')).toEqual({ type: 'option', index: 1 })
+    expect(answer(many, text('shed GARD'), 'enter')).toEqual({ type: 'option', index: 2 })
+    expect(answer(many, text('garden'), 'ctrl+r', 'down', 'enter')).toEqual({ type: 'option', index: 2 })
+    expect(answer(many, text('1'), text('x'), 'enter')).toBeNull()
+    expect(answer(many, text('x'), 'backspace', text('kit'), 'enter')).toEqual({ type: 'option', index: 1 })
+    expect(answer(many, text('kit'), 'escape')).toEqual({ type: 'none' })
+  })
 })

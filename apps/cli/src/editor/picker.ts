@@ -19,6 +19,8 @@ export interface PickRequest {
   readonly freeText: boolean
   /** The text is not shown. Default `false`. */
   readonly isSecret?: boolean
+  /** What is typed narrows the options, of which there are many; no key picks one. Default `false`. */
+  readonly isSearch?: boolean
 }
 
 /** What was answered; `none` after Escape, an interrupt or an abort. */
@@ -27,21 +29,23 @@ export type PickAnswer =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'none' }
 
-/** A question being answered. `at` counts options; the row after the last is the free text. */
+/** A question being answered. `at` counts the options shown; the row after the last is the free text. */
 export interface PickerState {
   readonly request: PickRequest
   readonly at: number
   readonly editor: EditorState
+  /** The options that fit what was typed, by their place among all. */
+  readonly shown: readonly number[]
 }
 
 /** A question nobody has touched yet: the first answer is marked. */
 export function createPicker(request: PickRequest): PickerState {
-  return { request, at: 0, editor: createEditorState() }
+  return { request, at: 0, editor: createEditorState(), shown: request.options.map((_, index) => index) }
 }
 
 /** Whether text is being typed rather than an option marked. */
 export function isTyping({ request, at }: PickerState): boolean {
-  return at >= request.options.length
+  return request.isSearch === true || at >= request.options.length
 }
 
 /** Takes one input: the next state, or the answer. */
@@ -50,6 +54,7 @@ export function pressPicker(state: PickerState, input: KeyInput): PickerState | 
   const rows = options.length + (freeText ? 1 : 0)
   const key = input.type === 'key' ? input.key : ''
   if (key === 'escape' || key === 'ctrl+c' || key === 'ctrl+d') return { type: 'none' }
+  if (state.request.isSearch) return search(state, input, key)
   if (key === 'up' || key === 'shift+tab') return { ...state, at: (state.at + rows - 1) % rows }
   if (key === 'down' || key === 'tab') return { ...state, at: (state.at + 1) % rows }
   if (isTyping(state)) return typeInto(state, input)
@@ -59,6 +64,30 @@ export function pressPicker(state: PickerState, input: KeyInput): PickerState | 
     if (index >= 0) return { type: 'option', index }
   }
   return freeText && input.type !== 'key' ? typeInto({ ...state, at: options.length }, input) : state
+}
+
+const PAGE = 8
+const STEPS: Readonly<Record<string, number>> = {
+  ...{ up: -1, 'shift+tab': -1, 'ctrl+p': -1, 'ctrl+s': -1, pageup: -PAGE },
+  ...{ down: 1, tab: 1, 'ctrl+n': 1, 'ctrl+r': 1, pagedown: PAGE },
+}
+
+function search(state: PickerState, input: KeyInput, key: string): PickerState | PickAnswer {
+  const { request, shown, at } = state
+  if (key === 'enter') return shown.length === 0 ? state : { type: 'option', index: shown[at]! }
+  const step = STEPS[key]
+  if (step !== undefined) return { ...state, at: Math.max(0, Math.min(shown.length - 1, at + step)) }
+  const { state: editor } = press(state.editor, input)
+  return { request, editor, at: 0, shown: fitting(request.options, editor.text) }
+}
+
+/** The options with all of these words somewhere, in whatever case. */
+function fitting(options: readonly PickOption[], text: string): readonly number[] {
+  const words = text.toLowerCase().split(/\s+/)
+  return options.flatMap(({ label }, index) => {
+    const known = label.toLowerCase()
+    return words.every((word) => known.includes(word)) ? [index] : []
+  })
 }
 
 function typeInto(state: PickerState, input: KeyInput): PickerState | PickAnswer {

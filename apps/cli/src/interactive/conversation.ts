@@ -5,26 +5,44 @@
 //   the loop takes what waits, one after the other, and is idle in between
 
 import type { ChildInfo, RunInput } from '@hermes/agent-core'
-import type { TypedLine } from '@hermes/commands'
-import { completeLine, describeTask, offeredTo, PLAN_HINT, readLine, runCommand, unknownLine } from '@hermes/commands'
+import type { LineCandidate, TypedLine } from '@hermes/commands'
+import {
+  completeLine,
+  describeSession,
+  describeTask,
+  offeredTo,
+  PLAN_HINT,
+  readLine,
+  runCommand,
+  unknownLine,
+} from '@hermes/commands'
 import type { ReasoningEffort } from '@hermes/contracts/conversation'
 import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import { createCommandSession } from '@hermes/runtime'
+import type { Candidate } from '../editor/completion.js'
+import type { Draft, SubmittedLine } from '../editor/editor.js'
 import { describeFailure } from '../errors.js'
 import type { Output } from '../io.js'
+import type { MarkdownStream } from '../markdown/markdown.js'
+import { Blocks } from '../render/blocks.js'
+import { renderDetails } from '../render/call-details.js'
 import { renderFindings, renderTable } from '../render/command-table.js'
 import { createProgressView } from '../render/progress.js'
 import { createRecap } from '../render/recap.js'
 import type { Style } from '../render/style.js'
 import { createStyle, printable, wrap } from '../render/style.js'
-import type { Console, ConsoleHandlers, EnteredLine } from './console.js'
+import { renderTasks, type ShownTask, tasksIn } from '../render/todo-list.js'
+import type { Console, ConsoleHandlers } from './console.js'
 import type { OpenSession, OpenSessionOptions } from './open-session.js'
 import { isPlanningSession, leaveSession, openSession } from './open-session.js'
+import { describeEnd, ownCommand, reportCommand } from './own-command.js'
 import type { Asker } from './questions.js'
+import { readBar } from './read-bar.js'
 import { createTurnStatus } from './turn-status.js'
+import { ProcessWatch } from './watch-processes.js'
 
 /** What Enter does with a line while a run is under way. */
 type BusyMode = 'queue' | 'steer' | 'interrupt'
@@ -38,9 +56,10 @@ export interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 
   /** Begins in plan mode. */
   readonly plan: boolean
   /** Keeps a line for the next conversation. */
-  readonly remember: (line: string) => void
-  /** Who sits at the terminal. */
+  readonly remember: (line: Draft) => void
+  /** Who sits at the terminal, and the home of that person. */
   readonly user: string
+  readonly userHome: string
 }
 
 type TypedCommand = TypedLine & { readonly type: 'command' }
@@ -50,13 +69,18 @@ interface Waiting {
   readonly shown: string
 }
 
-const CHANGES = ['new', 'open', 'send', 'resume', 'queue', 'shortened', 'yolo', 'leave'] as const
+const CHANGES = ['new', 'open', 'send', 'resume', 'queue', 'shortened', 'yolo', 'details', 'copy', 'leave'] as const
 const USER_EXIT = 'user_exit'
 const LEAVE_WITHIN_MS = 2_000
 const TICK_MS = 1_000
 const MAX_SHOWN_LINES = 10
 const MAX_SHOWN_WAITING = 4
 const MAX_SHOWN_CHILDREN = 5
+const OFFERED_SESSIONS = 200
+/** More options than keys pick are searched. */
+const MAX_NUMBERED = 9
+const COMPLETED_FOR_MS = 5_000
+const MAX_PRINTED_TASKS = 30
 
 /** A person and an agent in a terminal. */
 export class Conversation implements ConsoleHandlers {
@@ -81,7 +105,14 @@ export class Conversation implements ConsoleHandlers {
   /** A run that began by itself and is not shown yet. */
   #wokenTurn: Turn | null = null
   #stopWatching: () => void = () => undefined
+  readonly #processes = new ProcessWatch((line) => this.#announce(line))
+  /** What the run under way has written. */
+  #blocks: Blocks | null = null
   readonly #ended = new AbortController()
+  /** Commands that the person runs themselves, and what came of those that the model has not seen. */
+  readonly #ownCommands = new Set<AbortController>()
+  #ran: string[] = []
+  #completed: { key: string; atMs: number; candidates: Promise<readonly LineCandidate[]> } | null = null
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
 
@@ -158,7 +189,13 @@ export class Conversation implements ConsoleHandlers {
   async switchSession(session: SessionInfo | null): Promise<void> {
     const { runtime, host, request } = this.#options
     const asker: Asker = {
-      output: this.output,
+      output: {
+        ...this.#console.output,
+        write: (text) => {
+          this.#blocks?.begin('calls')
+          this.output.write(text)
+        },
+      },
       pick: (question, signal) => this.#console.pick(question, signal),
     }
     const onWakeUp = (turn: Turn) => {
@@ -177,14 +214,36 @@ export class Conversation implements ConsoleHandlers {
       former.handle.close()
     } else if (former) await leaveSession(former, 'left')
     this.#watchTasks(opened)
+    this.#processes.stop()
+    this.#showBar()
+  }
+
+  /** Brings the bar up to date. A store that cannot be read is said by what needs it. */
+  #showBar(): void {
+    const { runtime, userHome } = this.#options
+    const { session } = this
+    const bar = readBar({ runtime, session, isYolo: this.#isYolo, title: this.#title, userHome })
+    bar.then(
+      (read) => {
+        if (session === this.#session && !this.#isLeaving) this.#console.setBar(read)
+      },
+      () => undefined,
+    )
   }
 
   /** Says when a task in the background has ended. */
   #watchTasks({ children }: OpenSession): void {
     this.#stopWatching()
     this.#stopWatching = children.watch(({ id, state, isBackground, endedAtMs }) => {
-      if (isBackground && endedAtMs !== null && !this.#isLeaving) this.say(`Task ${id} ${state}.`)
+      if (isBackground && endedAtMs !== null) this.#announce(`Task ${id} ${state}.`)
     })
+  }
+
+  /** Says what happened by itself; it belongs to nothing above it. */
+  #announce(line: string): void {
+    if (this.#isLeaving) return
+    if (!this.isBusy) this.output.write('\n')
+    this.say(line)
   }
 
   /** What may be typed here besides messages. */
@@ -231,9 +290,20 @@ export class Conversation implements ConsoleHandlers {
     })
   }
 
-  /** What the last word of an unfinished line may become. */
-  complete(line: string): Promise<readonly string[]> {
-    return completeLine(line, this.#commands())
+  /** What the last word of an unfinished line may become. Arguments are asked for once while they are being typed. */
+  complete(line: string): Promise<readonly LineCandidate[]> {
+    const [before, word] = [line.slice(0, line.lastIndexOf(' ') + 1), line.slice(line.lastIndexOf(' ') + 1)]
+    const key = before === '' ? line : `${before}${word.startsWith('-') ? '-' : ''}`
+    const isSame = this.#completed?.key === key && performance.now() - this.#completed.atMs < COMPLETED_FOR_MS
+    if (!isSame) this.#completed = { key, atMs: performance.now(), candidates: completeLine(line, this.#commands()) }
+    return this.#completed!.candidates
+  }
+
+  /** Sessions that a message can refer to, by id. */
+  async sessionCandidates(): Promise<readonly Candidate[]> {
+    const { sessions } = await this.runtime.storage()
+    const stored = await sessions.list({ limit: OFFERED_SESSIONS })
+    return stored.map((session) => ({ text: session.id, detail: describeSession(session) }))
   }
 
   say(text: string): void {
@@ -279,15 +349,21 @@ export class Conversation implements ConsoleHandlers {
     return how
   }
 
-  onLine(line: EnteredLine): void {
-    this.#options.remember(line.text)
+  onLine(line: SubmittedLine): void {
+    this.#options.remember(line.draft)
+    const command = ownCommand(line.text)
+    if (command !== null && this.isBusy) {
+      this.#echo(line.shown)
+      void this.#runOwn(command, true)
+      return
+    }
     const parsed = readLine(line.text, this.#commands().commands)
     if (parsed.type === 'command' && this.isBusy) this.#commandDuringRun(parsed, line)
     else if (!this.isBusy || parsed.type !== 'text') this.enqueue(line.text, line.shown)
     else this.#lineDuringRun(line)
   }
 
-  #commandDuringRun(typed: TypedCommand, { text, shown }: EnteredLine): void {
+  #commandDuringRun(typed: TypedCommand, { text, shown }: SubmittedLine): void {
     const { name, duringRun = 'waits' } = typed.command
     switch (duringRun) {
       case 'allowed':
@@ -311,7 +387,7 @@ export class Conversation implements ConsoleHandlers {
     }
   }
 
-  #lineDuringRun({ text, shown, how }: EnteredLine): void {
+  #lineDuringRun({ text, shown, how }: SubmittedLine): void {
     const mode = how === 'steer' ? 'steer' : this.#options.busyMode
     switch (mode) {
       case 'queue':
@@ -330,6 +406,7 @@ export class Conversation implements ConsoleHandlers {
   }
 
   onInterrupt(): void {
+    if (this.#stopOwnCommands()) return
     const nowMs = performance.now()
     const isSecond = nowMs - this.#interruptedAtMs < LEAVE_WITHIN_MS
     if (this.isBusy) {
@@ -341,6 +418,10 @@ export class Conversation implements ConsoleHandlers {
     if (this.#console.draft() !== '') this.#console.setDraft('')
     else if (isSecond) this.leave()
     else this.say('Press Ctrl-C again to leave.')
+  }
+
+  onStop(): void {
+    if (!this.#stopOwnCommands() && this.isBusy) this.stop()
   }
 
   onEnd(): void {
@@ -359,14 +440,17 @@ export class Conversation implements ConsoleHandlers {
   async #hear(): Promise<void> {
     const turn = this.#wokenTurn
     this.#wokenTurn = null
+    this.output.write('\n')
     if (turn) await this.#show(turn)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
 
   async #handle({ text, shown }: Waiting): Promise<void> {
     this.#echo(shown)
+    const command = ownCommand(text)
     const parsed = readLine(text, this.#commands().commands)
-    if (parsed.type === 'command') await this.#command(parsed)
+    if (command !== null) await this.#runOwn(command, false)
+    else if (parsed.type === 'command') await this.#command(parsed)
     else if (parsed.type === 'unknown') this.say(unknownLine(parsed))
     else if (text.trim() !== '') await this.turn(text)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
@@ -379,6 +463,7 @@ export class Conversation implements ConsoleHandlers {
     } catch (error) {
       this.say(describeFailure(error).line)
     }
+    this.#showBar()
   }
 
   async #showOutput(output: CommandOutput): Promise<void> {
@@ -395,7 +480,13 @@ export class Conversation implements ConsoleHandlers {
         break
       case 'choice': {
         const options = output.options.map(({ label }) => ({ label: printable(label) }))
-        const answer = await this.#console.pick({ title: printable(output.question), options, freeText: false })
+        const isSearch = options.length > MAX_NUMBERED
+        const answer = await this.#console.pick({
+          title: printable(output.question),
+          options,
+          freeText: false,
+          isSearch,
+        })
         if (answer.type === 'option') await this.#line(output.options[answer.index]!.line)
         break
       }
@@ -431,6 +522,7 @@ export class Conversation implements ConsoleHandlers {
     switch (change.type) {
       case 'new':
         this.#title = null
+        this.#ran = []
         return this.switchSession(null)
       case 'open': {
         const session = await (await this.#options.runtime.storage()).sessions.get(change.sessionId)
@@ -453,6 +545,14 @@ export class Conversation implements ConsoleHandlers {
             ? 'YOLO is on: dangerous commands run without asking in this conversation. A hard floor stays.'
             : 'YOLO is off: dangerous commands are asked for again.',
         )
+      case 'details': {
+        const known = this.session.agent.entries()
+        const details = renderDetails(known.length > 0 ? known : this.session.entries, change.call, this.output)
+        if (details === null) return this.say(`There are not so many calls yet.`)
+        return void this.output.write(details)
+      }
+      case 'copy':
+        return this.say(this.#console.copy(change.text))
       case 'leave':
         return this.leave()
       case 'shortened':
@@ -465,13 +565,56 @@ export class Conversation implements ConsoleHandlers {
   async turn(input: RunInput): Promise<void> {
     // One that began at this moment comes first in the session, and so on the screen.
     if (this.#wokenTurn) await this.#hear()
-    await this.#show(this.session.handle.send(input))
+    await this.#show(this.session.handle.send(this.#withOwnCommands(input)))
+  }
+
+  /** What the person ran since their last message goes before the next one. */
+  #withOwnCommands(input: RunInput): RunInput {
+    if (typeof input !== 'string' || this.#ran.length === 0) return input
+    const reports = this.#ran.splice(0).map((text) => ({ type: 'text', text, origin: 'external' }) as const)
+    return { content: [...reports, { type: 'text', text: input }] }
+  }
+
+  /** Runs what the person typed behind `!`; `aside` while the agent may be using the shell. Never rejects. */
+  async #runOwn(command: string, aside: boolean): Promise<void> {
+    const stop = new AbortController()
+    this.#ownCommands.add(stop)
+    const signal = AbortSignal.any([stop.signal, this.#ended.signal])
+    if (!aside) this.#console.setStatus([`· Esc stops · ${printable(command)}`])
+    try {
+      const onOutput = (text: string) => this.#stream.write(printable(text))
+      const result = await this.session.runOwnCommand(command, { signal, onOutput, aside })
+      if (this.#isMidLine) this.#stream.write('\n')
+      const end = describeEnd(result)
+      if (end !== null) this.say(end)
+      this.#ran.push(reportCommand(command, result))
+    } catch (error) {
+      this.say(describeFailure(error).line)
+    } finally {
+      this.#ownCommands.delete(stop)
+    }
+  }
+
+  /** Ends the commands the person runs; `false` when there are none. */
+  #stopOwnCommands(): boolean {
+    for (const stop of this.#ownCommands) stop.abort()
+    return this.#ownCommands.size > 0
   }
 
   async #show(turn: Turn): Promise<void> {
-    const { agent, children } = this.session
-    const view = createProgressView({ output: this.#stream, text: true })
-    const status = createTurnStatus(Date.now())
+    const { agent, children, processes, entries } = this.session
+    const { isLive } = this.#console
+    const markdown = await this.#markdown()
+    const blocks = new Blocks((space) => this.output.write(space))
+    this.#blocks = blocks
+    const view = createProgressView({ output: this.#stream, text: true, isLive, blocks, ...(markdown && { markdown }) })
+    const known = agent.entries()
+    const status = createTurnStatus(Date.now(), tasksIn(known.length > 0 ? known : entries))
+    const showTasks = (tasks: readonly ShownTask[] | null) => {
+      if (!isLive || tasks === null) return
+      blocks.begin('calls')
+      this.output.write(renderTasks(tasks, MAX_PRINTED_TASKS, this.output))
+    }
     const showStatus = () =>
       this.#console.setStatus([
         ...childLines(children.list(), Date.now(), MAX_SHOWN_CHILDREN),
@@ -486,9 +629,13 @@ export class Conversation implements ConsoleHandlers {
       for await (const event of turn) {
         view.show(event)
         status.see(event)
+        showTasks(status.takeTasks(false))
+        if (event.type === 'tool-end') this.#processes.see(processes())
+        if (event.type === 'usage-update') this.#showBar()
         if (event.type !== 'message-delta' && event.type !== 'reasoning-delta') showStatus()
       }
       const result = await turn.result
+      showTasks(status.takeTasks(true))
       if (result.status === 'interrupted') this.say('Stopped.')
       if (result.status === 'parked')
         this.say('Nobody answered in time. Answer with hermes approvals, or say anything to be asked again.')
@@ -501,8 +648,18 @@ export class Conversation implements ConsoleHandlers {
     } finally {
       clearInterval(ticker)
       this.#turn = null
+      this.#blocks = null
+      this.#showBar()
     }
     await this.#takeLate(isCompleted)
+  }
+
+  /** Loaded while the model thinks; what no person looks at stays as the model wrote it. */
+  async #markdown(): Promise<MarkdownStream | null> {
+    const { output } = this.#console
+    if (!output.isTTY) return null
+    const { createMarkdownStream } = await import('../markdown/markdown.js')
+    return createMarkdownStream({ columns: () => output.columns(), style: this.style })
   }
 
   /** What was said too late for a run starts the next one, unless the last one was not wanted or failed. */
@@ -535,8 +692,8 @@ export class Conversation implements ConsoleHandlers {
     const lines = printable(shown).split('\n')
     const left = lines.length - MAX_SHOWN_LINES
     const head = left > 0 ? [...lines.slice(0, MAX_SHOWN_LINES), `… ${left} more lines`] : lines
-    const marked = head.map((line, index) => `${index === 0 ? this.style.green('>') : ' '} ${line}`)
-    this.output.write(`${marked.join('\n')}\n`)
+    const marked = head.map((line, index) => `${index === 0 ? this.style.accent('>') : ' '} ${line}`)
+    this.output.write(`\n${marked.join('\n')}\n`)
   }
 }
 
@@ -552,6 +709,12 @@ const KEYS_HELP = [
   ['Enter', 'send; during a run: queue for the next turn'],
   ['Alt-Enter', 'new line (also Ctrl-J, or \\ before Enter)'],
   ['Alt-S', 'send to the run under way'],
+  ['/ and @', 'commands; files and sessions to attach: Tab or Enter takes one, Esc closes'],
+  ['! COMMAND', 'run it yourself; the model sees it with your next message'],
   ['Tab', 'complete commands and file names'],
-  ['Ctrl-C', 'stop the run, clear the line; twice: leave'],
+  ['Esc', 'stop the run; what was queued comes back to the line'],
+  ['Ctrl-C', 'the same; without a run: clear the line; twice: leave'],
+  ['Ctrl-R', 'search earlier lines'],
+  ['Ctrl-G', 'edit the line in $VISUAL or $EDITOR (also Ctrl-X Ctrl-E)'],
+  ['Ctrl-S', 'put the line aside; it comes back after the next one'],
 ].map((cells) => ({ cells }))

@@ -6,7 +6,10 @@ import { openTerminalConsole, type TerminalConsoleOptions } from './terminal-con
 /** The console that `terminal` can carry. */
 export function openConsole(
   io: Pick<Io, 'stdin' | 'env'>,
-  options: { readonly terminal: Output; readonly handlers: ConsoleHandlers } & Pick<TerminalConsoleOptions, 'input'>,
+  options: { readonly terminal: Output; readonly handlers: ConsoleHandlers } & Pick<
+    TerminalConsoleOptions,
+    'input' | 'signals'
+  >,
 ): Console {
   if (io.env['TERM'] === 'dumb' || !options.terminal.isTTY)
     return openPlainConsole(io, options.terminal, options.handlers)

@@ -25,6 +25,7 @@ export function createAsker(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Asker {
   const handlers: ConsoleHandlers = {
     onLine: () => undefined,
     onEnd: () => undefined,
+    onStop: () => undefined,
     onInterrupt: () => process.kill(process.pid, 'SIGINT'),
   }
   return {

@@ -4,6 +4,8 @@ import type { Io, Output } from '../io.js'
 import { printable, wrap } from '../render/style.js'
 import type { Console, ConsoleHandlers } from './console.js'
 
+const MAX_OPTIONS = 30
+
 /** A console for terminals that cannot move the cursor: the terminal itself edits the line, questions are answered by a line. */
 export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handlers: ConsoleHandlers): Console {
   const lines = createInterface({ input: io.stdin, terminal: false })
@@ -23,11 +25,13 @@ export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handle
     const text = line.trim()
     const question = questions[0]
     if (question) settle(question, read(question.request, text))
-    else handlers.onLine({ text, shown: '', how: 'enter' })
+    else handlers.onLine({ text, shown: '', draft: { text, pastes: [] }, how: 'enter' })
   })
   lines.on('close', () => handlers.onEnd())
   return {
     output: terminal,
+    isLive: false,
+    setBar: () => undefined,
     setStatus: (status) => {
       if (status === null) terminal.write('> ')
     },
@@ -39,6 +43,8 @@ export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handle
         signal?.addEventListener('abort', () => settle(question, { type: 'none' }), { once: true })
         if (questions.push(question) === 1) showQuestion()
       }),
+    copy: () =>
+      'This terminal has no clipboard to write to; `hermes sessions export` writes the conversation to a file.',
     draft: () => '',
     setDraft: () => undefined,
     close: () => {
@@ -50,7 +56,10 @@ export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handle
 }
 
 function describe({ title, options, freeText }: PickRequest, columns: number): string {
-  const answers = options.map(({ label, key }, index) => `  ${key ? `[${key}]` : `${index + 1}.`} ${label}`)
+  const answers = options
+    .slice(0, MAX_OPTIONS)
+    .map(({ label, key }, index) => `  ${key ? `[${key}]` : `${index + 1}.`} ${label}`)
+  if (options.length > MAX_OPTIONS) answers.push(`  … ${options.length - MAX_OPTIONS} more`)
   const prompt = options.length === 0 ? 'answer' : freeText ? 'number or answer' : 'choice'
   return `${wrap(printable([title, ...answers].join('\n')), columns)}\n${prompt} > `
 }

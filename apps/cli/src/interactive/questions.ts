@@ -13,6 +13,8 @@ const CHOICES: Readonly<Record<ApprovalChoice, { readonly key: string; readonly 
   deny: { key: 'n', label: 'no' },
 }
 
+const INSTEAD = { key: 'i', label: 'no, and say what to do instead', words: ['instead'] }
+
 /** Stands for a password, whatever its length. */
 const HIDDEN = '••••••'
 
@@ -22,7 +24,10 @@ const NO_ANSWER: Answer = { type: 'unanswered', reason: 'The user could not be a
 export type Asker = Pick<Console, 'output' | 'pick'>
 
 /** Puts what a session asks to the person at the terminal, each question until it is answered here or elsewhere, or withdrawn. Returns how to stop. */
-export function answerQuestions(session: Pick<SessionHandle, 'subscribe' | 'answer'>, asker: Asker): () => void {
+export function answerQuestions(
+  session: Pick<SessionHandle, 'subscribe' | 'answer' | 'steer'>,
+  asker: Asker,
+): () => void {
   const open = new Map<string, AbortController>()
   const put = async <T extends ApprovalChoice | Answer>(
     id: string,
@@ -41,7 +46,7 @@ export function answerQuestions(session: Pick<SessionHandle, 'subscribe' | 'answ
       switch (event.type) {
         case 'approval-open':
           // What could not be asked is not allowed.
-          void put(event.id, 'deny', (signal) => askApproval(asker, event.question, signal))
+          void put(event.id, 'deny', (signal) => askApproval(session, asker, event.question, signal))
           break
         case 'question-open':
           void put<Answer>(event.id, NO_ANSWER, (signal) => askQuestion(asker, event.question, signal))
@@ -60,6 +65,7 @@ export function answerQuestions(session: Pick<SessionHandle, 'subscribe' | 'answ
 
 /** Anything but a clear yes is a no; `null` when the question was taken back. */
 async function askApproval(
+  session: Pick<SessionHandle, 'steer'>,
   asker: Asker,
   question: ApprovalQuestion,
   signal: AbortSignal,
@@ -74,11 +80,32 @@ async function askApproval(
     const isLasting = choice === 'always' && question.grant !== undefined
     return { key, label: isLasting ? `${label}: ${question.grant}` : label, words: APPROVAL_WORDS[choice] }
   })
-  const answer = await asker.pick({ title, options, freeText: false }, signal)
+  // A helper does not hear what the person tells the agent.
+  const isRoot = subject.agentPath.length === 1
+  const answer = await asker.pick({ title, options: isRoot ? [...options, INSTEAD] : options, freeText: false }, signal)
   if (signal.aborted) return null
+  if (answer.type === 'option' && answer.index === choices.length) return askInstead(session, asker, title, signal)
   const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'
   record(asker, title, CHOICES[choice].label)
   return choice
+}
+
+/** No, and what to do in its place: the model reads that with the denial. */
+async function askInstead(
+  session: Pick<SessionHandle, 'steer'>,
+  asker: Asker,
+  title: string,
+  signal: AbortSignal,
+): Promise<ApprovalChoice | null> {
+  const wanted = await asker.pick(
+    { title: `${title}\nWhat should it do instead?`, options: [], freeText: true },
+    signal,
+  )
+  if (signal.aborted) return null
+  // Before the answer, so that the result of the call takes it along; what comes too late leads the next message.
+  if (wanted.type === 'text') void session.steer(wanted.text).catch(() => undefined)
+  record(asker, title, wanted.type === 'text' ? `no; ${printable(wanted.text)}` : CHOICES.deny.label)
+  return 'deny'
 }
 
 /** The agent a person talks to needs no name; one that works for it does. */
@@ -89,7 +116,7 @@ function whoAsks({ agentPath }: ApprovalQuestion['subject']): string {
 /** Puts a `clarify` question to the person. */
 export async function askQuestion(asker: Asker, question: Question, signal: AbortSignal): Promise<Answer> {
   const { choices, allowFreeText, isSecret = false } = question
-  const title = printable(`❓ ${question.question}`)
+  const title = printable(`? ${question.question}`)
   const options = choices.map((label) => ({ label: printable(label) }))
   const answer = await asker.pick({ title, options, freeText: allowFreeText || choices.length === 0, isSecret }, signal)
   const text = answer.type === 'option' ? choices[answer.index]! : answer.type === 'text' ? answer.text : null
@@ -101,5 +128,5 @@ export async function askQuestion(asker: Asker, question: Question, signal: Abor
 function record({ output }: Asker, title: string, answer: string): void {
   const style = createStyle(output)
   const lines = wrap(title, output.columns()).split('\n')
-  output.write(`${lines.map(style.yellow).join('\n')}\n${wrap(`  → ${answer}`, output.columns())}\n`)
+  output.write(`${lines.map(style.notice).join('\n')}\n${wrap(`  → ${answer}`, output.columns())}\n`)
 }

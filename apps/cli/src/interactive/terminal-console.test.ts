@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createFileFinder } from '../editor/file-finder.js'
 import type { Io, Output } from '../io.js'
 import type { Console } from './console.js'
 import { openTerminalConsole } from './terminal-console.js'
@@ -18,11 +19,13 @@ let written: string
 let happened: string[]
 let keys: PassThrough
 let console: Console
+let whileEditing: () => void
 
 beforeEach(() => {
   vi.useFakeTimers()
   written = ''
   happened = []
+  whileEditing = () => undefined
   keys = new PassThrough()
   const stdin = Object.assign(keys, { isTTY: true, setRawMode: (on: boolean) => happened.push(`raw ${on}`) })
   const terminal: Output = {
@@ -35,9 +38,24 @@ beforeEach(() => {
     handlers: {
       onLine: ({ text, how }) => happened.push(`${how} ${text}`),
       onInterrupt: () => happened.push('interrupt'),
+      onStop: () => happened.push('stop'),
       onEnd: () => happened.push('end'),
     },
-    input: { sources: { complete: async () => [], cwd: '/', userHome: '/' }, history: [] },
+    input: {
+      sources: {
+        complete: async () => [],
+        files: createFileFinder(async function* () {}),
+        sessions: async () => [],
+        cwd: '/',
+        userHome: '/',
+      },
+      history: [],
+      editText: async (text) => {
+        await Promise.resolve()
+        whileEditing()
+        return { text: `${text}, edited`, problem: 'It was slow.' }
+      },
+    },
   })
   console.setStatus(null)
   happened = []
@@ -56,6 +74,13 @@ describe('openTerminalConsole', () => {
     expect(happened).toEqual(['enter one', 'steer two', 'interrupt', 'end'])
   })
 
+  it('leaves the terminal alone when it was closed while the line was edited elsewhere', async () => {
+    whileEditing = () => console.close()
+    await type('one\u0007')
+    expect(happened.at(-1)).toBe('raw false')
+    expect(written.endsWith('\u001B[?25h')).toBe(true)
+  })
+
   it('takes a lone escape for the key after a moment, and a sequence that comes in pieces for what it is', async () => {
     const answer = console.pick(APPROVAL)
     await type('\u001B')
@@ -66,6 +91,40 @@ describe('openTerminalConsole', () => {
     await type('\u001B')
     await vi.advanceTimersByTimeAsync(60)
     expect(await other).toEqual({ type: 'none' })
+  })
+
+  it('stops what is under way with Escape, and edits elsewhere with the terminal given away', async () => {
+    await type('line')
+    await type('\u001B')
+    await vi.advanceTimersByTimeAsync(60)
+    await type('\u0007')
+    await vi.advanceTimersByTimeAsync(60)
+    await type('\r')
+    expect(happened).toEqual(['stop', 'raw false', 'raw true', 'enter line, edited'])
+    expect(written).toContain('It was slow.')
+  })
+
+  it('hands a text to the clipboard of the terminal, unless terminals would drop it', () => {
+    expect(console.copy('two\nlines')).toMatch(/^Handed 2 lines/)
+    expect(written).toContain(`\u001B]52;c;${Buffer.from('two\nlines').toString('base64')}\u0007`)
+    expect(console.copy('x'.repeat(60_000))).toMatch(/^That is too long/)
+  })
+
+  it('searches earlier lines, and puts the one taken into the line', async () => {
+    await type('water the plants\r')
+    await type('feed the cat\r')
+    await type('\u0012plan')
+    expect(stripVTControlCharacters(written)).toContain('1 of 2')
+    await type('\r')
+    await type('!\r')
+    expect(happened.at(-1)).toBe('enter water the plants!')
+  })
+
+  it('does not send a line with the Enter that took composed characters', async () => {
+    await type('\u6771\u4EAC\r')
+    expect(happened).toEqual([])
+    await type('\r')
+    expect(happened).toEqual(['enter \u6771\u4EAC'])
   })
 
   it('does not take what is being typed for an answer', async () => {

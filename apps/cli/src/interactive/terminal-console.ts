@@ -1,19 +1,26 @@
+import type { CompletionSources } from '../editor/completion.js'
+import { nameDropped } from '../editor/dropped-file.js'
 import {
-  applyCompletion,
-  type Completion,
-  type CompletionSources,
-  commonBeginning,
-  findCompletion,
-} from '../editor/completion.js'
-import { createEditorState, type EditorEffect, type EditorState, press, withText } from '../editor/editor.js'
+  createEditorState,
+  type Draft,
+  type EditorEffect,
+  type EditorState,
+  press,
+  withDraft,
+  withText,
+} from '../editor/editor.js'
 import { createKeyDecoder, type KeyInput } from '../editor/keys.js'
 import { expandPastes } from '../editor/pastes.js'
 import { createPicker, type PickAnswer, type PickerState, type PickRequest, pressPicker } from '../editor/picker.js'
 import type { Io, Output } from '../io.js'
 import { createStyle } from '../render/style.js'
 import { createScreen, type Screen } from '../screen/screen.js'
+import { clipboardSequence } from './clipboard.js'
+import { CompletionMenu } from './completion-menu.js'
 import type { Console, ConsoleHandlers } from './console.js'
 import { drawFooter } from './footer.js'
+import type { SessionBar } from './session-bar.js'
+import { type SignalOptions, TerminalSignals } from './terminal-signals.js'
 
 /** Options of {@link openTerminalConsole}. */
 export interface TerminalConsoleOptions {
@@ -21,8 +28,19 @@ export interface TerminalConsoleOptions {
   /** The terminal that is drawn on. */
   readonly terminal: Output
   readonly handlers: ConsoleHandlers
-  /** What Tab offers and earlier lines; without them there is no line to type in, only questions. */
-  readonly input?: { readonly sources: CompletionSources; readonly history: readonly string[] }
+  /** Names the window, and rings for a person who is elsewhere. Default: neither. */
+  readonly signals?: SignalOptions
+  /** What lines are typed with; without it there is no line to type in, only questions. */
+  readonly input?: LineInput
+}
+
+/** What lines are typed with. */
+interface LineInput {
+  readonly sources: CompletionSources
+  /** Earlier lines, the newest last. */
+  readonly history: readonly Draft[]
+  /** Lets the person edit the line elsewhere, while nobody else uses the terminal; `problem` is a line to show. Never rejects. */
+  readonly editText: (text: string) => Promise<{ readonly text: string; readonly problem: string | null }>
 }
 
 const PASTE_ON = '\u001B[?2004h'
@@ -30,6 +48,11 @@ const PASTE_OFF = '\u001B[?2004l\u001B[?25h'
 /** A lone escape is the key when nothing follows for so long. */
 const ESCAPE_MS = 50
 const STATUS_MS = 33
+/** A line that is shown whole after it came back from another editor. */
+const MAX_PLAIN_CHARS = 2_000
+/** An Enter right behind characters that are composed may have been the one that took them. */
+const COMPOSED_WITH_ENTER = /^[^\u001B]*[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]\r$/u
+const ENTER: KeyInput = { type: 'key', key: 'enter' }
 /** Whoever is typing does not mean the question that just came up. */
 const TYPING_MS = 700
 
@@ -38,12 +61,6 @@ export function openTerminalConsole(options: TerminalConsoleOptions): Console {
   const console = new TerminalConsole(options)
   console.open()
   return console
-}
-
-/** Candidates on the screen; `at` is the one in the line. */
-interface Offered {
-  readonly completion: Completion
-  readonly at: number | null
 }
 
 interface Question {
@@ -59,24 +76,33 @@ class TerminalConsole implements Console {
   readonly #stopListening: () => void
   #editor: EditorState
   #status: readonly string[] = []
-  #completion: Offered | null = null
+  readonly #menu: CompletionMenu | null
+  #bar: SessionBar | null = null
+  readonly #signals: TerminalSignals | null
   #escapeTimer: NodeJS.Timeout | null = null
   #statusTimer: NodeJS.Timeout | null = null
   #lastKeyMs = Number.NEGATIVE_INFINITY
   #isArmed = false
   /** Keys are taken from the beginning on; the line they make is shown once there is somebody to send it to. */
   #isReady = false
+  #isClosed = false
 
   constructor(options: TerminalConsoleOptions) {
     this.#options = options
     this.#screen = createScreen(options.terminal)
+    this.#signals = options.signals
+      ? new TerminalSignals(options.signals, (text) => options.terminal.write(text))
+      : null
     this.#editor = createEditorState(options.input?.history)
+    this.#menu = options.input ? new CompletionMenu(options.input.sources, (state) => this.#completed(state)) : null
     this.#stopListening = options.terminal.onResize(() => this.#draw())
   }
 
   get output(): Output {
     return this.#screen.output
   }
+
+  readonly isLive = true
 
   open(): void {
     this.#takeTerminal()
@@ -90,9 +116,11 @@ class TerminalConsole implements Console {
   }
 
   close(): void {
+    this.#isClosed = true
     for (const question of this.#questions.splice(0)) question.settle({ type: 'none' })
     if (this.#statusTimer) clearTimeout(this.#statusTimer)
     if (this.#escapeTimer) clearTimeout(this.#escapeTimer)
+    this.#menu?.close()
     this.#stopListening()
     this.#screen.close()
     const { stdin } = this.#options.io
@@ -105,11 +133,22 @@ class TerminalConsole implements Console {
 
   setStatus(lines: readonly string[] | null): void {
     this.#status = lines ?? []
+    this.#signals?.setBusy(lines !== null)
     this.#isReady = true
+    this.#drawSoon()
+  }
+
+  #drawSoon(): void {
     this.#statusTimer ??= setTimeout(() => {
       this.#statusTimer = null
       this.#draw()
     }, STATUS_MS)
+  }
+
+  setBar(bar: SessionBar | null): void {
+    this.#bar = bar
+    if (bar) this.#signals?.setTitle(`${bar.title ?? bar.folder} · hermes`)
+    this.#drawSoon()
   }
 
   pick(request: PickRequest, signal?: AbortSignal): Promise<PickAnswer> {
@@ -123,8 +162,18 @@ class TerminalConsole implements Console {
       const question: Question = { state: createPicker(request), settle }
       signal?.addEventListener('abort', abort, { once: true })
       this.#questions.push(question)
+      this.#signals?.ask()
       if (this.#questions.length === 1) this.#showQuestion()
     })
+  }
+
+  copy(text: string): string {
+    const sequence = clipboardSequence(text)
+    if (sequence === null)
+      return 'That is too long for the clipboard of a terminal; `hermes sessions export` writes it to a file.'
+    this.#options.terminal.write(sequence)
+    const lines = text.trimEnd().split('\n').length
+    return `Handed ${lines === 1 ? 'one line' : `${lines} lines`} to the terminal for its clipboard; in tmux that takes: set -g set-clipboard on`
   }
 
   draft(): string {
@@ -137,7 +186,7 @@ class TerminalConsole implements Console {
   }
 
   #showQuestion(): void {
-    this.#isArmed = this.#editor.text === ''
+    this.#isArmed = this.#editor.text === '' || this.#questions[0]?.state.request.isSearch === true
     this.#draw()
   }
 
@@ -154,9 +203,11 @@ class TerminalConsole implements Console {
     if (stdin.isTTY) stdin.setRawMode(true)
     stdin.resume()
     this.#options.terminal.write(PASTE_ON)
+    this.#signals?.open()
   }
 
   readonly #giveTerminal = (): void => {
+    this.#signals?.close()
     this.#options.terminal.write(PASTE_OFF)
     const { stdin } = this.#options.io
     if (stdin.isTTY && !stdin.destroyed) stdin.setRawMode(false)
@@ -165,9 +216,11 @@ class TerminalConsole implements Console {
   readonly #onEnd = (): void => this.#options.handlers.onEnd()
 
   readonly #onData = (piece: string): void => {
+    this.#signals?.read(piece)
     if (this.#escapeTimer) clearTimeout(this.#escapeTimer)
     this.#escapeTimer = null
-    for (const input of this.#decoder.push(piece)) this.#take(input)
+    const keys = COMPOSED_WITH_ENTER.test(piece) ? piece.slice(0, -1) : piece
+    for (const input of this.#decoder.push(keys)) this.#take(input)
     if (this.#decoder.isWaiting)
       this.#escapeTimer = setTimeout(() => {
         for (const input of this.#decoder.flush()) this.#take(input)
@@ -194,9 +247,21 @@ class TerminalConsole implements Console {
   }
 
   #edit(input: KeyInput): void {
-    const { state, effect } = press(this.#editor, input)
+    const before = this.#editor
+    const step = this.#menu?.press(before, input)
+    if (step?.type === 'moved') return
+    if (step) {
+      this.#editor = step.state
+      if (step.isSent) this.#edit(ENTER)
+      else this.#menu?.open(step.state)
+      return
+    }
+    const { state, effect } = press(
+      before,
+      input.type === 'paste' ? { ...input, text: nameDropped(input.text) } : input,
+    )
     this.#editor = state
-    if (effect.type !== 'complete') this.#completion = null
+    if (effect.type !== 'complete' && this.#isReady) this.#menu?.follow(before, state, input)
     this.#obey(effect)
   }
 
@@ -209,8 +274,17 @@ class TerminalConsole implements Console {
         handlers.onLine(effect)
         break
       case 'complete':
-        // Looking into folders never rejects.
-        void this.#complete(effect.direction)
+        // It never rejects.
+        if (this.#isReady) void this.#menu?.complete(this.#editor)
+        break
+      case 'stop':
+        handlers.onStop()
+        break
+      case 'search':
+        void this.#searchHistory()
+        break
+      case 'edit':
+        void this.#editElsewhere()
         break
       case 'interrupt':
         handlers.onInterrupt()
@@ -229,33 +303,36 @@ class TerminalConsole implements Console {
     }
   }
 
-  async #complete(direction: 1 | -1): Promise<void> {
-    if (this.#completion) {
-      this.#cycle(this.#completion, direction)
-      return
-    }
-    const before = this.#editor
-    const found = await findCompletion(before, this.#options.input!.sources)
-    if (!found || this.#editor !== before) return
-    const text = commonBeginning(found.candidates)
-    this.#editor = applyCompletion(before, found, text)
-    const completion = { ...found, end: found.start + text.length }
-    this.#completion = found.candidates.length > 1 ? { completion, at: null } : null
+  /** The menu has something to show, or Tab has completed the line. */
+  #completed(state: EditorState | null): void {
+    if (state) this.#editor = state
     this.#draw()
   }
 
-  /** Another Tab puts the next candidate in place of the last one. */
-  #cycle({ completion, at }: Offered, direction: 1 | -1): void {
-    const { candidates } = completion
-    const next =
-      at === null
-        ? direction > 0
-          ? 0
-          : candidates.length - 1
-        : (at + direction + candidates.length) % candidates.length
-    const text = candidates[next]!
-    this.#editor = applyCompletion(this.#editor, completion, text)
-    this.#completion = { completion: { ...completion, end: completion.start + text.length }, at: next }
+  async #searchHistory(): Promise<void> {
+    const lines = this.#editor.history.toReversed()
+    if (lines.length === 0) return
+    const options = lines.map(({ text }) => ({ label: text.replaceAll('\n', ' ⏎ ') }))
+    const answer = await this.pick({ title: 'Earlier lines', options, freeText: false, isSearch: true })
+    if (answer.type === 'option') this.#editor = withDraft(this.#editor, lines[answer.index]!)
+    this.#draw()
+  }
+
+  async #editElsewhere(): Promise<void> {
+    const before = this.draft()
+    this.#screen.pause()
+    this.#giveTerminal()
+    this.#options.io.stdin.pause()
+    const { text, problem } = await this.#options.input!.editText(before)
+    // The terminal has been given back.
+    if (this.#isClosed) return
+    this.#takeTerminal()
+    this.#screen.resume()
+    if (text !== before)
+      this.#editor =
+        text.length > MAX_PLAIN_CHARS ? withText(this.#editor, text) : withDraft(this.#editor, { text, pastes: [] })
+    if (problem !== null) this.output.write(`${problem}\n`)
+    this.#draw()
   }
 
   #suspend(): void {
@@ -271,12 +348,14 @@ class TerminalConsole implements Console {
 
   #draw(): void {
     const { terminal, input } = this.#options
+    const { stash } = this.#editor
     this.#screen.setFooter(
       drawFooter({
-        status: this.#status,
+        status: stash ? [...this.#status, `put aside: ${stash.text}`] : this.#status,
         picker: this.#questions[0]?.state ?? null,
         editor: input && this.#isReady ? this.#editor : null,
-        completion: this.#completion,
+        menu: this.#menu?.shown ?? null,
+        bar: this.#bar,
         columns: terminal.columns(),
         rows: terminal.rows(),
         style: createStyle(terminal),

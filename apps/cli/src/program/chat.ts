@@ -11,22 +11,36 @@ Examples:
   hermes "What does this project do?"    one answer
   git diff | hermes chat -q review       piped text comes with the question
 
-Options of a conversation (-c, -r, -m, --provider, --plan, --yolo …): hermes chat --help`
+Options of a conversation, more with hermes chat --help:
+`
+
+/** What people look for first; the words are those of `hermes chat`. */
+const COMMON = ['--continue', '--resume', '--model', '--query', '--yolo']
 
 /** The program without any command. Its own words about mistakes are held back: `main` has better ones. */
 export function createProgram(io: Io): Command {
-  return new Command('hermes')
-    .description('An AI agent in your terminal. Without a command it starts a conversation.')
-    .version(__HERMES_VERSION__, '-V, --version')
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: () => undefined,
-      outputError: () => undefined,
-    })
-    .addHelpText('after', EXAMPLES)
-    .showHelpAfterError(false)
-    .showSuggestionAfterError(false)
+  return (
+    new Command('hermes')
+      .description('An AI agent in your terminal. Without a command it starts a conversation.')
+      .version(__HERMES_VERSION__, '-V, --version')
+      // Taken out of the line before it comes here, see `takeProfileFlag`.
+      .option('-p, --profile <name>', 'work in another profile: settings, keys, memories and sessions of its own')
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => io.stdout.write(text),
+        writeErr: () => undefined,
+        outputError: () => undefined,
+      })
+      .addHelpText('after', ({ command }) => `${EXAMPLES}${commonOptions(command)}`)
+      .showHelpAfterError(false)
+      .showSuggestionAfterError(false)
+  )
+}
+
+function commonOptions(program: Command): string {
+  const chat = program.commands.find((command) => command.name() === 'chat')
+  const options = COMMON.flatMap((long) => chat?.options.filter((option) => option.long === long) ?? [])
+  return options.map(({ flags, description }) => `  ${flags.padEnd(37)}  ${description}`).join('\n')
 }
 
 /** `hermes chat`, the command when none is named. */
@@ -36,6 +50,9 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .description('talk to the agent (the default command)')
     .argument('[text...]', 'the same as --query')
     .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
+    .option('-z <text>', 'as -q, and print nothing but the answer: no progress, and no questions')
+    .option('--query-file <file>', 'as -q, with the text of a file; - is standard input')
+    .option('--in <folder>', 'work in this folder')
     .option('-r, --resume <session>', 'resume a session: id, title, unique start of an id, or latest')
     .option('-c, --continue', 'resume the newest session of this folder or its repository')
     .option('--any', 'with -c: the newest session of any folder')
@@ -44,6 +61,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
     .option('--max-turns <n>', 'model calls (steps) of a turn before it has to summarise', Number)
+    .option('--max-cost <usd>', 'US dollars that a turn may cost, where config.yaml does not say less', Number)
     .addOption(
       new Option('--reasoning <effort>', 'how much the model thinks, kept with the session').choices([
         'minimal',
@@ -53,9 +71,18 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
         'default',
       ]),
     )
+    .option(
+      '--image <file>',
+      'send an image (PNG, JPEG, GIF, WebP) with the first message; may be given several times',
+      (file: string, before: readonly string[] = []) => [...before, file],
+    )
     .option('--plan', 'look and plan only, change nothing')
     .option('--accept', 'with -c or -r: carry out the plan that was made')
     .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')
+    .option('--trust', 'trust this project with its instructions, hooks, plugins and servers, this time only')
+    .option('--accept-hooks', 'run hooks without your consent, this time only')
+    .option('--safe-mode', 'without extensions, hooks, MCP servers, instructions of the project and memory')
+    .option('--ignore-rules', 'without instructions of the project, SOUL.md and memory')
     .option('--json', 'print every event as one JSON line on stdout')
     .option('--record <file>', 'write the model traffic to a file')
     .option('--replay <file>', 'answer from such a file instead of a model')

@@ -1,11 +1,12 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Action } from '../action.js'
 
-/** `hermes permissions …`, `hermes approvals …` and `hermes audit …`. */
+/** `hermes permissions …`, `hermes approvals …`, `hermes audit …` and `hermes trust …`. */
 export function addPolicy(program: Command, choose: (action: Action) => void): void {
   addPermissions(program, choose)
   addApprovals(program, choose)
   addAudit(program, choose)
+  addTrust(program, choose)
 }
 
 function addPermissions(program: Command, choose: (action: Action) => void): void {
@@ -107,4 +108,25 @@ function addAudit(program: Command, choose: (action: Action) => void): void {
     .requiredOption('--days <n>', 'older than so many days', Number)
     .option('-y, --yes', 'without asking')
     .action((options) => choose(async (world) => (await load()).auditPrune(world, options)))
+}
+
+function addTrust(program: Command, choose: (action: Action) => void): void {
+  const trust = program
+    .command('trust')
+    .description('which projects may bring instructions, hooks, plugins and servers of their own')
+  const call = (words: readonly string[], options = {}) =>
+    choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'trust', { words }, options))
+  trust
+    .command('list', { isDefault: true })
+    .description('this project and what it brings, and all that were answered for')
+    .option('--json', 'as JSON lines')
+    .action((options) => call(['list'], options))
+  trust
+    .command('add [folder]')
+    .description('trust the project of a folder, by default of this one, as it is now')
+    .action((folder?: string) => call(['add', ...(folder === undefined ? [] : [folder])]))
+  trust
+    .command('remove [folder]')
+    .description('take that back')
+    .action((folder?: string) => call(['remove', ...(folder === undefined ? [] : [folder])]))
 }

@@ -1,7 +1,8 @@
 import { columnWidths, padded } from '@hermes/commands'
 import type { CommandTable, Finding } from '@hermes/contracts/extension'
+import { width } from '../editor/graphemes.js'
 import type { Output } from '../io.js'
-import { clip, createStyle, printable } from './style.js'
+import { clip, createStyle, printable, wrap } from './style.js'
 
 const LEAST = 20
 
@@ -14,6 +15,7 @@ export function renderFindings(findings: readonly Finding[], output: Output): st
 
 /** The rows of a table, a line each, with a mark where one is current; the first cell stands out, and the last one is cut where the line ends. */
 export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output): string {
+  if (output.isTTY && rows.every(({ cells }) => cells.length === 2)) return renderPairs(rows, output)
   const style = createStyle(output)
   const most = Math.max(LEAST, Math.floor(output.columns() / 3))
   const widths = columnWidths(rows).map((width) => Math.min(width, most))
@@ -32,6 +34,35 @@ export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output
       })
       const line = `${marks(isCurrent)}${isDim || others.length === 0 ? head : style.bold(head)}${rest.join('')}`
       return `${isDim ? style.dim(line.trimEnd()) : line.trimEnd()}\n`
+    })
+    .join('')
+}
+
+const MAX_PAIR_LINES = 3
+
+/** A name and what is said of it: nothing of the name is cut, and the rest goes on below where it began. */
+function renderPairs(rows: CommandTable['rows'], output: Output): string {
+  const style = createStyle(output)
+  const columns = output.columns() - 1
+  const most = Math.max(LEAST, Math.floor(columns / 3))
+  const indent = Math.min(most, columnWidths(rows)[0]!) + 2
+  const hasCurrent = rows.some(({ isCurrent }) => isCurrent)
+  return rows
+    .map(({ cells: [name = '', about = ''], isCurrent = false, isDim = false }) => {
+      const mark = hasCurrent ? (isCurrent ? '* ' : '  ') : ''
+      const margin = ' '.repeat(mark.length + indent)
+      const lines = wrap(printable(about.replace(/\s*\n\s*/g, ' ')), Math.max(LEAST, columns - margin.length)).split(
+        '\n',
+      )
+      const shown =
+        lines.length > MAX_PAIR_LINES
+          ? [...lines.slice(0, MAX_PAIR_LINES - 1), `${lines[MAX_PAIR_LINES - 1]} …`]
+          : lines
+      const head = padded(printable(name), indent)
+      const first = width(printable(name)) > indent - 2 && about !== '' ? `\n${margin}` : ''
+      const text = `${mark}${isDim ? head : style.bold(head)}${first}${shown.join(`\n${margin}`)}`
+      const line = text.replace(/ +$/gm, '')
+      return `${isDim ? style.dim(line) : line}\n`
     })
     .join('')
 }

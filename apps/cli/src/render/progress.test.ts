@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Output } from '../io.js'
 import { createProgressView } from './progress.js'
 
@@ -13,7 +13,7 @@ it('shows notices without what a terminal would obey: they may name files that s
   const event = { type: 'notice', runId: 'r', sessionId: 's', agentPath: ['root'], atMs: 0 } as const
   view.show({ ...event, level: 'warning', text: 'rules/\u001b]52;c;eA==\u0007a.mdc was left out\u001b[2J.' })
   view.show({ ...event, level: 'info', text: 'one\u0008two' })
-  expect(written).toEqual(['\u001b[33mrules/a.mdc was left out.\u001b[39m\n', '\u001b[2monetwo\u001b[22m\n'])
+  expect(written).toEqual(['\u001b[35mrules/a.mdc was left out.\u001b[39m\n', '\u001b[2monetwo\u001b[22m\n'])
 })
 
 const base = { runId: 'r', sessionId: 's', agentPath: ['root'], atMs: 0 } as const
@@ -36,22 +36,43 @@ it('shows what the model says before a call where its answer goes elsewhere, and
   expect(written).toEqual(['Let me look.\n'])
 })
 
-it('counts the lines of a command that it does not show, and shows what is said below them', () => {
-  const { written, view } = viewWithout(false)
-  const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`)
-  const end = (output: string, notes: readonly string[]) => {
-    const text = [output, ...notes].join('\n')
-    const content = [{ type: 'text', text }] as const
-    const event = { type: 'tool-end', callId: 'c', toolName: 'terminal', isError: false, durationMs: 5 } as const
-    view.show({ ...base, ...event, content, data: { output } })
-    return written.splice(0).join('').trimEnd().split('\n').slice(8)
+const start = (callId: string, toolName: string, summary: string) =>
+  ({ ...base, type: 'tool-start', callId, toolName, summary, args: {}, icon: '' }) as const
+const ended = (callId: string, toolName: string) =>
+  ({ ...base, type: 'tool-end', callId, toolName, isError: false, durationMs: 5, content: [] }) as const
+
+it('tells calls apart that run side by side, and keeps an empty line between them and words', () => {
+  const { written, view } = viewWithout(true)
+  const say = (text: string) => view.show({ ...base, type: 'message-delta', messageId: 'm', text })
+  say('I look.')
+  view.show(start('a', 'terminal', 'echo a'))
+  view.show(start('b', 'terminal', 'echo b'))
+  view.show(ended('b', 'terminal'))
+  view.show(ended('a', 'terminal'))
+  say('Done.')
+  expect(written.join('')).toBe('I look.\n\n✓ terminal  echo b · 5 ms\n✓ terminal  echo a · 5 ms\n\nDone.')
+})
+
+it('announces what takes its time where nothing else shows it, with the steps of what has steps', () => {
+  vi.useFakeTimers()
+  try {
+    const { written, view } = viewWithout(false)
+    view.show(start('a', 'terminal', 'make'))
+    view.show({ ...base, type: 'tool-progress', callId: 'a', text: 'compiling' })
+    view.show(start('b', 'terminal', 'true'))
+    view.show(ended('b', 'terminal'))
+    vi.advanceTimersByTime(10_000)
+    view.show(ended('a', 'terminal'))
+    view.show(start('c', 'delegate_task', 'delegate: Count.'))
+    view.show({ ...base, type: 'tool-progress', callId: 'c', text: 'read a.txt' })
+    view.show(ended('c', 'delegate_task'))
+    expect(written.join('').trimEnd().split('\n')).toEqual([
+      ...['✓ terminal  true · 5 ms', '· terminal  make', '✓ terminal  make · 5 ms'],
+      ...['· delegate  Count.', '  read a.txt', '✓ delegate  Count. · 5 ms'],
+    ])
+  } finally {
+    vi.useRealTimers()
   }
-  expect(end(lines(20).join('\n'), ['[exit 3 · 0.1 s]'])).toEqual(['  … 12 more lines', '  [exit 3 · 0.1 s]', '  5 ms'])
-  expect(end([...lines(10), '[… 1,234 bytes left out …]', 'end'].join('\n'), [])).toEqual([
-    '  … 3 more lines, and 1,234 bytes that were left out',
-    '  5 ms',
-  ])
-  expect(end(lines(9).join('\n'), [])).toEqual(['  line 9', '  5 ms'])
 })
 
 it('shows an answer once that broke off twice, and where another one begins', () => {

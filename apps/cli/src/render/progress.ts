@@ -1,9 +1,10 @@
 import { type AgentEvent, describeNotice, type NewText, RepeatedText } from '@hermes/agent-core'
-import { formatDuration, isJsonObject } from '@hermes/contracts'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
-import { renderDiff } from './diff.js'
-import { clip, createStyle, PrintableStream, printable, type Style, wrap } from './style.js'
+import type { MarkdownStream } from '../markdown/markdown.js'
+import { Blocks } from './blocks.js'
+import { clip, createStyle, PrintableStream, printable, wrap } from './style.js'
+import { callLine, renderCall, type StartedCall } from './tool-call.js'
 
 /** Shows what an agent does, a line at a time. */
 interface ProgressView {
@@ -15,28 +16,72 @@ interface ProgressOptions {
   readonly output: Output
   /** Print the model's text as it comes; off where the answer goes to another stream: only what it says before a call is shown then. */
   readonly text: boolean
+  /** Shows the model's text as Markdown; as it was written without it. */
+  readonly markdown?: MarkdownStream
+  /** Calls under way and the task list are shown elsewhere until they are done; otherwise those that take their time are announced here. */
+  readonly isLive?: boolean
+  /** What else is written there keeps to the same blocks. Default: nothing else is. */
+  readonly blocks?: Blocks
 }
 
+/** A call that takes so long is announced where nothing else shows that it is under way. */
+const ANNOUNCE_MS = 3_000
+/** What these are doing is shown while they do it; of others it would be their output, which comes at the end. */
+const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
+
 /** Tool calls, retries and notices as plain lines, no wider than the terminal. */
-export function createProgressView({ output, text }: ProgressOptions): ProgressView {
+export function createProgressView({
+  output,
+  text,
+  markdown,
+  isLive = false,
+  ...options
+}: ProgressOptions): ProgressView {
   const style = createStyle(output)
+  const { blocks = new Blocks((space) => output.write(space)) } = options
+  const look = () => ({ style, columns: output.columns() })
   const line = (body: string) => output.write(`${body}\n`)
   let openText = false
   const repeated = new RepeatedText()
   const shown = new PrintableStream()
+  const calls = new Map<string, StartedCall>()
+  const timers = new Map<string, NodeJS.Timeout>()
   const write = ({ text: words, isOther }: NewText) => {
     if (isOther) {
       closeText()
-      line(style.yellow('  The reply broke off; asked again, it says:'))
+      line(style.notice('  The reply broke off; asked again, it says:'))
     }
     if (words === '') return
-    output.write(shown.add(words))
+    if (!openText) blocks.begin('words')
+    const safe = shown.add(words)
+    const rows = markdown ? markdown.add(safe) : safe
+    if (rows !== '') output.write(rows)
     openText = true
   }
-  const watched = new Set<string>()
   const closeText = () => {
-    if (openText) output.write(`${shown.end()}\n`)
+    if (openText) output.write(markdown ? markdown.add(shown.end()) + markdown.end() : `${shown.end()}\n`)
     openText = false
+  }
+  const start = (event: AgentEvent & { readonly type: 'tool-start' }) => {
+    closeText()
+    calls.set(event.callId, event)
+    if (isLive || asksHere(event, output)) return
+    if (SHOWS_STEPS.has(event.toolName)) announce(event)
+    else timers.set(event.callId, setTimeout(() => announce(event), ANNOUNCE_MS).unref())
+  }
+  const announce = (event: StartedCall) => {
+    closeText()
+    blocks.begin('calls')
+    line(`${style.dim('·')} ${callLine(event, '', { style, columns: output.columns() - 2 })}`)
+  }
+  const end = (event: AgentEvent & { readonly type: 'tool-end' }) => {
+    closeText()
+    const call = calls.get(event.callId)
+    clearTimeout(timers.get(event.callId))
+    calls.delete(event.callId)
+    if (asksHere(event, output) || (isLive && event.toolName === 'todo_write' && !event.isError)) return
+    blocks.begin('calls')
+    line(renderCall(call, event, look()))
   }
   const show = (event: AgentEvent): void => {
     switch (event.type) {
@@ -48,27 +93,29 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         closeText()
         if (!text && toolCalls(event.message).length > 0) {
           const words = messageText(event.message).trim()
-          if (words !== '') line(printable(words))
+          if (words === '') return
+          blocks.begin('words')
+          line(printable(words))
         }
         return
       case 'tool-start':
-        closeText()
-        if (asksHere(event, output)) return
-        if (SHOWS_STEPS.has(event.toolName)) watched.add(event.callId)
-        line(style.cyan(clip(`${event.icon || '*'} ${event.summary || event.toolName}`, output.columns())))
+        start(event)
         return
       case 'tool-progress':
-        if (watched.has(event.callId)) line(style.dim(clip(`  ${event.text}`, output.columns())))
+        if (!isLive && SHOWS_STEPS.has(calls.get(event.callId)?.toolName ?? ''))
+          line(style.dim(clip(`  ${event.text}`, output.columns())))
         return
       case 'tool-end':
-        watched.delete(event.callId)
-        if (!asksHere(event, output)) line(toolEnd(event, style, output.columns()))
+        end(event)
+        return
+      case 'run-end':
+        for (const timer of timers.values()) clearTimeout(timer)
         return
       case 'retry-wait':
         // What is shown may be how the next answer begins, so it stays open for the rest.
         if (event.discardedMessageId !== undefined && repeated.breakOff() && openText) return
         closeText()
-        line(style.yellow(clip(`  ${describeNotice(event)?.text}`, output.columns() * 2)))
+        line(style.notice(clip(`  ${describeNotice(event)?.text}`, output.columns() * 2)))
         return
       case 'compaction-start':
         closeText()
@@ -76,55 +123,13 @@ export function createProgressView({ output, text }: ProgressOptions): ProgressV
         return
       case 'notice':
         closeText()
-        line((event.level === 'warning' ? style.yellow : style.dim)(wrap(printable(event.text), output.columns())))
+        line((event.level === 'warning' ? style.notice : style.dim)(wrap(printable(event.text), output.columns())))
         return
       default:
         return
     }
   }
   return { show }
-}
-
-const SHOWN_LINES = 8
-const SHOWS_OUTPUT = new Set(['terminal'])
-/** What these are doing is shown while they do it; of others it would be their output, which comes at the end. */
-const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
-
-function toolEnd(event: AgentEvent & { readonly type: 'tool-end' }, style: Style, columns: number): string {
-  const first = event.content.find((part) => part.type === 'text')
-  const lines = first?.type === 'text' && first.text !== '' ? first.text.trimEnd().split('\n') : []
-  const indented = (line: string) => `  ${clip(line, columns - 2)}`
-  if (event.isError) return style.red(indented(`failed: ${lines.join(' ')}`))
-  if (event.toolName === 'patch' && first?.type === 'text')
-    return `${renderDiff(first.text, { style, columns })}\n${style.dim(indented(formatDuration(event.durationMs)))}`
-  const count = `${lines.length} line${lines.length === 1 ? '' : 's'}, ${formatDuration(event.durationMs)}`
-  if (!SHOWS_OUTPUT.has(event.toolName)) return style.dim(indented(count))
-  const [output, notes] = outputAndNotes(event, lines)
-  const shown = output.length > SHOWN_LINES + 1 ? SHOWN_LINES : output.length
-  const left = output.length > shown ? [hiddenLines(output.slice(shown))] : []
-  const body = [...output.slice(0, shown), ...left, ...notes, formatDuration(event.durationMs)]
-  return body.map((line) => style.dim(indented(line))).join('\n')
-}
-
-/** What a command printed, and what is said about it below that. */
-function outputAndNotes(
-  { data }: { readonly data?: unknown },
-  lines: readonly string[],
-): readonly [output: readonly string[], notes: readonly string[]] {
-  const output = isJsonObject(data) && typeof data['output'] === 'string' ? data['output'] : ''
-  const count = output === '' ? 0 : output.split('\n').length
-  return output !== '' && lines.slice(0, count).join('\n') === output
-    ? [lines.slice(0, count), lines.slice(count)]
-    : [lines, []]
-}
-
-const CUT = /^\[… ([\d,.]+) bytes left out …\]$/
-
-/** How many lines are not shown, and how much of them is not even here. */
-function hiddenLines(lines: readonly string[]): string {
-  const cut = lines.flatMap((line) => CUT.exec(line)?.[1] ?? [])[0]
-  if (cut === undefined) return `… ${lines.length} more lines`
-  return `… ${lines.length - 1} more lines, and ${cut} bytes that were left out`
 }
 
 /** A question stands on the screen already, put by whoever asks it, and so does the answer. */

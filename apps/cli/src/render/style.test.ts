@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { width } from '../editor/graphemes.js'
 import { clip, PrintableStream, printable, wrap } from './style.js'
 
 describe('clip', () => {
@@ -24,6 +25,11 @@ describe('wrap', () => {
     expect(wrap('a\n  b  c', 40)).toBe('a\n  b  c')
     expect(wrap('unbreakable word', 4)).toBe('unbreakable\nword')
   })
+})
+
+it('clip never gives more columns than there are, whatever signs stand together', () => {
+  const line = '╰ claude-opus · 12% of 200k · 日本 · e\u0301 👩‍💻 · end'
+  for (let columns = 1; columns < 50; columns++) expect(width(clip(line, columns))).toBeLessThanOrEqual(columns)
 })
 
 describe('printable', () => {

@@ -3,26 +3,58 @@ import type { Output } from '../io.js'
 
 /** Colours, or nothing where they are not wanted. */
 export interface Style {
+  /** Names of what is done, and the sign before the line. Readable on light and on dark, in 16 colours. */
+  accent(text: string): string
+  /** What wants to be looked at: questions and warnings. As readable. */
+  notice(text: string): string
   dim(text: string): string
   bold(text: string): string
+  italic(text: string): string
+  underline(text: string): string
+  strike(text: string): string
   red(text: string): string
   green(text: string): string
   yellow(text: string): string
+  blue(text: string): string
+  magenta(text: string): string
   cyan(text: string): string
 }
 
 const paint = (open: number, close: number) => (text: string) => `\u001B[${open}m${text}\u001B[${close}m`
 const plain = (text: string) => text
 
+const UNCOLOURED: Style = {
+  accent: plain,
+  notice: plain,
+  dim: plain,
+  bold: plain,
+  italic: plain,
+  underline: plain,
+  strike: plain,
+  red: plain,
+  green: plain,
+  yellow: plain,
+  blue: plain,
+  magenta: plain,
+  cyan: plain,
+}
+
 /** Styles for `output`: plain when it is not a terminal or `NO_COLOR` is set. */
 export function createStyle(output: Pick<Output, 'colors'>): Style {
-  if (!output.colors) return { dim: plain, bold: plain, red: plain, green: plain, yellow: plain, cyan: plain }
+  if (!output.colors) return UNCOLOURED
   return {
+    accent: paint(94, 39),
+    notice: paint(35, 39),
     dim: paint(2, 22),
     bold: paint(1, 22),
+    italic: paint(3, 23),
+    underline: paint(4, 24),
+    strike: paint(9, 29),
     red: paint(31, 39),
     green: paint(32, 39),
     yellow: paint(33, 39),
+    blue: paint(94, 39),
+    magenta: paint(35, 39),
     cyan: paint(36, 39),
   }
 }
@@ -34,8 +66,15 @@ export function clip(text: string, columns: number): string {
   const line = printable(text.replace(/(?<!\s)\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
   // Measuring takes longer than all the rest, and most lines need none.
   if (line.length <= columns && ASCII.test(line)) return line
-  const { index, truncated, ellipsed } = measure(line, { limit: columns, ellipsis: '…' })
-  return truncated ? `${line.slice(0, index)}${ellipsed ? '…' : ''}` : line
+  // Where signs of several kinds stand together it may keep more than there is room for, and says so when it is asked again.
+  for (let limit = columns; limit > 0; ) {
+    const { index, truncated, ellipsed } = measure(line, { limit, ellipsis: '…' })
+    const shown = truncated ? `${line.slice(0, index)}${ellipsed ? '…' : ''}` : line
+    const over = measure(shown).width - columns
+    if (over <= 0) return shown
+    limit -= over
+  }
+  return ''
 }
 
 /** `text` broken between words where it would be wider than `columns`; a longer word is left to the terminal. */

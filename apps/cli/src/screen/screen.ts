@@ -21,6 +21,9 @@ export interface Screen {
   setFooter(footer: Footer): void
   /** Draws everything that can be drawn again: after Ctrl-L or a stop. */
   redraw(options: { readonly clear: boolean }): void
+  /** Takes the footer away; nothing is written until `resume`, which draws it again and writes what came meanwhile. */
+  pause(): void
+  resume(): void
   /** Writes what waits, takes the footer away and leaves the cursor on a row of its own. */
   close(): void
 }
@@ -50,6 +53,7 @@ class LiveScreen implements Screen {
   #waiting = ''
   #timer: NodeJS.Timeout | null = null
   #lastFrameMs = 0
+  #isPaused = false
 
   constructor(terminal: Output) {
     this.#terminal = terminal
@@ -60,6 +64,7 @@ class LiveScreen implements Screen {
   }
 
   setFooter(footer: Footer): void {
+    if (this.#isPaused) return
     if (footer.rows.length > 0) this.#terminal.write(BEGIN + this.#toFooter() + this.#drawFooter(footer) + END)
     else {
       this.#terminal.write(BEGIN + this.#toTail() + SHOW_CURSOR + END)
@@ -75,7 +80,22 @@ class LiveScreen implements Screen {
     this.#terminal.write(BEGIN + start + this.#drawFooter(footer) + END)
   }
 
+  pause(): void {
+    this.setFooter(EMPTY)
+    this.#isPaused = true
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (this.#tail.end.column > 0) this.#terminal.write('\r\n')
+    this.#tail.append('\n')
+    if (this.#waiting !== '') this.#timer = setTimeout(() => this.#frame(), 0)
+  }
+
   close(): void {
+    this.#isPaused = false
     this.#stopListening()
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -89,7 +109,7 @@ class LiveScreen implements Screen {
   #write(text: string): void {
     if (text === '') return
     this.#waiting += text.replaceAll('\t', '    ')
-    if (this.#timer) return
+    if (this.#timer || this.#isPaused) return
     const sinceMs = performance.now() - this.#lastFrameMs
     this.#timer = setTimeout(() => this.#frame(), Math.max(0, FRAME_MS - sinceMs))
   }

@@ -42,6 +42,17 @@ export function cutOffText(messages: readonly Message[]): string {
   return text
 }
 
+/** The same for what a crash cut off, without pieces that ended at the output limit: those were said. */
+export function unsaidText(messages: readonly Message[]): string {
+  let text = ''
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' && isOurs(message)) continue
+    if (message.role !== 'assistant' || !isCutOff(message)) break
+    text = messageText(message) + text
+  }
+  return text
+}
+
 function isOurs({ content }: Message): boolean {
   return content.every((part) => part.type === 'text' && part.origin === 'reminder')
 }

@@ -96,8 +96,8 @@ export async function compactRequest(
   cause: CompactRequest['cause'],
   { signal, focus, keepTurns }: CompactOptions & { readonly signal: AbortSignal },
 ): Promise<CompactRequest> {
-  const { session, subject, clock, logger, hooks } = parts
-  const event = { session, agentPath: subject.agentPath, clock, logger, signal, cause }
+  const { session, subject, environment, clock, logger, hooks } = parts
+  const event = { session, agentPath: subject.agentPath, environment, clock, logger, signal, cause }
   const carry = (await transformTogether(hooks.at('compaction'), 'compaction', event)).flat()
   const about = { ...(focus === undefined ? {} : { focus }), ...(keepTurns === undefined ? {} : { keepTurns }) }
   return { ...contextState(parts), cause, carry, ...about }

@@ -33,6 +33,8 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
         isOptional(answer['append'], areParts(TEXT)) &&
         isOptional(answer['end'], isEnding)
       )
+    case 'answer':
+      return isText(answer)
     case 'compaction':
       return Array.isArray(answer) && answer.every(isText)
     default:

@@ -64,10 +64,11 @@ class RunHookEvent implements HookEvent {
     this.#context.emit({ type: 'notice', level, text: this.#context.session.redact(text) })
   }
 
-  async permit(action: Action, { origin, toolName, mayAsk = true }: PermitOptions = {}): Promise<Permit> {
+  async permit(action: Action, { origin, plugin, toolName, mayAsk = true }: PermitOptions = {}): Promise<Permit> {
     // The tool whose call is looked at is not the one that acts.
     const { toolName: _, ...whose } = this.#context.subject
-    const subject = { ...whose, ...(origin ? { origin } : {}), ...(toolName ? { toolName } : {}) }
+    const asking = { ...(origin ? { origin } : {}), ...(plugin ? { plugin } : {}), ...(toolName ? { toolName } : {}) }
+    const subject = { ...whose, ...asking }
     const context = { ...this.#context, subject }
     if (!mayAsk) return permitUnasked(context, action)
     this.#startAsking()

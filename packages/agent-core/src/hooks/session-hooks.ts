@@ -23,7 +23,7 @@ export async function endSession(parts: AgentParts): Promise<void> {
   await observe(parts.hooks.at('session-end'), 'session-end', eventOf(parts, new AbortController().signal))
 }
 
-function eventOf({ session, subject, clock, logger }: AgentParts, signal: AbortSignal) {
+function eventOf({ session, subject, environment, clock, logger }: AgentParts, signal: AbortSignal) {
   const { agentPath, platform } = subject
-  return { session, agentPath, platform, signal, clock, logger }
+  return { session, agentPath, platform, environment, signal, clock, logger }
 }

@@ -2,6 +2,7 @@ import { HermesError, isAbort } from '@hermes/contracts'
 import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ModelCallEvent } from '@hermes/contracts/extension'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import { chatDelivery } from '../answers/chat-delivery.js'
 import { interruptedMessage } from '../answers/partial-answer.js'
 import { asking, StreamedMessage } from '../answers/streamed-message.js'
 import { askGate, observe } from '../hooks/dispatch.js'
@@ -79,7 +80,13 @@ async function storeAnswer(context: RunContext, stream: StreamedMessage, finish:
   const calls = toolCalls(message)
   const text = messageText(message)
   const isEmpty = calls.length === 0 && text.trim() === ''
-  const seq = isEmpty ? undefined : await context.session.append({ type: 'message', message, usage })
+  const seq = isEmpty
+    ? undefined
+    : await context.session.appendSending(chatDelivery(context, message, stream.messageId), {
+        type: 'message',
+        message,
+        usage,
+      })
   if (seq !== undefined) {
     stream.begin()
     context.emit({ type: 'message-end', messageId: stream.messageId, message }, seq)

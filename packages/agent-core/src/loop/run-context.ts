@@ -5,6 +5,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { RunEnding } from '@hermes/contracts/extension'
 import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
 import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
+import type { NewOutboxMessage } from '@hermes/contracts/store'
 import type { AskPerson, Notice } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
 import type { ActivityTracker } from '../events/activity.js'
@@ -39,6 +40,8 @@ export interface AgentParts {
   readonly logger: Logger
   readonly session: SessionLog
   readonly children: DelegatedTasks | null
+  /** The chat that is told each answer; `null` where it is none. */
+  readonly deliverTo: Pick<NewOutboxMessage, 'platform' | 'target'> | null
   readonly activity: ActivityTracker
   readonly steering: SteerQueue
   readonly gate: PauseGate

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
 import type { InputParts } from '@hermes/contracts/extension'
+import { CHAT_MESSAGE, type ChatMessageBody, type InboxMessage } from '@hermes/contracts/store'
 import { transformTogether } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { fenceInput, fenceWaiting } from '../outside-text/outside-text.js'
@@ -15,23 +16,59 @@ export type RunInput =
       readonly history?: readonly (UserMessage | AssistantMessage)[]
     })
   | { readonly resume: true }
+  /** What people said in the chat of the session and waits in its inbox. Where nothing waits, as `resume`. */
+  | { readonly inbox: true }
 
 /** The user's message and what it takes along, in one append. After a resume this comes once open calls have their results. */
 export async function appendMessage(context: RunContext, input: RunInput): Promise<void> {
   const entries: NewEntry[] = []
   const inboxMessages = await context.session.inboxMessages()
+  const chat = inboxMessages.filter(isChatMessage)
   const queued = context.session.notesSince('steer.queued', 'steer.taken').map(queuedPart)
   if (queued.length > 0) entries.push({ type: 'note', kind: 'steer.taken', data: { count: queued.length } })
   if (typeof input === 'object' && 'content' in input)
     for (const message of input.history ?? []) entries.push({ type: 'message', message })
-  const added = await additions(context, textsIn(input))
-  const waiting = await fenceWaiting(context, [...inboxMessages.map(inboxMessagePart), ...queued])
+  const texts = [...chat.flatMap(partsOf), ...partsIn(input)]
+  const added = await additions(context, chat.length === 0 ? textsIn(input) : texts)
+  const news = inboxMessages.filter((message) => !isChatMessage(message)).map(inboxMessagePart)
+  const waiting = await fenceWaiting(context, [...news, ...queued])
   const before = [...waiting, ...added.flatMap((parts) => parts.before ?? [])]
   const after = added.flatMap((parts) => parts.after ?? [])
-  const message = userMessage(await withFencedInput(context, input), { before, after })
+  const isLast = isResume(input)
+  for (const message of await chatMessages(context, chat, { before, after: isLast ? after : [] }))
+    entries.push({ type: 'message', message })
+  const along = chat.length === 0 ? { before, after } : { before: [], after: isLast ? [] : after }
+  const message = userMessage(await withFencedInput(context, input), along)
   if (message) entries.push({ type: 'message', message })
   const taken = inboxMessages.map(({ key }) => key)
   if (entries.length > 0) await context.session.appendTaking(taken, ...entries)
+}
+
+/** What people said in the chat, in order: what comes along leads the first of them or follows the last. */
+async function chatMessages(
+  context: RunContext,
+  chat: readonly InboxMessage[],
+  { before, after }: { readonly before: readonly UserPart[]; readonly after: readonly UserPart[] },
+): Promise<readonly UserMessage[]> {
+  return Promise.all(
+    chat.map(async ({ body }, index): Promise<UserMessage> => {
+      const { parts, author, platformMessageId } = body as unknown as ChatMessageBody
+      const own = await fenceInput(context, parts)
+      const content = [...(index === 0 ? before : []), ...own, ...(index === chat.length - 1 ? after : [])]
+      const from = author === undefined ? {} : { author }
+      return { role: 'user', content, ...from, ...(platformMessageId === undefined ? {} : { platformMessageId }) }
+    }),
+  )
+}
+
+/** Whether the run begins with something new; what waits in the inbox beside words of people comes along either way. */
+export async function saysSomething({ session }: RunContext, input: RunInput): Promise<boolean> {
+  if (!isResume(input)) return true
+  return 'inbox' in input && (await session.inboxMessages()).some(isChatMessage)
+}
+
+function isChatMessage({ kind }: InboxMessage): boolean {
+  return kind === CHAT_MESSAGE
 }
 
 async function withFencedInput(context: RunContext, input: RunInput): Promise<RunInput> {
@@ -56,9 +93,18 @@ export function textsIn(input: RunInput): string | readonly UserPart[] | null {
   return isResume(input) ? null : input.content
 }
 
-/** Whether nothing new is said. */
-export function isResume(input: RunInput): input is { readonly resume: true } {
-  return typeof input === 'object' && 'resume' in input
+/** Whether it comes without words of its own. */
+function isResume(input: RunInput): input is { readonly resume: true } | { readonly inbox: true } {
+  return typeof input === 'object' && ('resume' in input || 'inbox' in input)
+}
+
+function partsOf({ body }: InboxMessage): readonly UserPart[] {
+  return (body as unknown as ChatMessageBody).parts
+}
+
+function partsIn(input: RunInput): readonly UserPart[] {
+  if (typeof input === 'string') return [{ type: 'text', text: input }]
+  return isResume(input) ? [] : input.content
 }
 
 /** What the user said is the user's; what a tool had to tell stays hidden from display. */

@@ -7,10 +7,11 @@
 import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
 import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import { effectOf } from '@hermes/contracts/tool'
+import { chatDelivery } from '../answers/chat-delivery.js'
 import { cutOffText, endsCutOff } from '../answers/partial-answer.js'
 import { askWithinWindow } from '../context-window/context-window.js'
 import type { RunResult } from '../events/event.js'
-import { observe } from '../hooks/dispatch.js'
+import { observe, transformations } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { beginSession } from '../hooks/session-hooks.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
@@ -19,12 +20,14 @@ import { type OpenCall, redactData } from '../session/session.js'
 import { waitWhilePaused } from '../steering/pause.js'
 import { StepBudget } from './budget.js'
 import type { ModelStep, RunContext } from './run-context.js'
-import { appendMessage, isResume, type RunInput } from './run-input.js'
+import { appendMessage, type RunInput, saysSomething } from './run-input.js'
 import { answerCall, answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
 
 const MAX_EMPTY_REPLIES = 3
 const MAX_CONTINUATIONS = 3
+/** How often extensions may have the model go on after an answer, in one run. */
+const MAX_CONTINUED_ANSWERS = 10
 const MAY_HAVE_RUN =
   'This call was interrupted: it may have run, in part or in full. Check its effects before you repeat it.'
 const NO_RESULT = 'This call has no result: the session was interrupted. Make it again if you still need it.'
@@ -37,10 +40,10 @@ const CUT_OFF_NUDGE = 'Your last reply was cut off. Go on exactly where it stopp
 export async function run(context: RunContext, input: RunInput): Promise<RunResult> {
   const progress: Progress = { text: '', usage: noUsage }
   try {
-    await begin(context, input)
-    const parked = await resumeOpenCalls(context, input)
-    if (parked) return parked
-    if (isResume(input)) {
+    const isNew = await begin(context, input)
+    if (!isNew) {
+      const parked = await resumeOpenCalls(context)
+      if (parked) return parked
       await appendMessage(context, input)
       const finished = finishedBefore(context)
       if (finished) return finished
@@ -58,7 +61,8 @@ interface Progress {
   usage: RunResult['usage']
 }
 
-async function begin(context: RunContext, input: RunInput): Promise<void> {
+/** Whether something new is said. */
+async function begin(context: RunContext, input: RunInput): Promise<boolean> {
   const { session, model } = context
   await beginSession(context)
   await observe(context.hooks.at('run-start'), 'run-start', hookEvent(context, {}))
@@ -73,9 +77,10 @@ async function begin(context: RunContext, input: RunInput): Promise<void> {
     entries.push(...newLocation(context))
   } else entries.push(await promptEntry(context))
   if (entries.length > 0) await session.append(...entries)
-  if (isResume(input)) return
+  if (!(await saysSomething(context, input))) return false
   await answerLeftOpen(context)
   await appendMessage(context, input)
+  return true
 }
 
 /** The definitions of a session stay as they are for the sake of the cache; what is left out now is refused when it is called. */
@@ -98,8 +103,7 @@ function mayHaveLooked({ registry }: RunContext, { name, args }: OpenCall['call'
 }
 
 /** After a crash or a park: what had started is never repeated, what had not started runs now. */
-async function resumeOpenCalls(context: RunContext, input: RunInput): Promise<RunResult | null> {
-  if (!isResume(input)) return null
+async function resumeOpenCalls(context: RunContext): Promise<RunResult | null> {
   const open = context.session.openCalls()
   for (const { call, started } of open) if (started) await answerCall(context, call, MAY_HAVE_RUN)
   return runCalls(
@@ -137,6 +141,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
   const budget = new StepBudget(context.maxSteps)
   let emptyReplies = 0
   let continuations = 0
+  let continued = 0
   /** The answer so far, where it comes in pieces. */
   let answered = progress.text
   while (budget.consume()) {
@@ -163,10 +168,23 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
       await nudge(context, CONTINUE_NUDGE)
     } else {
       progress.text = answered + step.text
-      return finished(progress, step)
+      const more = step.finishReason === 'content-filter' ? null : await wantedMore(context, progress.text, continued)
+      if (more === null) return finished(progress, step)
+      continued++
+      answered = ''
+      await nudge(context, more)
     }
   }
   return grace(context, progress)
+}
+
+/** What an extension has the model go on with; `null` where the answer stands. */
+async function wantedMore(context: RunContext, text: string, continued: number): Promise<string | null> {
+  const hooks = context.hooks.at('answer')
+  if (hooks.length === 0 || continued >= MAX_CONTINUED_ANSWERS) return null
+  for await (const { result } of transformations(hooks, 'answer', () => hookEvent(context, { text, continued })))
+    if (result.trim() !== '') return result
+  return null
 }
 
 function finished(progress: Progress, step: ModelStep): RunResult {
@@ -218,8 +236,9 @@ async function finalSummary(context: RunContext, reason: string): Promise<string
   const answered = last === undefined ? '' : `\nLast words: ${last}`
   const text = `${reason} ${calls} tool calls were made; the model gave no summary.${answered}`
   const message = { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' } as const
-  const seq = await context.session.append({ type: 'message', message })
   const messageId = `${context.runId}.summary`
+  const delivery = chatDelivery(context, message, messageId)
+  const seq = await context.session.appendSending(delivery, { type: 'message', message })
   context.emit({ type: 'message-start', messageId })
   context.emit({ type: 'message-end', messageId, message }, seq)
   return text

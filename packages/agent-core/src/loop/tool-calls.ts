@@ -155,7 +155,7 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   if (gated.type === 'refused') return { ...refused, tool, refused: errorOutcome(gated.reason) }
   const { args, note, ask } = gated
   try {
-    const permits = await permitsOf(asTool(context, tool.name), call.id, { tool, args, ask })
+    const permits = await permitsOf(asTool(context, tool), call.id, { tool, args, ask })
     return { call, tool, args, permits, note, refused: null }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
@@ -220,7 +220,7 @@ async function execute(context: RunContext, { call, tool, args, permits, refused
       throw error
     })
   const tools = createScriptCalls(context, call.id)
-  const running = toolContext(asTool(context, tool.name), call.id, permits, { tools, ask })
+  const running = toolContext(asTool(context, tool), call.id, permits, { tools, ask })
   const work = context.registry.execute({ type: 'prepared', tool, args }, running)
   const outcome = await untilAbort(context.signal, work)
   // The call has no result yet: it is made again when the run is resumed.

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
-import type { Answer, Question, ToolContext, ToolMail } from '@hermes/contracts/tool'
+import type { Answer, Question, Tool, ToolContext, ToolMail } from '@hermes/contracts/tool'
 import { ParkedApproval } from '../permits/parked-approval.js'
 import { requestPermit, takeGranted } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
@@ -55,8 +55,9 @@ export function toolContext(
 }
 
 /** The run as one of its tools sees it: rules of the policy may name the tool that asks. */
-export function asTool(context: RunContext, toolName: string): RunContext {
-  return { ...context, subject: { ...context.subject, toolName } }
+export function asTool(context: RunContext, { name: toolName, plugin }: Pick<Tool, 'name' | 'plugin'>): RunContext {
+  const acting = plugin ? ({ origin: 'plugin', plugin } as const) : {}
+  return { ...context, subject: { ...context.subject, toolName, ...acting } }
 }
 
 /**

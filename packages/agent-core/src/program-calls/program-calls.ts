@@ -77,7 +77,7 @@ class ScriptCalls implements ToolCaller {
 
   async #permitted(run: RunContext, prepared: Prepared, number: number): Promise<ToolOutcome> {
     const { tool } = prepared
-    const context = asTool(run, tool.name)
+    const context = asTool(run, tool)
     const { session, clock } = context
     const call = { callId: `${this.#callId}.${number}`, caller: 'program', tool } as const
     const startedAtMs = clock.now()

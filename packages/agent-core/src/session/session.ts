@@ -14,7 +14,7 @@ import {
   toolCalls,
   type Usage,
 } from '@hermes/contracts/conversation'
-import type { Inbox, InboxMessage, Lease, NewSession, SessionStore } from '@hermes/contracts/store'
+import type { Inbox, InboxMessage, Lease, NewOutboxMessage, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
 import { type Prefix, PrefixWatch } from '../prompt/prefix-break.js'
 
@@ -40,6 +40,12 @@ interface SessionLogOptions {
   readonly redact: (text: string) => string
   /** What an entry that is no result counts for as one of `toolName`; `null` for nothing. */
   readonly dataIn: (entry: Entry, toolName: string) => JsonValue | null
+}
+
+/** What is written in the same step as entries. */
+interface AlongWith {
+  readonly take?: readonly string[]
+  readonly send?: readonly NewOutboxMessage[]
 }
 
 /** One session's log as the loop uses it: everything it appends is durable before it goes on. */
@@ -135,18 +141,27 @@ export class SessionLog {
 
   /** The same for entries that say inbox messages, which are taken in the same step. One after the other: calls may run at the same time. */
   appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
-    const appended = this.#appending.then(() => this.#append(inboxMessages, entries))
+    return this.#appendInTurn(entries, { take: inboxMessages })
+  }
+
+  /** The same for entries that chats are told of. */
+  appendSending(outboxMessages: readonly NewOutboxMessage[], ...entries: readonly NewEntry[]): Promise<number> {
+    return this.#appendInTurn(entries, { send: outboxMessages })
+  }
+
+  #appendInTurn(entries: readonly NewEntry[], along: AlongWith): Promise<number> {
+    const appended = this.#appending.then(() => this.#append(entries, along))
     this.#appending = appended.catch(() => undefined)
     return appended
   }
 
-  async #append(inboxMessages: readonly string[], entries: readonly NewEntry[]): Promise<number> {
+  async #append(entries: readonly NewEntry[], { take = [], send = [] }: AlongWith): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
     const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
     const atMs = this.#options.clock.now()
-    const take = inboxMessages.length > 0 ? { take: inboxMessages } : {}
-    const seqs = await this.#options.store.log.append(this.id, redacted, { lease: this.#lease, atMs, ...take })
-    for (const key of inboxMessages) this.#taken.add(key)
+    const along = { ...(take.length > 0 ? { take } : {}), ...(send.length > 0 ? { send } : {}) }
+    const seqs = await this.#options.store.log.append(this.id, redacted, { lease: this.#lease, atMs, ...along })
+    for (const key of take) this.#taken.add(key)
     this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
     return seqs.at(-1) ?? 0
   }

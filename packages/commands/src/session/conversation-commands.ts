@@ -11,7 +11,6 @@ import type { SessionServices } from './services.js'
 export const PLAN_HINT = 'Plan mode: /plan accept has the plan carried out; or say what to change; /plan off leaves it.'
 
 const EFFORTS: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high']
-const SHOWN_MODELS = 30
 const KEPT_TURNS = 2
 
 /** What was said, who answers, and with what. */
@@ -79,6 +78,17 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
       },
     },
     {
+      name: 'copy',
+      usage: '[N]',
+      summary: 'copy the last answer, or the Nth last, as the model wrote it',
+      duringRun: 'allowed',
+      changes: ['copy'],
+      parameters: parameters({
+        answer: { type: 'integer', minimum: 1, default: 1, description: 'how many answers ago' },
+      }),
+      run: ({ answer }, context) => copy(context, answer as number),
+    },
+    {
       name: 'undo',
       usage: '[N]',
       summary: 'take back your last message and what followed',
@@ -108,11 +118,26 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
   ]
 }
 
+/** Without others to choose from it is only said. */
 async function showModel(context: CommandContext): Promise<CommandOutput> {
   const session = sessionOf(context)
   const offered = await session.models()
-  const others = offered.length > 0 ? ` There: ${offered.slice(0, SHOWN_MODELS).join(', ')}.` : ''
-  return say(`${session.model} at ${session.provider}.${others}`)
+  const now = `${session.model} at ${session.provider}.`
+  if (offered.every((id) => id === session.model)) return say(now)
+  const options = offered.map((id) => ({ label: id, line: `/model ${id}` }))
+  return { type: 'choice', question: `${now} Which model instead?`, options }
+}
+
+function copy(context: CommandContext, ago: number): CommandOutput {
+  const answers = sessionOf(context)
+    .entries()
+    .flatMap((entry) =>
+      entry.type === 'message' && entry.message.role === 'assistant' ? [messageText(entry.message)] : [],
+    )
+    .filter((answer) => answer.trim() !== '')
+  const text = answers.at(-ago)
+  if (text === undefined) throw usageError(`There are ${answers.length} answers so far.`)
+  return { type: 'change', change: { type: 'copy', text } }
 }
 
 async function reasoning(

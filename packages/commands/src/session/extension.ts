@@ -4,6 +4,7 @@ import { commandsOfConversation } from './conversation-commands.js'
 import { commandsOfRuns } from './run-commands.js'
 import type { SessionServices } from './services.js'
 import { commandsOfSessions } from './session-commands.js'
+import { commandsOfViews } from './view-commands.js'
 
 /** The commands of a session itself; those of other parts come with them. */
 export function sessionCommands(services: SessionServices): Extension {
@@ -15,6 +16,7 @@ export function sessionCommands(services: SessionServices): Extension {
         ...commandsOfSessions(services),
         ...commandsOfRuns(services),
         ...commandsOfApprovals(services),
+        ...commandsOfViews(services),
       ]
       for (const command of commands) api.commands.add(command)
     },

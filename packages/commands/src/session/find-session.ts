@@ -31,3 +31,13 @@ export async function findSession(storage: Pick<Storage, 'sessions'>, name: stri
 export function describeSessions(sessions: readonly SessionInfo[]): string {
   return sessions.map((session) => (session.title ? `${session.id} (${session.title})` : session.id)).join(', ')
 }
+
+/** What a session is about and when it was used last, for a list. */
+export function describeSession({ title, preview, lastActiveAtMs }: SessionInfo): string {
+  return `${toMinute(lastActiveAtMs)}  ${title ?? preview}`
+}
+
+/** A time for lists: UTC, to the minute. */
+export function toMinute(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')
+}

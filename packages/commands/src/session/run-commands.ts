@@ -66,6 +66,17 @@ export function commandsOfRuns(services: SessionServices): readonly Command[] {
           : act(context, verb as Verb, { id: id as string, note: note as string }),
     },
     {
+      name: 'details',
+      summary: 'all of the last call of a tool, or of the Nth last: arguments and output',
+      duringRun: 'allowed',
+      scope: 'anyone',
+      parameters: parameters({
+        call: { type: 'integer', minimum: 1, default: 1, description: 'how many calls ago' },
+      }),
+      changes: ['details'],
+      run: ({ call }) => ({ type: 'change', change: { type: 'details', call: call as number } }),
+    },
+    {
       name: 'yolo',
       summary: 'stop or go on asking for approval',
       duringRun: 'allowed',

@@ -1,18 +1,19 @@
 import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Storage } from '@hermes/storage'
-import { findSession } from './find-session.js'
+import { describeSession, findSession, toMinute } from './find-session.js'
 import { parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
 const SHOWN_SESSIONS = 10
+const PICKED_SESSIONS = 200
 
 /** Which session one is in, and which there are. */
 export function commandsOfSessions(services: SessionServices): readonly Command[] {
   return [
     {
       name: 'new',
-      aliases: ['reset'],
+      aliases: ['reset', 'clear'],
       summary: 'start a new session',
       changes: ['new'],
       run: () => [{ type: 'change', change: { type: 'new' } }, say('A new session.')],
@@ -24,7 +25,10 @@ export function commandsOfSessions(services: SessionServices): readonly Command[
       parameters: parameters({ name: text('id, title, or the start of an id') }),
       changes: ['open'],
       complete: async () =>
-        (await (await services.storage()).sessions.list({ limit: SHOWN_SESSIONS })).map(({ id }) => id),
+        (await (await services.storage()).sessions.list({ limit: SHOWN_SESSIONS })).map((session) => ({
+          value: session.id,
+          detail: describeSession(session),
+        })),
       run: ({ name }, context) => resume(services, name as string | undefined, context),
     },
     {
@@ -89,9 +93,11 @@ async function resume(
     const { id } = await findSession(storage, name)
     return { type: 'change', change: { type: 'open', sessionId: id, recap: true } }
   }
-  const others = (await storage.sessions.list({ limit: SHOWN_SESSIONS })).filter(({ id }) => id !== context.session?.id)
+  const others = (await storage.sessions.list({ limit: PICKED_SESSIONS })).filter(
+    ({ id }) => id !== context.session?.id,
+  )
   if (others.length === 0) throw usageError('There is no other session yet.')
-  const options = others.map(({ id, title, preview }) => ({ label: title ?? preview, line: `/resume ${id}` }))
+  const options = others.map((session) => ({ label: describeSession(session), line: `/resume ${session.id}` }))
   return { type: 'choice', question: 'Which session?', options }
 }
 
@@ -109,7 +115,7 @@ async function list(services: SessionServices, filter: ListArguments, context: C
     rows: (await (await services.storage()).sessions.list(filter)).map((session) => ({
       cells: [
         session.id,
-        new Date(session.lastActiveAtMs).toISOString().slice(0, 16).replace('T', ' '),
+        toMinute(session.lastActiveAtMs),
         `${session.messageCount} messages`,
         session.title ?? session.preview,
       ],

@@ -1,5 +1,20 @@
-import { choice, effort, flag, oneOf, record, seconds, section, share, text, texts, whole } from './kinds.js'
+import {
+  amount,
+  choice,
+  effort,
+  flag,
+  map,
+  oneOf,
+  record,
+  seconds,
+  section,
+  share,
+  text,
+  texts,
+  whole,
+} from './kinds.js'
 import { MODELS } from './models.js'
+import { PLATFORMS } from './platforms.js'
 import { TERMINAL } from './terminal.js'
 
 const UNATTENDED = ['deny', 'park', 'approve'] as const
@@ -39,6 +54,13 @@ export const CONFIG = section({
       '`reasoning_effort` by the id of a model.',
     ),
     disabled_toolsets: texts(),
+    image_input_mode: oneOf(
+      'auto',
+      'native',
+      'text',
+    )('auto').describe(
+      'Images go to the model (`native`), are described to it by `auxiliary.vision` (`text`), or that which it can take.',
+    ),
     coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
       'auto',
     ).describe('Messages tell the model what changed around it; of git with `auto` in terminals and editors only.'),
@@ -149,6 +171,13 @@ export const CONFIG = section({
       'What the model that reviews questions goes by besides its own rules, in plain words.',
     ),
   }),
+  hooks: map().describe(
+    'Programs that run at events: `EVENT: [{ matcher, command, timeout, fail_closed }]`, and `outbound`, a list of webhooks. Each program waits for your consent: `hermes hooks`.',
+  ),
+  hook_files: texts().describe(
+    'Hook files of other agents that count too, such as `~/.claude/settings.json`. Those of a trusted project need no entry.',
+  ),
+  hooks_auto_accept: flag(false).describe('Whether hooks run without your consent.'),
   security: section({
     allow_private_urls: flag(false).describe(
       'Whether this machine and private networks are fetched from without asking.',
@@ -159,6 +188,29 @@ export const CONFIG = section({
       domains: texts(),
     }).describe('Domains that nothing is fetched from, nor from what is below them.'),
   }),
+  web: section({
+    backend: text('').describe(
+      'The service for both, where the two below say nothing: `firecrawl`, `parallel`, `tavily`, `exa`, `perplexity`, `brave`, `keenable`, `nous`, `xai`, `searxng`. Default: whichever has a key in `.env`, then the address in `SEARXNG_URL`, then services without a key. One that is named is the only one asked.',
+    ),
+    search_backend: text('').describe('The same for searching alone.'),
+    extract_backend: text('').describe(
+      'The same for reading pages; `local` is Hermes alone. Default: Hermes, and services with a key where it cannot.',
+    ),
+    extract_char_limit: whole(
+      2_000,
+      500_000,
+    )(15_000).describe('Characters of a page that are shown, 2,000 to 500,000.'),
+    keyless_fallback: flag(true).describe(
+      'Whether Firecrawl, Tavily and Keenable are asked without a key where nothing is configured.',
+    ),
+    keyless_rescue: flag(true).describe('Whether they are asked so too where services with a key fail.'),
+    provider_tier: record(oneOf('auto', 'free', 'paid')('auto')).describe(
+      'By service: `free` asks it without its key, `paid` never without one.',
+    ),
+    cache_enabled: flag(true).describe('Whether results and pages are kept for a while, in memory.'),
+    cache_ttl_minutes: whole(1)(20),
+    cache_exempt_hosts: texts().describe('Hosts of which nothing is kept; of private networks nothing ever is.'),
+  }).describe('Search and pages.'),
   checkpoints: section({
     enabled: flag(true),
     max_snapshots: whole(1)(20).describe('Kept of one workspace.'),
@@ -190,11 +242,34 @@ export const CONFIG = section({
       host: text(),
       port: whole(0, 65_535)().describe('0 takes a free one.'),
       model_name: text().describe('The model id that clients are shown.'),
-      max_concurrent_runs: whole(1)(),
+      max_concurrent_runs: whole(1)().describe('Requests under way at once. Default 64.'),
+      max_waiting_requests: whole(0)().describe('Requests that wait beside these, for a minute at most. Default 512.'),
+      answer_approvals: flag(false).describe(
+        'Whether clients may answer approvals over HTTP, with `POST /v1/approvals/ID`.',
+      ),
       // Who may ask is not always who owns the files.
       context_references: flag(false).describe('Whether `@file:`, `@url:` and their kin in a request are attached.'),
     }),
   }).describe('The HTTP API of the gateway; the app has the defaults.'),
+  platforms: PLATFORMS.describe(
+    'Chat platforms that the gateway speaks on; each is on as soon as its account is known.',
+  ),
+  streaming: section({
+    enabled: flag(true).describe(
+      'Whether answers grow in chats while they are written, where a platform can change messages.',
+    ),
+    edit_interval: amount(1).describe('Seconds between two changes of a message.'),
+    buffer_threshold: whole(1)(24).describe('Characters that a message begins with.'),
+    cursor: text(' ▉').describe('Stands at the end of what is still written.'),
+  }).describe('How answers appear in chats.'),
+  unauthorized_dm_behavior: oneOf(
+    'pair',
+    'ignore',
+  )('pair').describe(
+    'What a stranger gets who writes to the bot: a pairing code, or nothing. In groups always nothing.',
+  ),
+  group_sessions_per_user: flag(true).describe('Whether each person has a conversation of their own in a group.'),
+  thread_sessions_per_user: flag(false).describe('The same in a thread or topic.'),
   people: record(record(texts())).describe(
     'Which ids are one person, by name: `telegram`, `email` … and `key`, the `sha256:…` of an API key. The name `owner` is the person at this machine.',
   ),
@@ -219,5 +294,11 @@ export const CONFIG = section({
   timezone: text('').describe("IANA name; empty for the machine's."),
   display: section({
     busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),
+    bell: whole(
+      0,
+      86_400,
+    )(30).describe(
+      'The terminal rings when a turn of so many seconds ends, or a question waits, and nobody looks; 0: never.',
+    ),
   }),
 })

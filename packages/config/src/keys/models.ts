@@ -139,6 +139,7 @@ export const MODELS = {
     title_generation: auxiliaryTask,
     session_summary: auxiliaryTask,
     approval: auxiliaryTask,
+    mcp: auxiliaryTask,
   }).describe('Auxiliary tasks by name: `title_generation`, `session_summary`, `compression`, `vision` …'),
   bedrock: section({
     region: text().describe('Default: that of `AWS_REGION`, else `us-east-1`.'),

@@ -35,10 +35,13 @@ export interface Command {
   /** The changes it may ask its entry point for. It is offered only where all of them can be made. Default: none. */
   readonly changes?: readonly SessionChange['type'][]
   /** What the word being typed may become, beside what `enum` says; the words before it are `words`. What throws gives nothing. */
-  complete?(words: readonly string[], context: CommandContext): readonly string[] | Promise<readonly string[]>
+  complete?(words: readonly string[], context: CommandContext): Candidates | Promise<Candidates>
   /** Does it. The arguments fit the schema. A `HermesError` it throws is shown in one line. */
   run(args: JsonObject, context: CommandContext): CommandResult | Promise<CommandResult>
 }
+
+/** Values that a word may become; `detail` says in a few words what one is. */
+type Candidates = readonly (string | { readonly value: string; readonly detail: string })[]
 
 /** What a command came to, in the order in which it is shown and done. */
 export type CommandResult = CommandOutput | readonly CommandOutput[]
@@ -106,6 +109,10 @@ export type SessionChange =
   | { readonly type: 'shortened' }
   /** Questions about dangerous commands are answered with yes, or asked again. */
   | { readonly type: 'yolo' }
+  /** Puts a text on the clipboard of the person's machine. */
+  | { readonly type: 'copy'; readonly text: string }
+  /** Shows all of a call that the session made: its arguments and what came of it. `call` counts from the newest, which is 1. */
+  | { readonly type: 'details'; readonly call: number }
   | { readonly type: 'leave' }
 
 /** Who calls a command, and from where. */

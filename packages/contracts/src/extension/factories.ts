@@ -5,6 +5,7 @@ import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
 import type { MemoryProvider } from '../memory.js'
 import type { WireApi } from '../model.js'
+import type { ExtractProvider, SearchProvider } from '../web.js'
 
 /** What extensions can make in place of what is built in, by kind. */
 export interface Factories {
@@ -16,6 +17,10 @@ export interface Factories {
   readonly memory: (request: MemoryRequest) => MemoryProvider | Promise<MemoryProvider>
   /** Named by `model.provider`, `--provider` and wherever a provider can be named. Called once, as the home is opened. */
   readonly 'model-provider': () => ModelProvider
+  /** Named by `web.search_backend` or `web.backend`. Called for each search. */
+  readonly 'web-search': () => SearchProvider
+  /** Named by `web.extract_backend`. Called for each page. */
+  readonly 'web-extract': () => ExtractProvider
 }
 
 /** A server of models, as an entry of `providers` in config.yaml would say it; an entry of that name counts more. */

@@ -5,7 +5,7 @@ import type { Environment } from '../environment.js'
 import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
 import type { ModelFinish, ModelRequest } from '../model.js'
-import type { Action, ApprovalOutcome, ApprovalQuestion, Permit } from '../policy.js'
+import type { ActingPlugin, Action, ApprovalOutcome, ApprovalQuestion, Permit } from '../policy.js'
 import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from '../tool.js'
 
 /** How one handler stands among the others of its point. */
@@ -25,7 +25,7 @@ export type HookName = keyof HookHandlers
  * - **Observers** (`session-start`, `run-start`, `after-model-call`, `before-action`, `approval-request`, `approval-resolve`, `child-started`,
  *   `child-ended`, `run-end`, `session-end`) give nothing back. The run waits for them, but for `approval-request` and `run-end`.
  *   One that throws or takes too long is logged and skipped.
- * - **Transformers** (`input`, `compaction`, `tool-result`) add or replace. One that throws or takes too long is logged and skipped.
+ * - **Transformers** (`input`, `compaction`, `tool-result`, `answer`) add or replace. One that throws or takes too long is logged and skipped.
  * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
  *   permission: arguments, policy and rules decide all the same.
  *
@@ -60,6 +60,11 @@ export interface HookHandlers {
   'child-ended'(event: ChildEndEvent): void | Promise<void>
   /** A tool call has its result, or was refused. */
   'tool-result'(event: ToolResultEvent): ToolResultChange | undefined | Promise<ToolResultChange | undefined>
+  /**
+   * The model has answered and the run is about to end with that. A handler that gives a text has the model go on: it is the next message,
+   * hidden from display. The first such text counts; the limit of steps does too.
+   */
+  answer(event: AnswerEvent): string | undefined | Promise<string | undefined>
   /** The conversation is about to be summarised. Texts that are returned reach the model verbatim after it. */
   compaction(event: CompactionEvent): readonly string[] | undefined | Promise<readonly string[] | undefined>
   /** A run has ended, and its session is free again. */
@@ -69,7 +74,10 @@ export interface HookHandlers {
 }
 
 /** What handlers get that no run belongs to. */
-export type SessionEvent = Pick<HookEvent, 'session' | 'agentPath' | 'platform' | 'signal' | 'clock' | 'logger'>
+export type SessionEvent = Pick<
+  HookEvent,
+  'session' | 'agentPath' | 'platform' | 'environment' | 'signal' | 'clock' | 'logger'
+>
 
 /** At {@link HookHandlers['session-start']}. */
 export interface SessionStartEvent extends SessionEvent {
@@ -143,7 +151,9 @@ export interface HookEvent {
 /** On whose behalf a handler asks for a permit. */
 export interface PermitOptions {
   /** `operator`: the person asked for it in their own words. Default: that of the call, else `model`; rules and taint count as for a call. */
-  readonly origin?: 'model' | 'operator'
+  readonly origin?: 'model' | 'operator' | 'plugin'
+  /** With the origin `plugin`: whose code asks. */
+  readonly plugin?: ActingPlugin
   /** The tool whose rules count. Default: none. */
   readonly toolName?: string
   /** Whether a person may be asked; else what would be a question is a denial that nobody hears of. Default `true`. */
@@ -266,8 +276,16 @@ export interface ToolResultChange {
 }
 
 /** At {@link HookHandlers.compaction}. */
-export interface CompactionEvent extends Pick<HookEvent, 'session' | 'agentPath' | 'signal' | 'clock' | 'logger'> {
+export interface CompactionEvent
+  extends Pick<HookEvent, 'session' | 'agentPath' | 'environment' | 'signal' | 'clock' | 'logger'> {
   readonly cause: CompactRequest['cause']
+}
+
+/** At {@link HookHandlers.answer}. */
+export interface AnswerEvent extends HookEvent {
+  readonly text: string
+  /** How often a handler had the model go on in this run already. */
+  readonly continued: number
 }
 
 /** At {@link HookHandlers['run-end']}. */

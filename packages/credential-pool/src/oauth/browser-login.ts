@@ -105,7 +105,7 @@ const PATH = '/callback'
  * Listens on 127.0.0.1 for one redirect (RFC 8252 section 7.3). Whatever else a browser or a page asks for is answered and forgotten.
  * @throws HermesError `oauth.port_taken`
  */
-async function openLoopback(options: {
+export async function openLoopback(options: {
   /** 0 takes a free one. */
   readonly port: number
   /** Whether a redirect belongs to the login that was started. */

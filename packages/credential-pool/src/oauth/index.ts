@@ -1,6 +1,6 @@
 export type { OAuthSettings, TokenSet } from '../tokens.js'
 export type { FlowOptions } from './authorization-server.js'
-export { startBrowserLogin } from './browser-login.js'
+export { openLoopback, startBrowserLogin } from './browser-login.js'
 export { startDeviceLogin } from './device-login.js'
 export { renewTokens } from './renew-tokens.js'
 export type { FetchTo } from './token-fetch.js'

@@ -19,9 +19,11 @@ import { latestPrompt, type ReasoningEffort } from '@hermes/contracts/conversati
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Policy } from '@hermes/contracts/policy'
+import type { HomeMcp } from '@hermes/mcp'
 import type { ResilientModelClient } from '@hermes/models'
 import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
 import type { Storage } from '@hermes/storage'
+import { listFiles } from '@hermes/tools'
 import { listModels } from '@hermes/transports'
 import { openContextEngine } from '../context/context-engine.js'
 import { openSystemPrompt } from '../context/system-prompt.js'
@@ -51,6 +53,7 @@ import {
   shortenedNames,
   subjectOf,
 } from './lineage.js'
+import { runOwnCommand } from './own-command.js'
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
 const LIST_TIMEOUT_MS = 10_000
@@ -74,6 +77,7 @@ interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | '
   ) => Promise<Environment>
   readonly codeIn: (cwd: string, person: string | null) => HomeCode
   readonly extensions: ExtensionRegistry
+  readonly serversOf: HomeMcp['forSession']
   /** Takes out the secrets of the home and `more` of them. */
   readonly redact: (more: readonly (string | null)[]) => (text: string) => string
   /** What is to be done when the home is closed. */
@@ -94,6 +98,7 @@ interface AgentRecord {
   readonly environment: Environment
   readonly registry: ToolRegistry
   readonly toolsets: ToolsetSelection
+  readonly problems: readonly string[]
   readonly close: () => Promise<void>
   /** Who answers, as it was found; children get it too. */
   resolved: ResolvedModel
@@ -252,7 +257,7 @@ export class HomeAgents {
   async #equip(
     { request, lineage, cwd, tree, sessionId, person }: AgentContext,
     made: () => AgentRecord | null,
-  ): Promise<Pick<AgentRecord, 'environment' | 'registry' | 'toolsets' | 'close'>> {
+  ): Promise<Pick<AgentRecord, 'environment' | 'registry' | 'toolsets' | 'problems' | 'close'>> {
     const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(made()!, task, at)
     const { config, tools } = this.#options
     const checkpoints = this.#options.checkpoints.forAgent(cwd, sessionId)
@@ -267,11 +272,13 @@ export class HomeAgents {
     // Names that no toolset has are told before anything is opened.
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#options.environmentIn(cwd, { task: lineage.rootSessionId ?? sessionId, person })
+    const own = request.mcpServers && depth === 0 ? this.#options.serversOf(sessionId, request.mcpServers) : null
+    for (const source of own?.sources ?? []) registry.addSource(source)
     const close = async () => {
       await made()?.agent.close()
-      await Promise.all([environment.close(), checkpoints.close(), code.close()])
+      await Promise.all([environment.close(), checkpoints.close(), code.close(), own?.close()])
     }
-    return { environment, registry, toolsets, close }
+    return { environment, registry, toolsets, problems: own?.problems ?? [], close }
   }
 
   async #resolveModel(
@@ -288,7 +295,7 @@ export class HomeAgents {
     const { config, policy, redact, extensions, clock, logger } = this.#options
     const { request, lineage, cwd, sessionId, person, tree, environment, resolved, model } = known
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
-    const { instructions, maxSteps = config.agent.max_turns, ask, notices } = request
+    const { instructions, maxSteps = config.agent.max_turns, ask, notices, deliverTo } = request
     const { reasoningEffort = configuredEffort(config, model.model) } = request
     const maxOutputTokens = config.model.max_tokens
     const { choice } = resolved
@@ -312,6 +319,7 @@ export class HomeAgents {
         ...who,
         ...originOf(lineage, platform),
         ...(lineage.depth === 0 ? { children: tree } : {}),
+        ...(lineage.depth === 0 && deliverTo ? { deliverTo } : {}),
         ...(notices === undefined ? {} : { notices }),
       },
       environment,
@@ -365,7 +373,7 @@ export class HomeAgents {
   }
 
   #ready(record: AgentRecord): ReadyAgent {
-    const { lineage, cwd, tree, environment, agent, resolved, model } = record
+    const { lineage, cwd, tree, environment, problems, agent, resolved, model } = record
     const { auxiliaryTasks } = this.#options
     const { choice } = resolved
     return {
@@ -375,12 +383,21 @@ export class HomeAgents {
       cwd,
       models: () => this.#modelsOf({ resolved, model }),
       changeModel: (requested) => this.#changeModel(record, requested),
+      runOwnCommand: (command, options) => {
+        const { platform = DEFAULT_PLATFORM, user = this.#options.user } = record.request
+        const subject = { sessionId: record.sessionId, platform, user }
+        return runOwnCommand({ policy: this.#options.policy, environment, subject }, command, options)
+      },
+      files: (signal) => listFiles(environment, cwd, signal),
       limits: () => model.limits(),
       auxiliaryTask: (task) => auxiliaryTasks.client(task, choice),
+      problems,
       children: tree,
       hasProcesses: () =>
         tree.unfinished(lineage.agentPath).length > 0 ||
         environment.processes().some((process) => process.info().endedAtMs === null),
+      processes: () => environment.processes(),
+      contextWindow: () => this.#options.models.knownWindow(choice) ?? null,
       // One that another agent took over from has nothing left to close.
       close: async (reason) => {
         if (record.agent === agent) await this.#close(record, reason)

@@ -12,7 +12,8 @@ import {
 } from '@hermes/registry'
 import type { IsolationSupport } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
-import { createSharedFiles, type SudoSettings } from '@hermes/tools'
+import { createSharedFiles, type SudoSettings, type ToolSettings } from '@hermes/tools'
+import type { Web } from '@hermes/web'
 import { toolFactories } from '../generated/tools.js'
 import { DEFAULT_PLATFORM, disclosureOf, toolSettings, toolsetsOf } from '../home/settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
@@ -32,10 +33,14 @@ interface HomeToolsOptions {
     readonly long: HomeLongMemory | null
   }
   readonly storage: () => Promise<Storage>
+  readonly web: Web
   /** The programs of an agent that works in this folder. */
   readonly codeIn: (cwd: string, person: string | null) => HomeCode
   /** Whether who answers in this session sees images. */
   readonly seesImages: (sessionId: string) => Promise<boolean>
+  /** For a model that does not. */
+  readonly describeImage: NonNullable<ToolSettings['describeImage']>
+  readonly fetchBytes: NonNullable<ToolSettings['fetchBytes']>
   /** The default mixture. */
   readonly mixture: () => Promise<ModelClient>
   readonly keepResult: KeepResult
@@ -69,8 +74,9 @@ export class HomeTools {
 
   /** The tools of an agent; without one, all tools, to be listed. */
   registry({ person = null, checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
-    const { config, cwd, memoryOf, storage, seesImages, mixture, codeIn, keepResult, sudo } = this.#options
-    const { extensionTools, isolationSupport, clock } = this.#options
+    const { config, cwd, memoryOf, storage, seesImages, describeImage, fetchBytes, mixture, codeIn, keepResult, sudo } =
+      this.#options
+    const { extensionTools, isolationSupport, web, clock } = this.#options
     const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
     const memory = memoryOf(person)
     const services = {
@@ -80,7 +86,10 @@ export class HomeTools {
       isolationSupport,
       ...snapshots,
       seesImages,
+      describeImage,
+      fetchBytes,
       storage,
+      web,
       memory: memory.files?.open ?? null,
       recall: memory.long,
       code: code ?? codeIn(cwd, person),

@@ -24,7 +24,9 @@ export async function openHome(
     program,
     log = 'agent.log',
     ...options
-  }: { readonly program: string; readonly log?: string } & Partial<Pick<RuntimeOptions, 'cwd' | 'yolo'>>,
+  }: { readonly program: string; readonly log?: string } & Partial<
+    Pick<RuntimeOptions, 'cwd' | 'yolo' | 'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd'>
+  >,
 ): Promise<OpenedHome> {
   const home = defaultHome({ env, userHome })
   const logger = createFileLogger(join(homeLayout(home).logs, log))

@@ -1,12 +1,16 @@
 import { homedir, tmpdir, userInfo } from 'node:os'
+import { chooseProfile, takeProfileFlag } from '@hermes/config'
+import { errorLine, HermesError } from '@hermes/contracts'
 
 const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type EndingSignal = keyof typeof SIGNAL_EXIT
+const EXIT_USAGE = 2
 
 /**
  * Reads the world of `host` once, runs `main` with the arguments of the command line, and ends the process with the exit code it
  * gives once all output is written. A signal that nobody waits for, or a second one, ends the process at once. In a folder that is gone it
- * says so on standard error and ends with 1.
+ * says so on standard error and ends with 1. The profile is chosen before: from then on `HERMES_HOME` names its home, and `-p NAME` is no longer
+ * among the arguments; a profile that does not exist ends it with 2.
  */
 export async function runApp(
   host: NodeJS.Process,
@@ -21,14 +25,21 @@ export async function runApp(
     host.exitCode = 1
     return
   }
+  const userHome = env['HOME'] || homedir()
+  const started = await inProfile({ argv: host.argv.slice(2), env, userHome })
+  if (typeof started === 'string') {
+    host.stderr.write(`hermes: ${started}\n`)
+    host.exitCode = EXIT_USAGE
+    return
+  }
   const signals = listen(host)
-  const exitCode = await main(host.argv.slice(2), {
+  const exitCode = await main(started.argv, {
     stdin: host.stdin,
     stdout: createOutput(host.stdout, env),
     stderr: createOutput(host.stderr, env),
-    env,
+    env: started.env,
     cwd,
-    userHome: env['HOME'] || homedir(),
+    userHome,
     user: userName(env),
     nodePath: host.execPath,
     tempDir: tmpdir(),
@@ -39,6 +50,23 @@ export async function runApp(
   await flushed(host.stdout)
   await flushed(host.stderr)
   host.exit()
+}
+
+interface Start {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** The start in the home of its profile, for programs that it starts too; a text when it cannot be. */
+async function inProfile({ argv, env, userHome }: Start & { readonly userHome: string }): Promise<Start | string> {
+  try {
+    const { argv: rest, flag } = takeProfileFlag(argv)
+    const { home, name, isNamed } = await chooseProfile({ env, userHome, flag })
+    return { argv: rest, env: isNamed ? { ...env, HERMES_HOME: home, HERMES_PROFILE: name } : env }
+  } catch (error) {
+    // A home that cannot be one is said by what opens it.
+    return HermesError.isInstance(error) && error.code === 'config.bad_home' ? { argv, env } : errorLine(error)
+  }
 }
 
 /** `null` when it was removed. */

@@ -26,13 +26,14 @@ interface FoundContext {
  * The project's own instructions for agents: the first of `.hermes.md` or `HERMES.md`, then of `AGENTS.md`, `CLAUDE.md` or `.cursorrules`
  * (each here, then up to the repository root), then `.cursor/rules/*.mdc` (here only). Text that tries to take over the agent is replaced by a line that says
  * so; what cannot be read, is no text or is a link out of the project is left out, and the next one counts. Whoever made the project may
- * have made the link, and nobody is asked before this is read. @see 001 section 12.8
+ * have made the link, and nobody is asked before this is read. With `maxChars` 0 nothing is looked for. @see 001 section 12.8
  */
 export async function findContextFile(options: {
   readonly cwd: string
   readonly maxChars: number
 }): Promise<FoundContext> {
   const problems: string[] = []
+  if (options.maxChars === 0) return { file: null, problems }
   const { paths, root } = candidates(options.cwd)
   for (const path of paths) {
     const text = leadsAway(path, [root, dirname(path)], problems)
@@ -48,7 +49,7 @@ export async function findContextFile(options: {
 /** A home's `SOUL.md`, checked and cut like any other context file. */
 export async function readSoul(path: string, maxChars: number): Promise<FoundContext> {
   const problems: string[] = []
-  if (!lstatSync(path, { throwIfNoEntry: false })) return { file: null, problems }
+  if (maxChars === 0 || !lstatSync(path, { throwIfNoEntry: false })) return { file: null, problems }
   const text = await readText(path, maxChars, problems)
   return { file: text === null ? null : await checked(path, text, { maxChars, problems }), problems }
 }

@@ -2,6 +2,7 @@ import type { ReferenceOptions } from '@hermes/agent-core'
 import { HermesError } from '@hermes/contracts'
 import { type Entry, messageText, project } from '@hermes/contracts/conversation'
 import type { EvaluationSettings, Proxies } from '@hermes/safety'
+import type { IsolationSupport } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
 
 const MAX_SESSION_CHARS = 60_000
@@ -25,6 +26,19 @@ export function referenceOptions({ windowTokens, storage, proxies, network }: Re
       return pageText(response)
     },
     readSession: async (name, { session }) => readSession(await storage(), name, session.id),
+  }
+}
+
+/** The text of a PDF or an Office file that a reference names. */
+export function documentText(isolationSupport: IsolationSupport): NonNullable<ReferenceOptions['readDocument']> {
+  return async ({ real, stat }, { environment, session, signal }) => {
+    if (!environment) return null
+    const { defaultToolSettings, openDocument } = await import('@hermes/tools')
+    const settings = { documentLimits: defaultToolSettings.documentLimits, isolationSupport }
+    const document = await openDocument({ environment, signal, state: session.state }, { real, stat, settings })
+    if (document?.type === 'oversized')
+      throw refused(`it is a ${document.what} that takes more than ${document.limit} to read`)
+    return document?.text ?? null
   }
 }
 

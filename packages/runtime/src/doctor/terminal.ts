@@ -2,13 +2,14 @@ import type { Finding } from '@hermes/contracts/extension'
 import type { Runtime } from '../runtime.js'
 import { fail, ok, warn } from './finding.js'
 
-/** Which terminal backends are ready. One that is not chosen may well be missing. */
+/** Whether the terminal backend is ready that somebody chose, and which others could be chosen as they are. */
 export async function terminalFindings(
   runtime: Runtime,
   options: { readonly isOffline: boolean },
 ): Promise<readonly Finding[]> {
   const backends = await runtime.terminalBackends(options)
-  return backends.map(({ backend, isChosen, isReady, isWeak, text }) => {
+  const listed = backends.filter(({ isChosen, isReady }) => isChosen || isReady)
+  return listed.map(({ backend, isChosen, isReady, isWeak, text }) => {
     const name = `Terminal backend ${backend}${isChosen ? ' (chosen)' : ''}`
     if (isReady && isChosen && isWeak)
       return warn(
@@ -16,8 +17,6 @@ export async function terminalFindings(
       )
     if (isReady) return ok(`${name}: ready, ${text}`)
     const reason = text.replace(/\.$/, '')
-    return isChosen
-      ? fail(`${name}: not ready: ${reason}. Choose another with: hermes config set terminal.backend local`)
-      : ok(`${name}: not in use. What it still needs: ${reason}`)
+    return fail(`${name}: not ready: ${reason}. Choose another with: hermes config set terminal.backend local`)
   })
 }

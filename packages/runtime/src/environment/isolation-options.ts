@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { rootOfHome } from '@hermes/config'
 import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
 import { toPath } from '../home/settings.js'
 import { cacheOf } from '../people/cache-of.js'
@@ -20,7 +23,7 @@ export function isolationOf({
   if (isolation === 'off' || (isolation === 'auto' && isolationHinders(cwd) !== null)) return null
   const path = (text: string) => toPath(text, userHome, cwd)
   return {
-    hidden: [home],
+    hidden: [...new Set([home, ...otherProfiles(home)])],
     writable: isolation_write.map(path),
     // Results that were cut say where all of them is.
     readable: [...isolation_read.map(path), cacheOf(home, person).results],
@@ -29,4 +32,12 @@ export function isolationOf({
     ...(isolationSupport ? { support: isolationSupport } : {}),
     ...(workspaces ? { workspaces } : {}),
   }
+}
+
+/** The folder of all profiles and the home they belong to, where this home is one of them. */
+function otherProfiles(home: string): readonly string[] {
+  const root = rootOfHome(home)
+  if (root === home) return []
+  const isHome = ['config.yaml', '.env', 'state.db', 'active_profile'].some((name) => existsSync(join(root, name)))
+  return [isHome ? root : join(root, 'profiles')]
 }

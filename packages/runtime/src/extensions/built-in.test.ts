@@ -113,6 +113,16 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   'usage-command': async (world) => hasCommand(world, 'usage'),
   'checkpoint-commands': async (world) => hasCommand(world, 'rollback'),
   'doctor-command': async (world) => hasCommand(world, 'doctor'),
+  'status-command': async (world) => hasCommand(world, 'status'),
+  hooks: async (world) => hasCommand(world, 'hooks'),
+  plugins: async (world) => hasCommand(world, 'plugins'),
+  mcp: async (world) => hasCommand(world, 'reload-mcp'),
+  web: async ({ runtime }) => runtime.extensions.list('check').some(({ item }) => item.name === 'web'),
+  browser: async ({ say }) =>
+    (await say('Look.', ['tool_search', { query: 'browser_snapshot' }])).includes('what is in the window'),
+  'trust-command': async (world) => hasCommand(world, 'trust'),
+  'profile-command': async (world) => hasCommand(world, 'profile'),
+  'home-commands': async (world) => hasCommand(world, 'config'),
 }
 
 const hasCommand = ({ runtime }: World, name: string) =>

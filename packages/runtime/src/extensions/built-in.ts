@@ -1,24 +1,39 @@
 // Every part that comes with Hermes, in one list: adding one adds a line here, and a folder or package.
-import { createSessionId, platformChange, references, runtimeState, standardExtensions } from '@hermes/agent-core'
+import {
+  createSessionId,
+  platformChange,
+  type ReferenceOptions,
+  references,
+  runtimeState,
+  standardExtensions,
+} from '@hermes/agent-core'
+import type { HomeBrowser } from '@hermes/browser'
 import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { sessionCommands } from '@hermes/commands'
-import type { HermesConfig } from '@hermes/config'
+import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Extension, HookEvent } from '@hermes/contracts/extension'
+import { type HomeHooks, hooksExtension } from '@hermes/hooks'
+import type { HomeMcp } from '@hermes/mcp'
 import { memoryRecall } from '@hermes/memory/extension'
 import { usageCommand } from '@hermes/models'
+import { type HomePlugins, pluginsExtension } from '@hermes/plugins'
 import type { Proxies } from '@hermes/safety'
 import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
 import { learningHints } from '@hermes/storage/extension'
 import { loopGuardOf } from '../agents/lineage.js'
-import { referenceOptions } from '../context/reference-sources.js'
+import { documentText, referenceOptions } from '../context/reference-sources.js'
 import { doctorCommand } from '../doctor/doctor-command.js'
 import type { DoctorHome } from '../doctor/finding.js'
+import { homeCommands } from '../home/home-commands.js'
 import { networkOf } from '../home/network-settings.js'
+import { profileCommand } from '../home/profile-command.js'
+import { statusCommand } from '../home/status-command.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomePolicy } from '../policy/home-policy.js'
 import type { Runtime } from '../runtime.js'
+import { trustCommand } from '../trust/trust-command.js'
 
 /** Where who writes works on the files of the workspace too. */
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
@@ -27,6 +42,10 @@ const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
 interface HomeParts {
   readonly config: HermesConfig
   readonly checkpoints: HomeCheckpoints
+  readonly mcp: HomeMcp
+  readonly web: Extension
+  readonly plugins: HomePlugins
+  readonly browser: HomeBrowser
   /** Whether config.yaml leaves memory on. */
   readonly remembers: boolean
   /** The memory beyond the files of whom a session serves; `null` where config.yaml names no provider. */
@@ -35,13 +54,17 @@ interface HomeParts {
   readonly proxies: Proxies | null
   readonly isolationSupport: IsolationSupport
   readonly permissions: HomePolicy
+  readonly trust: TrustStore
+  readonly hooks: HomeHooks
   readonly tools: Runtime['tools']
   readonly toolsets: Runtime['toolsets']
   readonly clock: Clock
   readonly logger: Logger
   /** The home itself, once it is open, and what it was opened with. */
   readonly runtime: () => Runtime
-  readonly opened: DoctorHome
+  readonly opened: DoctorHome & { readonly userHome: string; readonly cwd: string }
+  readonly seesImages: NonNullable<ReferenceOptions['seesImages']>
+  readonly describeImage: NonNullable<ReferenceOptions['describeImage']>
   /** Tokens of the window of who answers. */
   readonly windowTokens: (event: HookEvent) => Promise<number>
   /** What a session has delegated and has not ended, a few words each. */
@@ -68,9 +91,19 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     }),
     ...(mode === 'off' ? [] : [runtimeState({ delegated: parts.delegated, git })]),
     platformChange({ hints: config.platform_hints }),
-    references(referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network })),
+    references({
+      ...referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network }),
+      seesImages: parts.seesImages,
+      describeImage: parts.describeImage,
+      readDocument: documentText(isolationSupport),
+    }),
     isolationNotice({ terminal: config.terminal, isolationSupport, logger }),
     checkpoints.extension,
+    hooksExtension(parts.hooks, { cwd: parts.opened.cwd, policy: parts.permissions.policy }),
+    parts.mcp.extension,
+    parts.web,
+    pluginsExtension(parts.plugins),
+    parts.browser.extension,
     ...commandExtensions(parts),
   ]
 }
@@ -93,5 +126,9 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     usageCommand({ storage, settings: config, clock }),
     checkpointCommands({ open: checkpoints.open, storage, policy }),
     doctorCommand(parts.runtime, parts.opened),
+    profileCommand(parts.opened),
+    homeCommands(parts.runtime, parts.opened),
+    statusCommand(parts.runtime, { home: parts.opened.home, clock }),
+    trustCommand(parts.trust, parts.opened),
   ]
 }

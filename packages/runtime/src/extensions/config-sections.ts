@@ -15,26 +15,27 @@ export function readConfigSections(registry: ExtensionRegistry, { own, problems 
   const isTaken = ({ unknownKey }: ConfigProblem) => sections.some(({ key }) => key === unknownKey)
   const mistakes = sections.flatMap((section) => {
     const value = own.find(({ key }) => key === section.key)
-    const mistake = value ? read(registry, section, value) : null
-    return mistake === null ? [] : [mistake]
+    return value ? read(registry, section, value) : []
   })
   return [...problems.filter((problem) => !isTaken(problem)).map(({ message }) => message), ...mistakes]
 }
 
-function read(registry: ExtensionRegistry, { key, schema }: ConfigSection, own: OwnValue): string | null {
+function read(registry: ExtensionRegistry, section: ConfigSection, own: OwnValue): readonly string[] {
+  const { key, schema } = section
   try {
     const result = schema['~standard'].validate(own.value)
     if (result instanceof Promise) throw new TypeError('its schema is asynchronous')
     if (!result.issues) {
       registry.setConfig(key, result.value)
-      return null
+      const left = section.problems?.(result.value) ?? []
+      return left.map(({ path, message }) => own.problem(path, oneLine(message)).message)
     }
     const [issue] = result.issues
     const path = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
     const place = path.map((part) => (typeof part === 'number' ? part : String(part)))
-    return own.problem(place, oneLine(issue?.message ?? 'it is not valid')).message
+    return [own.problem(place, oneLine(issue?.message ?? 'it is not valid')).message]
   } catch (error) {
-    return own.problem([], `it cannot be checked: ${oneLine(errorLine(error))}`).message
+    return [own.problem([], `it cannot be checked: ${oneLine(errorLine(error))}`).message]
   }
 }
 

@@ -35,12 +35,18 @@ import {
   createSearchFilesTool,
   createTerminalTool,
   createTodoWriteTool,
+  createVisionAnalyzeTool,
   createWriteFileTool,
   type ToolSettings,
 } from '@hermes/tools'
+import {
+  createWebExtractTool,
+  createWebSearchTool,
+  type WebToolServices,
+} from '@hermes/web/tools'
 
 /** What the tools need of a home. */
-type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & SandboxToolServices & StorageToolServices
+type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & SandboxToolServices & StorageToolServices & WebToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -62,5 +68,8 @@ export const toolFactories: readonly ToolFactory[] = [
   createSessionSearchTool,
   createTerminalTool,
   createTodoWriteTool,
+  createVisionAnalyzeTool,
+  createWebExtractTool,
+  createWebSearchTool,
   createWriteFileTool,
 ]

@@ -17,7 +17,7 @@ export function keyVariableNames(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(keyVariableNames)
   if (!isJsonObject(value)) return []
   return Object.entries(value).flatMap(([name, item]) => {
-    if (name !== 'key_env' && name !== 'key_envs') return keyVariableNames(item)
+    if (name !== 'key_env' && name !== 'key_envs' && name !== 'secret_env') return keyVariableNames(item)
     return [item].flat().filter((variable): variable is string => typeof variable === 'string')
   })
 }

@@ -1,6 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
-import type { Entry } from '@hermes/contracts/conversation'
+import type { Entry, ImagePart } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type ModelEndpoint } from '@hermes/models'
@@ -31,6 +31,8 @@ interface AuxiliaryTasksOptions {
 const SESSION_JOBS = ['session-title', 'session-summary', 'memory-review'] as const satisfies readonly SessionJob[]
 const DEFAULT_TIMEOUT_SECONDS = 30
 const REVIEW_SECONDS = 60
+const VISION_SECONDS = 120
+
 /** Work beside the conversation: who does it, and what of it is still going on. */
 export class AuxiliaryTasks {
   readonly #options: AuxiliaryTasksOptions
@@ -140,6 +142,23 @@ export class AuxiliaryTasks {
       default:
         return kind satisfies never
     }
+  }
+
+  /**
+   * What an image shows, told by a model that sees: the one `auxiliary.vision` names, else `main` if it does, else another there is a key for.
+   * Rejects with one line when nobody can, and as the model does; an abort ends it.
+   */
+  async describeImage(
+    image: ImagePart,
+    { sessionId, about, main, signal }: { sessionId: string; about: string; main: ModelChoice; signal: AbortSignal },
+  ): Promise<{ readonly text: string; readonly by: string }> {
+    const { max_tokens: maxTokens, timeout = VISION_SECONDS, enabled } = this.#options.config.auxiliary['vision'] ?? {}
+    if (enabled === false) throw new Error('auxiliary.vision is off in config.yaml')
+    const { describeImage } = await import('./describe-image.js')
+    const client = () => this.client('vision', main)
+    return this.#within(timeout, (limit) =>
+      describeImage(image, { client, sessionId, about, maxTokens, signal: AbortSignal.any([signal, limit]) }),
+    )
   }
 
   /** What takes longer fails, which is no abort. */

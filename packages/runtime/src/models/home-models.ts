@@ -11,7 +11,9 @@ import type { ModelChoice } from './model-choice.js'
 /** What a home knows of models comes from here, on first use. */
 export interface HomeModelsOptions {
   readonly cacheDir: string
-  readonly config: Pick<HermesConfig, 'model_overrides' | 'models_dev'>
+  readonly config: Pick<HermesConfig, 'model_overrides' | 'models_dev'> & {
+    readonly agent?: Pick<HermesConfig['agent'], 'image_input_mode'>
+  }
   readonly fetchTo: (baseUrl: string) => typeof fetch
   readonly clock: Clock
   readonly logger: Logger
@@ -77,6 +79,12 @@ export class HomeModels {
   /** The window as far as it is configured or was looked up; a session that is long enough for it to matter has asked. */
   knownWindow(choice: ModelChoice): number | undefined {
     return choice.contextLength ?? this.#known.get(keyOf(choice))
+  }
+
+  /** Whether a chosen model gets images: what config.yaml says, else whether it can look at them. */
+  async getsImages(choice: ModelChoice): Promise<boolean> {
+    const { image_input_mode: mode = 'auto' } = this.#options.config.agent ?? {}
+    return mode === 'auto' ? this.sees(choice) : mode === 'native'
   }
 
   /** Whether a chosen model can look at images; `true` where nobody says. */

@@ -132,6 +132,7 @@ export class ModelResolver {
           credentials,
           prices: this.#options.models.pricesOf(choice, cacheTtl),
           contextLength: () => this.#options.models.knownWindow(choice),
+          seesImages: () => this.#options.models.getsImages(choice),
         },
       ),
       fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf(one))),
@@ -182,6 +183,7 @@ export class ModelResolver {
       cacheTtl,
       prices: this.#options.models.pricesOf(choice, cacheTtl),
       contextLength: () => this.#options.models.knownWindow(choice),
+      seesImages: () => this.#options.models.getsImages(choice),
       credentials: await this.#options.credentials.sourceFor(choice),
     })
   }
@@ -262,7 +264,7 @@ const REPLAYED: ModelChoice = {
 /** A choice in the terms of a model client. */
 function toModelEndpoint(
   { provider, catalogueId, ...choice }: ModelChoice,
-  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength'>> & {
+  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength' | 'seesImages'>> & {
     readonly credentials: CredentialSource | null
   },
 ): ModelEndpoint {

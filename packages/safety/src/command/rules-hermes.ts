@@ -2,6 +2,8 @@ import { type Invocation, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
 
 const RUNNERS = ['node', 'npx', 'npm', 'pnpm', 'pnpx', 'yarn', 'bun', 'bunx', 'deno', 'tsx']
+/** Options with which less is asked. */
+const LOOSENING = ['--yolo', '--trust', '--accept-hooks']
 const HERMES = /(?:^|\/)(?:hermes|bin\.js|@hermes\/cli(?:@[^/]*)?)$/
 
 /** An agent never answers for the person it should ask. */
@@ -24,10 +26,20 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
     matches: (invocation: Invocation) => {
       const [command, verb = '', key = ''] = commandOf(invocation)
       if (command === null) return false
-      if (texts(invocation.args).includes('--yolo')) return command !== 'permissions'
+      if (texts(invocation.args).some((word) => LOOSENING.includes(word))) return command !== 'permissions'
       if (command === 'permissions') return !['list', 'explain', 'help', ''].includes(verb)
-      return command === 'config' && verb === 'set' && /^(?:approvals|command_allowlist|security)\b/.test(key)
+      if (command === 'pairing') return !['list', 'help', ''].includes(verb)
+      // Whoever starts these answers for the person.
+      if (command === 'acp' || (command === 'mcp' && verb === 'serve')) return true
+      const isChange = verb === 'set' || verb === 'unset'
+      return command === 'config' && isChange && /^(?:approvals|command_allowlist|security|people)\b/.test(key)
     },
+  },
+  {
+    rule: 'hermes-send',
+    reason: 'sends a message in your name',
+    programs: ['hermes', ...RUNNERS],
+    matches: (invocation: Invocation) => commandOf(invocation)[0] === 'send',
   },
   {
     rule: 'hermes-config',
@@ -35,9 +47,14 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
     programs: ['hermes', ...RUNNERS],
     matches: (invocation: Invocation) => {
       const [command, verb = ''] = commandOf(invocation)
-      if (command === 'config') return verb === 'set'
+      if (command === 'uninstall' || command === 'import-agent' || command === 'claw') return true
+      if (command === 'config') return ['set', 'unset', 'edit', 'migrate'].includes(verb)
+      if (command === 'mcp') return ['add', 'remove', 'login', 'logout'].includes(verb) || accepts(invocation)
       if (command === 'auth') return !['list', 'status', 'help', ''].includes(verb)
       if (command === 'trust') return verb === 'add' || verb === 'remove'
+      if (command === 'hooks') return ['accept', 'test', 'revoke'].includes(verb)
+      if (command === 'plugins')
+        return ['install', 'uninstall', 'update', 'enable', 'disable', 'accept', 'create'].includes(verb)
       if (command === 'backup') return verb === 'restore'
       if (command === 'audit') return verb === 'prune'
       return command === 'sessions' && (verb === 'delete' || verb === 'prune')
@@ -45,10 +62,21 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
   },
 ])
 
+const accepts = ({ args }: Invocation): boolean => texts(args).includes('--accept')
+
 /** The words behind the name of Hermes, options left out; first `null` when it is another program. */
 function commandOf({ name, args }: Invocation): readonly [string | null, ...string[]] {
-  const words = texts(args).filter((word) => !word.startsWith('-'))
-  if (name === 'hermes') return [words[0] ?? '', ...words.slice(1)]
+  const words = texts(args)
+  if (name === 'hermes') return ofHermes(words)
   const at = words.findIndex((word) => HERMES.test(word))
-  return at === -1 ? [null] : [words[at + 1] ?? '', ...words.slice(at + 2)]
+  if (at === -1) return [null]
+  // `npx -p @hermes/cli hermes`
+  const isNamedAgain = HERMES.test(words[at + 1] ?? '')
+  return ofHermes(words.slice(at + (isNamedAgain ? 2 : 1)))
+}
+
+function ofHermes(words: readonly string[]): readonly [string, ...string[]] {
+  const isProfile = (word: string | undefined) => word === '-p' || word === '--profile'
+  const [command = '', ...rest] = words.filter((word, at) => !word.startsWith('-') && !isProfile(words[at - 1]))
+  return [command, ...rest]
 }

@@ -119,11 +119,11 @@ describe('checkPath', () => {
     ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/work/memories/MEMORY.md', 'ok'],
     ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/memories/MEMORY.md', 'ask other-profile'],
     ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/play/SOUL.md', 'ask other-profile'],
-    ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/play/notes.md', 'ok'],
+    ['/home/ada/.hermes/profiles/work', '/home/ada/.hermes/profiles/play/notes.md', 'ask other-profile'],
     ['/srv/hermes/profiles/work', '/srv/hermes/profiles/play/skills/a/x.py', 'ask other-profile'],
     ['/srv/hermes/profiles/work', '/srv/hermes/profiles/play/auth.json', 'deny hermes-secrets'],
   ])('with the home %s, writing %s is %s', (home, path, expected) => {
     expect(verdict(path, 'write', { ...homes, home })).toBe(expected)
-    if (expected === 'ask other-profile') expect(verdict(path, 'read', { ...homes, home })).toBe('ok')
+    expect(verdict(path, 'read', { ...homes, home })).toBe(expected)
   })
 })

@@ -36,7 +36,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
   denied(
     'hermes-permissions',
     'it decides what Hermes may do',
-    /^@\/(?:permissions\.yaml|shell-hooks-allowlist\.json)$/,
+    /^@\/(?:permissions\.yaml|(?:shell-hooks-allowlist|trust|installed-plugins)\.json)$/,
   ),
   denied('hermes-store', 'it is the database of Hermes', /^@\/state\.db(?:-wal|-shm)?$/),
   askRule(
@@ -45,7 +45,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     // Modules in the home may be its context engine, or what that one loads. A folder of them has a name of its own.
     /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|extensions|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
   ),
-  askRule('other-profile', 'it belongs to another profile', /^%\/(?:(?:skills|memories)(?:\/.*)?|soul\.md)$/),
+  askRule('other-profile', 'it belongs to another profile', /^%\/.+$/),
   askRule('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
   denied('credential-write', 'it holds keys or credentials', /^~\/\.(?:ssh|aws|kube|gnupg)(?:\/.*)?$/),
   denied('credential-write', 'it holds keys or credentials', TOKEN_FILES),
@@ -87,6 +87,7 @@ const READ: readonly ProtectedPath[] = Object.freeze([
     /^(?:\/private)?\/etc\/(?:g?shadow-?|master\.passwd|sudoers.*)$/,
   ),
   denied('device', 'it is a device, which may never end', /^\/dev(?:\/.*)?$/),
+  askRule('other-profile', 'it belongs to another profile', /^%\/.+$/),
   askRule('rescue-file', 'it holds what was said in a session of any project', /\/hermes-rescue-[^/]*\.jsonl$/),
   denied(
     'process-memory',

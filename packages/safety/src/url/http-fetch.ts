@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import { createRoutes, type Route } from './connections.js'
 import { HttpResponse, type Pieces, toHeaders, toStream } from './http-response.js'
 import { type Proxies, proxyError } from './proxies.js'
@@ -9,6 +10,8 @@ interface HttpFetchOptions {
   readonly proxies?: Proxies | null | undefined
   /** Whether a POST may be sent a second time when a kept connection turns out to be closed. GET and HEAD always may. Default `false`. */
   readonly repeatsPosts?: boolean | undefined
+  /** Says which address is connected to, unless a proxy resolves the name; no connection is kept then. Default: the system's resolver. */
+  readonly lookup?: LookupFunction | undefined
 }
 
 /**
@@ -19,11 +22,12 @@ interface HttpFetchOptions {
  * A kept connection that breaks before a byte of the answer is no failure of what may be sent twice: that is sent once more, on a fresh one.
  * A server that closed one so, or may not be asked twice, is met on a new connection after each stream: many close there unannounced.
  */
-export function createHttpFetch({ proxies = null, repeatsPosts = false }: HttpFetchOptions = {}): typeof fetch {
+export function createHttpFetch({ proxies = null, repeatsPosts = false, lookup }: HttpFetchOptions = {}): typeof fetch {
   const routes = createRoutes(proxies)
   let closesUnasked = false
   const ask = async (url: URL, init: PlainInit) => {
     const { method } = init
+    if (lookup) return toResponse(await sendRequest(url, init, { ...routes.find(url), lookup }), init)
     const isRepeatable = method === 'GET' || method === 'HEAD' || (method === 'POST' && repeatsPosts)
     // What may not be sent twice takes no connection that carried a stream for others.
     const kept = routes.find(url, isRepeatable ? 'shared' : 'own')

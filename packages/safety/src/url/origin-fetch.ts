@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import { HermesError } from '@hermes/contracts'
 import { createHttpFetch, isRequest } from './http-fetch.js'
 import type { Proxies } from './proxies.js'
@@ -10,6 +11,8 @@ interface OriginFetchOptions {
   readonly fetch?: typeof globalThis.fetch
   /** Proxies on the way there; see `readProxies`. Default: none. */
   readonly proxies?: Proxies | null
+  /** Says which address is connected to, for a service that nobody configured; see `createPublicLookup`. Default: the system's resolver. */
+  readonly lookup?: LookupFunction
   /**
    * Whether a POST may be sent a second time when a kept connection turns out to be closed before any answer: for model calls, which
    * change nothing. Default `false`.

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Action } from '@hermes/contracts/policy'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createPermit } from '../permit.js'
-import { createPublicFetch } from './public-fetch.js'
+import { createOriginFetch } from './origin-fetch.js'
+import { createPublicFetch, createPublicLookup } from './public-fetch.js'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -131,5 +132,24 @@ describe('createPublicFetch', () => {
     const run = get(`http://127.0.0.1:${silent}/`, { permit, signal: controller.signal })
     controller.abort()
     await expect(run).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})
+
+describe('createPublicLookup', () => {
+  it('keeps a fetch to a public name from this machine, and lets what is named so be reached', async () => {
+    let hits = 0
+    const port = await serve((_, response) => {
+      hits++
+      response.end('here')
+    })
+    const lookup = createPublicLookup({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] })
+    const send = (host: string) => {
+      const url = `http://${host}:${port}/`
+      return createOriginFetch({ baseUrl: url, lookup })(url, { method: 'POST', body: 'x' })
+    }
+    await expect(send('rebound.example.com')).rejects.toMatchObject({ cause: { code: 'policy.address_refused' } })
+    expect(hits).toBe(0)
+    expect(await (await send('localhost')).text()).toBe('here')
+    expect(await (await send('127.0.0.1')).text()).toBe('here')
   })
 })

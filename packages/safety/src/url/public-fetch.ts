@@ -1,21 +1,29 @@
-import type { LookupAddress } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { HermesError } from '@hermes/contracts'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import { type CheckUrlOptions, hostKind, reachedAs } from './check-url.js'
+import { checkedAddresses, isAddress, pinnedTo, type Resolving } from './checked-addresses.js'
 import { createRoutes } from './connections.js'
 import { sendRequest } from './http-fetch.js'
 import type { Proxies } from './proxies.js'
 
 /** Options of {@link createPublicFetch}. */
-interface PublicFetchOptions {
+interface PublicFetchOptions extends Resolving {
   /** Proxies on the way; see `readProxies`. Default: none. */
   readonly proxies?: Proxies | null
-  /** All addresses of a host. Default: the system's resolver. */
-  readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>
-  /** Places beside public ones that names may lead to. Default: none. */
-  readonly network?: CheckUrlOptions
+}
+
+/**
+ * A lookup that leads no public name to an address of this machine or a private network, for {@link createOriginFetch}: with
+ * `policy.address_refused` as the cause of what fails then.
+ */
+export function createPublicLookup(resolving: Resolving = {}): LookupFunction {
+  return (name, options, callback) => {
+    checkedAddresses(name, resolving).then(
+      (addresses) => pinnedTo(addresses)(name, options, callback),
+      (error: Error) => callback(error, ''),
+    )
+  }
 }
 
 /** One request for something that a person or a text named. */
@@ -35,6 +43,10 @@ interface PublicResponse {
   readonly status: number
   /** Without parameters, in lower case; empty when the server does not say. */
   readonly mediaType: string
+  /** The encoding of the text as the server names it, in lower case; empty when it does not say. */
+  readonly charset: string
+  /** Seconds to wait, or a date, where the server says so; empty otherwise. */
+  readonly retryAfter: string
   readonly body: Uint8Array
   /** Whether more came than was kept. */
   readonly isCut: boolean
@@ -95,46 +107,27 @@ const HEADERS = {
 }
 
 /**
- * Resolves the host once, here, so that what was checked is what is connected to, unless a proxy resolves it. Literal addresses were judged by
- * the policy; so was where a name that only a network knows leads, but no further than into that network.
+ * Resolves the host once, here, unless a proxy resolves it. Literal addresses were judged by the policy.
  */
 async function get(url: URL, signal: AbortSignal, options: PublicFetchOptions): Promise<IncomingMessage> {
   // Without a pool: a connection that was kept may have been made with another lookup.
   const route = createRoutes(options.proxies ?? null).find(url)
   const init = { method: 'GET', headers: HEADERS, body: null, signal }
   if (route.proxy !== null && route.proxy.protocol !== 'socks5:') return sendRequest(url, init, route)
-  const { resolve = lookupAll, network = {} } = options
   const { hostname } = url
   if (isAddress(hostname)) return sendRequest(url, init, route)
-  const addresses = await resolve(hostname)
-  const judged = hostKind(hostname)
-  const inside = addresses.find(({ address, family }) => {
-    const kind = reachedAs(family === 6 ? `[${address}]` : address, network)
-    return kind !== 'public' && (kind === 'metadata' || kind !== judged)
-  })
-  if (inside)
-    throw new HermesError(
-      `${hostname} leads to ${inside.address}, which is not on the public network, so it is not read. If that is meant, add the address or its range to security.allowed_ranges in config.yaml.`,
-      { code: 'policy.address_refused', details: { host: hostname } },
-    )
-  return sendRequest(url, init, { ...route, lookup: pinnedTo(addresses) })
+  return sendRequest(url, init, { ...route, lookup: pinnedTo(await checkedAddresses(hostname, options)) })
 }
 
-/** Connects to these addresses, whatever the name. */
-function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
-  return (name, { all }, callback) => {
-    const [first] = addresses
-    if (!first) callback(new Error(`${name} has no address`), '')
-    else if (all) callback(null, [...addresses])
-    else callback(null, first.address, first.family)
-  }
-}
-
-const isAddress = (hostname: string): boolean => hostname.startsWith('[') || /^[\d.]+$/.test(hostname)
-
-async function lookupAll(hostname: string): Promise<readonly LookupAddress[]> {
-  const { lookup } = process.getBuiltinModule('node:dns/promises')
-  return lookup(hostname, { all: true })
+/** What was asked to come as it is, and does not: what is counted is what it unpacks to. */
+function unpacked(message: IncomingMessage): AsyncIterable<Buffer> {
+  const { createBrotliDecompress, createUnzip } = process.getBuiltinModule('node:zlib')
+  const encoding = message.headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return message
+  if (!/^(?:gzip|x-gzip|deflate|br)$/.test(encoding)) return message
+  const unpack = encoding === 'br' ? createBrotliDecompress() : createUnzip()
+  message.on('error', (error) => unpack.destroy(error))
+  return message.pipe(unpack)
 }
 
 async function readResponse(
@@ -144,17 +137,20 @@ async function readResponse(
 ): Promise<PublicResponse> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of message as AsyncIterable<Buffer>) {
+  for await (const chunk of unpacked(message)) {
     chunks.push(chunk)
     bytes += chunk.length
     if (bytes > maxBytes) break
   }
   message.destroy()
-  const [mediaType = ''] = (message.headers['content-type'] ?? '').split(';')
+  const type = message.headers['content-type'] ?? ''
+  const [mediaType = ''] = type.split(';')
   return {
     url: url.href,
     status: message.statusCode ?? 0,
     mediaType: mediaType.trim().toLowerCase(),
+    charset: /;\s*charset\s*=\s*["']?([\w:.-]+)/i.exec(type)?.[1]?.toLowerCase() ?? '',
+    retryAfter: message.headers['retry-after'] ?? '',
     body: Buffer.concat(chunks).subarray(0, maxBytes),
     isCut: bytes > maxBytes,
   }

@@ -332,6 +332,7 @@ class LocalEnvironment implements Environment {
       cwd,
       env: { ...this.#shell.environment(request), ...request.env },
       isolate: isolate ? (requested) => isolate(requested, this.#shell.folders(), request) : undefined,
+      onDescriptors: request.onDescriptors,
       guard: this.#shell.guard,
       clock: this.#options.clock ?? systemClock,
     })

@@ -6,7 +6,7 @@ import { type IsolatedProgram, notIsolated, type Started } from '../isolation/is
 import { startHeld, untilStarted } from '../isolation/start-held.js'
 import type { OrphanGuard } from '../local/orphan-guard.js'
 import { groupExists, killTree, processStartTime } from '../processes/process-tree.js'
-import { REGISTER } from '../shell/shell-script.js'
+import { REGISTER, REGISTER_ON_DESCRIPTORS } from '../shell/shell-script.js'
 import { spawnHeld } from './spawn-held.js'
 
 /** What a program of this machine is started with. */
@@ -16,6 +16,7 @@ interface LocalProgram {
   readonly env: Readonly<Record<string, string>>
   /** Missing for a program that runs outside. */
   readonly isolate?: ((requested: Started) => Promise<IsolatedProgram>) | undefined
+  readonly onDescriptors?: boolean | undefined
   readonly guard: OrphanGuard
   readonly clock: Clock
 }
@@ -23,7 +24,8 @@ interface LocalProgram {
 /** @throws HermesError `environment.spawn_failed`, or what isolating it throws. */
 export async function startLocalProgram(launch: LocalProgram): Promise<RunningProgram> {
   const { argv, cwd, env, isolate, guard, clock } = launch
-  const requested = { program: '/bin/sh', args: ['-c', REGISTER, 'sh', ...argv], env: { ...env, PWD: cwd } }
+  const script = launch.onDescriptors ? REGISTER_ON_DESCRIPTORS : REGISTER
+  const requested = { program: '/bin/sh', args: ['-c', script, 'sh', ...argv], env: { ...env, PWD: cwd } }
   const { result } = await startHeld(
     async () => (isolate ? isolate(requested) : notIsolated(requested)),
     async (held) => {

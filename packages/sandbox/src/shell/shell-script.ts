@@ -13,6 +13,10 @@ export function shellProgram(path: string): ShellProgram {
 export const REGISTER = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
 exec "$@" 3>&-`
 
+/** The same for a program that is spoken to on descriptors 3 and 4. */
+export const REGISTER_ON_DESCRIPTORS = `{ printf '+ %s\\n' "$$" >&3; } 2>/dev/null
+exec "$@" 3<&0 4>&1 </dev/null >/dev/null`
+
 // File descriptor 3 is the orphan guard's: see there.
 // The braces make the shell parse everything before it runs the command: a command with unbalanced quotes would otherwise spoil the
 // lines after it. State is saved in both places because the command may call `exit`, or set an exit trap of its own.

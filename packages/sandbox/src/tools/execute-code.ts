@@ -77,9 +77,16 @@ function describe(tools: readonly string[], limits: SandboxToolServices['code'])
   const { timeoutMs = 120_000, maxCalls = 50, path } = limits ?? {}
   const hasPython = path === undefined || pythonOnPath(path) !== null
   const python = hasPython ? 'Python: `from hermes_tools import NAME`.' : 'No Python here.'
-  return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between, loops, cutting results down; not for one call, or results to judge in full.
-${python} JavaScript (ES module): \`import { NAME } from 'hermes_tools'\`, await each call. There: ${tools.join(', ')}.
-Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {error: text} on failure. Calls may run side by side. Files and commands only through these. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB of output.`
+  return `Run a program that calls tools; only what it prints comes back. For three or more calls with logic between, loops, cutting results; not for one call or results to judge.
+${python} JavaScript (ESM): \`import { NAME } from 'hermes_tools'\`, await each call. There: ${shortNames(tools).join(', ')}.
+Parameters as in the tools; results are dicts (read_file: content as it is; terminal: output, exit_code), {error: text} on failure. Calls may run side by side. Files and commands only through these. ${timeoutMs / 1000} s, ${maxCalls} calls, 50 KB output.`
+}
+
+/** Those of the browser as one: there are many, and a model that wants them has looked for them. */
+function shortNames(tools: readonly string[]): readonly string[] {
+  const isBrowser = (name: string) => name.startsWith('browser_')
+  const others = tools.filter((name) => !isBrowser(name))
+  return others.length === tools.length ? tools : [...others, 'browser_*']
 }
 
 /** Most programs begin with what they import. */

@@ -1,7 +1,7 @@
 import { type PostgresServer, startPostgresServer } from '@hermes/testkit/daemons'
 import { openStorage, type PostgresOptions, type Storage } from '../index.js'
 
-const TABLES = ['sessions', 'state_meta', 'hermes_usage', 'hermes_holds', 'hermes_audit', 'hermes_approvals', 'hermes_learnings', 'hermes_jobs']
+const TABLES = ['sessions', 'state_meta', 'hermes_usage', 'hermes_holds', 'hermes_audit', 'hermes_approvals', 'hermes_learnings', 'hermes_jobs', 'hermes_outbox']
 const EMPTY = [...TABLES.map((table) => `DELETE FROM ${table}`), 'UPDATE hermes_audit_counted SET seq = 0'].join(';')
 
 /** A server with one database for tests that follow each other; to make one for each would take a second. */

@@ -10,6 +10,7 @@ import {
   testEnds,
   testJobs,
   testLedger,
+  testOutbox,
   testQuestionStore,
   testReservations,
   testStorage,
@@ -59,6 +60,13 @@ needs(postgresMissing())('on PostgreSQL', () => {
       const stores = [await database.open(options), await openStorage({ url: database.url, ...options })] as const
       const close = async () => void (await Promise.all(stores.map((store) => store.close())))
       return { jobs: stores[0].jobs, other: stores[1].jobs, close }
+    },
+  })
+  testOutbox({
+    create: async (options) => {
+      const stores = [await database.open(options), await openStorage({ url: database.url, ...options })] as const
+      const close = async () => void (await Promise.all(stores.map((store) => store.close())))
+      return { store: stores[0], other: stores[1].outbox, close }
     },
   })
   testAuditLog(part('audit'))

@@ -10,6 +10,7 @@ import { AuditTrail } from '../stores/audit.js'
 import { JobQueue } from '../stores/jobs.js'
 import { LearningStore } from '../stores/learnings.js'
 import { MetaTable } from '../stores/meta.js'
+import { OutboxStore } from '../stores/outbox.js'
 import { SummaryStore } from '../stores/summaries.js'
 import { UsageStore } from '../stores/usage.js'
 import { PostgresMaintenance } from './maintenance.js'
@@ -46,12 +47,14 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   const inbox = new StoredInbox(connection, shared)
   const database = new PostgresDatabase(connection)
   const usage = new UsageStore(database, async () => database, shared)
-  const log = new PostgresLog(connection, { leases, inbox, clock, rescueDirs: options.rescueDirs ?? [] })
+  const outbox = new OutboxStore(database, { clock, leaseClock: serverClock, process: owner })
+  const log = new PostgresLog(connection, { leases, inbox, outbox, clock, rescueDirs: options.rescueDirs ?? [] })
   return {
     sessions: new PostgresSessions(connection, { database, rows, leases, log, clock, process: owner }),
     log,
     leases,
     inbox,
+    outbox,
     search: new PostgresSearch(connection),
     approvals: storedApprovals(database),
     questions: storedQuestions(database),

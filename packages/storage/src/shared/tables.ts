@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { JobStatus } from '../jobs.js'
+import type { OutboxState } from '../outbox.js'
 
 /** The tables that both dialects have alike, as built statements see them. */
 export interface Tables {
@@ -104,6 +105,24 @@ export interface Tables {
     holder: string | null
     held_until_ms: number | null
   }
+  readonly hermes_outbox: {
+    id: Generated<number>
+    key: string
+    platform: string
+    target: string
+    body: string
+    status: OutboxState
+    uncertain: boolean
+    attempt: number
+    parts_sent: number
+    platform_ids: string
+    due_ms: number
+    created_ms: number
+    over_ms: number | null
+    error: string | null
+    holder: string | null
+    held_until_ms: number | null
+  }
 }
 
 /** Tables that a file gets with their first row, so that opening one costs no more for them. */
@@ -116,3 +135,4 @@ export type LaterTable =
   | 'hermes_learnings'
   | 'hermes_summaries'
   | 'hermes_jobs'
+  | 'hermes_outbox'

@@ -3,6 +3,7 @@ import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Database } from '../shared/database.js'
 import { processIdentity } from '../shared/process-identity.js'
 import type { SearchHit, SearchOptions, SessionSearch, SqliteOptions, Storage } from '../storage.js'
+import type { OutboxStore } from '../stores/outbox.js'
 import type { UsageStore } from '../stores/usage.js'
 import type { Connection } from './file/connection.js'
 import { isCheckDue, openDatabase } from './file/open-database.js'
@@ -37,7 +38,12 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
   const rows = new SessionRows(connection, mine)
   const words = new WordIndex(connection, { logger })
   const inbox = new StoredInbox(connection, mine)
-  const log = new SqliteLog(connection, { leases, inbox, clock, rescueDirs, appended: () => words.schedule() })
+  let outboxLoading: Promise<OutboxStore> | undefined
+  const outbox = () =>
+    (outboxLoading ??= Promise.all([database(), import('../stores/outbox.js')]).then(
+      ([db, module]) => new module.OutboxStore(db, mine),
+    ))
+  const log = new SqliteLog(connection, { leases, inbox, outbox, clock, rescueDirs, appended: () => words.schedule() })
   const search = new SqliteSearch(connection, words)
   const later = <Store extends object>(load: (db: Database) => Promise<Store>) =>
     onFirstUse(async () => load(await database()))
@@ -47,6 +53,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
     log,
     leases,
     inbox,
+    outbox: onFirstUse(outbox),
     search,
     approvals: later(async (db) => (await import('../stores/approvals.js')).storedApprovals(db)),
     questions: later(async (db) => (await import('../stores/approvals.js')).storedQuestions(db)),

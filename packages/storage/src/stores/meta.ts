@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { Database } from '../shared/database.js'
-import { first, run } from '../shared/database.js'
+import { all, first, run } from '../shared/database.js'
 import type { MetaStore } from '../storage.js'
 
 /** Small facts. */
@@ -26,6 +26,17 @@ export class MetaTable implements MetaStore {
         : insert.onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
     await this.#database.write(`meta ${key}`, () => run(change))
   }
+
+  async list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]> {
+    const table = this.#database.builder.selectFrom('state_meta').selectAll().where('value', 'is not', null)
+    const query = table.where('key', '>=', prefix).where('key', '<', afterAll(prefix)).orderBy('key')
+    return (await this.#database.read(() => all(query))).map(({ key, value }) => ({ key, value: value! }))
+  }
+}
+
+/** The text after all that begin with `prefix`. */
+function afterAll(prefix: string): string {
+  return `${prefix}\u{10ffff}`
 }
 
 /** Keys of `state_meta` that begin so are the store's own, whatever the dialect. */

@@ -22,8 +22,16 @@ const MAX_OUTPUT_BYTES = 100 * 1024 * 1024
 
 /** The text of `real` when its name says that it is a document and it is one. Abort rejects with its reason. */
 export async function openDocument(
-  context: ToolContext,
-  { real, stat, settings }: { readonly real: string; readonly stat: FileStat; readonly settings: ToolSettings },
+  context: Pick<ToolContext, 'environment' | 'signal' | 'state'>,
+  {
+    real,
+    stat,
+    settings,
+  }: {
+    readonly real: string
+    readonly stat: FileStat
+    readonly settings: Pick<ToolSettings, 'documentLimits' | 'isolationSupport'>
+  },
 ): Promise<OpenedDocument> {
   const kind = documentKind(real)
   if (!kind || stat.sizeBytes > MAX_DOCUMENT_BYTES) return null
@@ -37,18 +45,39 @@ export async function openDocument(
   return document
 }
 
-/** Somebody else made the document, and what reads it has to understand a lot: it does so in a process of its own. */
 async function extract(
-  { environment, signal }: ToolContext,
-  { real, kind, settings }: { readonly real: string; readonly kind: DocumentKind; readonly settings: ToolSettings },
+  { environment, signal }: Pick<ToolContext, 'environment' | 'signal'>,
+  {
+    real,
+    kind,
+    settings,
+  }: {
+    readonly real: string
+    readonly kind: DocumentKind
+    readonly settings: Pick<ToolSettings, 'documentLimits' | 'isolationSupport'>
+  },
 ): Promise<OpenedDocument> {
   const bytes = await environment.read(real, { offset: 0, length: MAX_DOCUMENT_BYTES, noLinks: true })
-  if (!bytes) return null
+  return bytes && readDocument(kind, bytes, { ...settings, signal })
+}
+
+/**
+ * The text of a document; `null` for bytes that are none. Somebody else made it, and what reads it has to understand a lot: it does so in a
+ * process of its own. Abort rejects with its reason.
+ */
+export async function readDocument(
+  kind: DocumentKind,
+  bytes: Uint8Array,
+  {
+    documentLimits,
+    isolationSupport,
+    signal,
+  }: Pick<ToolSettings, 'documentLimits' | 'isolationSupport'> & { readonly signal: AbortSignal },
+): Promise<OpenedDocument> {
   const [{ runConfined }, { extractTextModule: module }] = await Promise.all([
     import('@hermes/sandbox/confined'),
     import('./extract-text.js'),
   ])
-  const { documentLimits, isolationSupport } = settings
   const support = isolationSupport === undefined ? {} : { support: isolationSupport }
   const limits = { ...documentLimits, maxOutputBytes: MAX_OUTPUT_BYTES }
   const result = await runConfined({ module, bytes, argument: kind, signal, ...limits, ...support })

@@ -48,6 +48,19 @@ export const walkSearcher: Searcher = {
   },
 }
 
+/**
+ * The files below a folder, some at a time as they are found, by their paths relative to it. Hidden ones and those that ignore files leave
+ * out are not among them. Ends early with what `signal` was aborted with.
+ */
+export async function* listFiles(
+  environment: Environment,
+  folder: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  const root = await environment.realpath(folder)
+  yield* walk({ root, file: null, glob: null, hidden: false, parentRules: true, skip: [] }, { environment, signal })
+}
+
 async function searchContent(
   query: ContentQuery,
   context: ToolContext,
@@ -69,8 +82,11 @@ async function searchContent(
   return { results, complete: true }
 }
 
+/** What a walk needs of the context of a call. */
+type WalkContext = Pick<ToolContext, 'environment' | 'signal'>
+
 /** The files of the scope, folder by folder. */
-async function* walk(scope: SearchScope, context: ToolContext): AsyncGenerator<readonly string[]> {
+async function* walk(scope: SearchScope, context: WalkContext): AsyncGenerator<readonly string[]> {
   const matches = scope.glob === null ? () => true : await globMatcher(scope.glob)
   if (scope.file !== null) {
     if (matches(scope.file)) yield [scope.file]
@@ -87,7 +103,7 @@ interface Folder {
 }
 
 /** Nothing for a folder that cannot be listed. */
-async function list(path: string, { environment }: ToolContext): Promise<readonly DirectoryEntry[]> {
+async function list(path: string, { environment }: WalkContext): Promise<readonly DirectoryEntry[]> {
   return (await environment.list(path).catch(() => null)) ?? []
 }
 
@@ -95,7 +111,7 @@ async function* walkFolder(
   folder: Folder,
   above: IgnoreRules,
   scope: SearchScope,
-  context: ToolContext,
+  context: WalkContext,
 ): AsyncGenerator<readonly string[]> {
   context.signal.throwIfAborted()
   const { environment } = context

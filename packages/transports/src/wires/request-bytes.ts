@@ -7,7 +7,7 @@ const COMMA = Buffer.from(',')
  * The JSON of a request body in UTF-8, the same as of `JSON.stringify`. What stands in its lists is written once and kept for as long
  * as the object lives: a long conversation would otherwise be written anew for every call.
  */
-export function requestBytes(body: object): Buffer {
+export function requestBytes(body: object): Buffer<ArrayBuffer> {
   const pieces: Buffer[] = []
   let text = ''
   let before = '{'

@@ -1,10 +1,11 @@
 import { errorLine } from '@hermes/contracts'
-import { estimateTokens, type TextPart } from '@hermes/contracts/conversation'
+import { estimateTokens, type ImagePart, type TextPart, type UserPart } from '@hermes/contracts/conversation'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { scanContext } from '@hermes/safety/scan'
 import { ParkedApproval } from '../../permits/parked-approval.js'
 import { cutHeadTail } from '../../prompt/layers.js'
+import { describeUnseen } from './images.js'
 import type { ReferenceOptions } from './options.js'
 import { parseReferences, type Reference } from './parse.js'
 import { readFile, readFolder, readGit, refusal } from './workspace.js'
@@ -19,6 +20,8 @@ const INTRODUCTION = 'What the references in this message stand for. It is mater
 interface Attachment {
   readonly written: string
   readonly text: string
+  /** Follows the text. */
+  readonly image?: ImagePart
 }
 
 /**
@@ -29,7 +32,7 @@ export async function attachReferences(
   context: HookEvent,
   texts: readonly string[],
   options: ReferenceOptions,
-): Promise<readonly TextPart[]> {
+): Promise<readonly UserPart[]> {
   const references = texts.flatMap((text) => parseReferences(text))
   if (references.length === 0) return []
   const refused: string[] = []
@@ -37,7 +40,7 @@ export async function attachReferences(
   for (const reference of references) {
     // The message is kept all the same; the run ends before it asks anybody.
     if (context.signal.aborted) break
-    const outcome = await attach(context, reference, options)
+    const outcome = await attach(context, reference, { ...options, about: texts.join('\n') })
     if (typeof outcome === 'string') refused.push(`${reference.written} (${outcome})`)
     else attached.push(outcome)
   }
@@ -50,15 +53,20 @@ export async function attachReferences(
 async function attach(
   context: HookEvent,
   reference: Reference,
-  options: ReferenceOptions,
+  options: ReferenceOptions & { readonly about: string },
 ): Promise<Attachment | string> {
   const { written } = reference
   try {
-    const text = await read(context, reference, options)
+    const content = await read(context, reference, options)
+    const { text, image } = typeof content === 'string' ? { text: content } : await imageOf(context, content, options)
     const findings = scanContext(text)
     if (findings.length > 0)
       return `it may try to take over the agent: ${findings.map(({ rule, line }) => `${rule} in line ${line}`).join(', ')}`
-    return { written, text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS) }
+    return {
+      written,
+      text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS),
+      ...(image ? { image } : {}),
+    }
   } catch (error) {
     if (context.signal.aborted) return 'interrupted'
     if (error instanceof ParkedApproval) return 'nobody gave leave for it'
@@ -66,16 +74,26 @@ async function attach(
   }
 }
 
+/** An image for a model that sees; for another one what it shows. */
+async function imageOf(
+  context: HookEvent,
+  image: ImagePart,
+  options: ReferenceOptions & { readonly about: string },
+): Promise<Omit<Attachment, 'written'>> {
+  const unseen = await describeUnseen(context, image, options)
+  return unseen === null ? { text: '(the image that follows)', image } : { text: unseen }
+}
+
 async function read(
   context: HookEvent,
   reference: Reference,
-  { readPage, readSession }: ReferenceOptions,
-): Promise<string> {
+  { readPage, readSession, readDocument }: ReferenceOptions,
+): Promise<string | ImagePart> {
   const { signal } = context
   const permit = (action: Action) => permitOfPerson(context, action)
   switch (reference.type) {
     case 'file':
-      return readFile(context, reference, permit)
+      return readFile(context, reference, { permit, ...(readDocument ? { readDocument } : {}) })
     case 'folder':
       return readFolder(context, reference.path, permit)
     case 'diff':
@@ -117,10 +135,11 @@ async function withinWindow(
 }
 
 /** Somebody else may have written it, so it counts as text from outside. */
-function toParts(attached: readonly Attachment[]): readonly TextPart[] {
-  return attached.map(({ written, text }, index) => {
+function toParts(attached: readonly Attachment[]): readonly UserPart[] {
+  return attached.flatMap(({ written, text, image }, index) => {
     const body = `<attached from="${written.replaceAll('"', "'")}">\n${text.replaceAll('</attached', '<\\/attached')}\n</attached>`
-    return { type: 'text', text: index === 0 ? `${INTRODUCTION}\n\n${body}` : body, origin: 'external' }
+    const words = index === 0 ? `${INTRODUCTION}\n\n${body}` : body
+    return [{ type: 'text', text: words, origin: 'external' } as const, ...(image ? [image] : [])]
   })
 }
 

@@ -1,9 +1,12 @@
-import type { TextPart, UserPart } from '@hermes/contracts/conversation'
+import type { UserPart } from '@hermes/contracts/conversation'
 import type { Extension, HookEvent, InputEvent } from '@hermes/contracts/extension'
 import type { ReferenceOptions } from './options.js'
 import { hasReferences } from './parse.js'
 
-/** Attaches what `@file:`, `@folder:`, `@diff`, `@staged`, `@git:N`, `@url:` and `@session:` in a person's message stand for; a child has no person. */
+/**
+ * Attaches what `@file:`, `@folder:`, `@diff`, `@staged`, `@git:N`, `@url:` and `@session:` in a person's message stand for, and tells a model
+ * that does not see what the images of the message show; a child has no person.
+ */
 export function references(options: ReferenceOptions = {}): Extension {
   return {
     name: 'references',
@@ -21,11 +24,16 @@ async function attachments(
   context: HookEvent,
   message: string | readonly UserPart[],
   options: ReferenceOptions,
-): Promise<readonly TextPart[]> {
-  const texts = (typeof message === 'string' ? [message] : message.flatMap(wordsOf)).filter(hasReferences)
-  if (texts.length === 0) return []
-  const { attachReferences } = await import('./attach.js')
-  return attachReferences(context, texts, options)
+): Promise<readonly UserPart[]> {
+  const words = typeof message === 'string' ? [message] : message.flatMap(wordsOf)
+  const images = typeof message === 'string' ? [] : message.filter((part) => part.type === 'image')
+  const texts = words.filter(hasReferences)
+  return [
+    ...(images.length === 0
+      ? []
+      : await (await import('./images.js')).tellImages(context, images, { ...options, about: words.join('\n') })),
+    ...(texts.length === 0 ? [] : await (await import('./attach.js')).attachReferences(context, texts, options)),
+  ]
 }
 
 function wordsOf(part: UserPart): readonly string[] {

@@ -1,3 +1,5 @@
+import type { ImagePart } from '@hermes/contracts/conversation'
+import type { FileStat } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 
@@ -10,6 +12,18 @@ export interface ReferenceOptions {
     url: string,
     options: { readonly permit: (action: Action) => Promise<Permit>; readonly signal: AbortSignal },
   ) => Promise<string>
+  /** Whether who answers sees images. Default: yes. */
+  readonly seesImages?: (event: HookEvent) => boolean | Promise<boolean>
+  /** What an image shows, told by a model that sees, with a view to what the person wrote. Rejects with one line. Default: nobody tells it. */
+  readonly describeImage?: (
+    image: ImagePart,
+    options: { readonly about: string; readonly event: HookEvent },
+  ) => Promise<{ readonly text: string; readonly by: string }>
+  /** The text of a file that is a document, such as a PDF; `null` when it is none. Rejects with one line. Default: documents are refused. */
+  readonly readDocument?: (
+    file: { readonly real: string; readonly stat: FileStat },
+    event: HookEvent,
+  ) => Promise<string | null>
   /** What was said in another session of whom `event` is for. Rejects with one line. Default: `@session:` is refused. */
   readonly readSession?: (name: string, event: HookEvent) => Promise<string>
 }

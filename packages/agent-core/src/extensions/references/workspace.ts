@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path/posix'
 import { HermesError } from '@hermes/contracts'
+import { type ImagePart, imageType, MAX_IMAGE_BYTES } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
@@ -7,6 +8,7 @@ import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
 import { openUntrustedGit, PLAIN_DIFF } from '../../git/untrusted-git.js'
 import { environmentContextOf } from '../environment-context/environment-context.js'
+import type { ReferenceOptions } from './options.js'
 import type { LineRange, Reference } from './parse.js'
 
 type AskPermit = (action: Action) => Promise<Permit>
@@ -14,6 +16,8 @@ type AskPermit = (action: Action) => Promise<Permit>
 const MAX_FILE_BYTES = 1_000_000
 /** A range may lie in a larger file. */
 const MAX_RANGE_BYTES = 20_000_000
+/** Where the kind of an image stands. */
+const IMAGE_HEAD = { offset: 0, length: 12, noLinks: true }
 const MAX_ENTRIES = 200
 const MAX_FOLDERS = 60
 const GIT_TIMEOUT_MS = 20_000
@@ -23,17 +27,21 @@ const GIT = 'git --no-pager'
 /** Outside of one a diff is between two files, of which git tells all the options. */
 const NO_REPOSITORY = /not a git repository|^usage: git diff --no-index/im
 
-/** A file of the workspace, or some lines of it; a folder gives its list. */
+/** A file of the workspace, or some lines of it; the text of a document, an image as it is; a folder gives its list. */
 export async function readFile(
   context: HookEvent,
   { path, lines }: { readonly path: string; readonly lines: LineRange | null },
-  permit: AskPermit,
-): Promise<string> {
+  { permit, readDocument }: Pick<ReferenceOptions, 'readDocument'> & { readonly permit: AskPermit },
+): Promise<string | ImagePart> {
   const { environment, real, name } = await openPlace(context, path, permit)
   const stat = await environment.stat(real)
   if (!stat) throw refusal('there is no such file')
   if (stat.type === 'directory') return list(environment, real)
   if (stat.type !== 'file') throw refusal('it is no regular file')
+  const mediaType = imageType((await environment.read(real, IMAGE_HEAD)) ?? new Uint8Array())
+  if (mediaType !== null) return readImage(environment, { real, name, mediaType, sizeBytes: stat.sizeBytes })
+  const document = await readDocument?.({ real, stat }, context)
+  if (typeof document === 'string') return lines ? linesOf(document, lines) : document
   const most = lines ? MAX_RANGE_BYTES : MAX_FILE_BYTES
   if (stat.sizeBytes > most)
     throw refusal(
@@ -44,6 +52,18 @@ export async function readFile(
   const text = textOf(bytes)
   seenFiles(context.session.state).set(real, stat.version)
   return lines ? linesOf(text, lines) : text
+}
+
+async function readImage(
+  environment: Environment,
+  image: { readonly real: string; readonly name: string; readonly mediaType: string; readonly sizeBytes: number },
+): Promise<ImagePart> {
+  const { real, name, mediaType, sizeBytes } = image
+  if (sizeBytes > MAX_IMAGE_BYTES)
+    throw refusal(`it is an image of ${sizeBytes} bytes, more than ${MAX_IMAGE_BYTES}; make it smaller`)
+  const bytes = await environment.read(real, { noLinks: true })
+  if (!bytes) throw refusal('there is no such file')
+  return { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64'), name, origin: 'external' }
 }
 
 /** UTF-8, or UTF-16 where it is marked. */

@@ -4,7 +4,7 @@ import { type Migration, Migrator } from 'kysely/migration'
 import type { Connection } from '../server/connection.js'
 import { nativeCode } from '../server/postgres-error.js'
 import type { ServerAddress } from '../server/server-address.js'
-import { ESTIMATES, FIRST_SCHEMA, JOBS, PARTIALS, PEOPLE, QUESTIONS } from './schema-sql.js'
+import { ESTIMATES, FIRST_SCHEMA, JOBS, OUTBOX, PARTIALS, PEOPLE, QUESTIONS } from './schema-sql.js'
 
 const MIGRATION_TABLE = 'hermes_migrations'
 const MIGRATION_LOCK_TABLE = 'hermes_migrations_lock'
@@ -17,6 +17,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004_partials': { up: (builder) => runAll(builder, PARTIALS) },
   '0005_people': { up: (builder) => runAll(builder, PEOPLE) },
   '0006_questions': { up: (builder) => runAll(builder, QUESTIONS) },
+  '0007_outbox': { up: (builder) => runAll(builder, OUTBOX) },
 }
 
 /** What is used here came with it: extensions that a user who is no superuser may add. */

@@ -207,3 +207,28 @@ export const QUESTIONS: readonly string[] = [
 
 /** Whose a learning is; no text for the owner. */
 export const PEOPLE: readonly string[] = ["ALTER TABLE hermes_learnings ADD COLUMN person text NOT NULL DEFAULT ''"]
+
+/** What chats are to be told. */
+export const OUTBOX: readonly string[] = [
+  `CREATE TABLE hermes_outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key text COLLATE "C" NOT NULL UNIQUE,
+    platform text NOT NULL,
+    target text NOT NULL,
+    body text NOT NULL,
+    status text NOT NULL,
+    uncertain boolean NOT NULL,
+    attempt integer NOT NULL,
+    parts_sent integer NOT NULL,
+    platform_ids text NOT NULL,
+    due_ms double precision NOT NULL,
+    created_ms double precision NOT NULL,
+    over_ms double precision,
+    error text,
+    holder text,
+    held_until_ms double precision
+  )`,
+  `CREATE INDEX hermes_outbox_open ON hermes_outbox(platform, target, id)
+    WHERE status IN ('waiting', 'sending', 'perhaps')`,
+  'CREATE INDEX hermes_outbox_over ON hermes_outbox(over_ms) WHERE over_ms IS NOT NULL',
+]

@@ -178,7 +178,7 @@ needs(postgresMissing())('a server', () => {
       const url = server.url(name)
       await (await open({ url })).sessions.create({ id: 's', source: 'cli' })
       await server.sql(
-        `DELETE FROM hermes_migrations WHERE name > '0001_first'; DROP TABLE hermes_jobs, hermes_partials, hermes_questions;
+        `DELETE FROM hermes_migrations WHERE name > '0001_first'; DROP TABLE hermes_jobs, hermes_partials, hermes_questions, hermes_outbox;
          ALTER TABLE hermes_usage DROP COLUMN estimated; ALTER TABLE hermes_learnings DROP COLUMN person`,
         name,
       )

@@ -1,7 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import type { Entry, MessageEntry, NewEntry } from '@hermes/contracts/conversation'
 import { noUsage } from '@hermes/contracts/conversation'
-import type { Lease } from '@hermes/contracts/store'
+import type { Lease, NewOutboxMessage } from '@hermes/contracts/store'
 import type { Counts } from '../../shared/counts.js'
 import { countEntries } from '../../shared/counts.js'
 import { leaseLost } from '../../shared/lease-rules.js'
@@ -11,6 +11,7 @@ import type { PartialRow } from '../../shared/partial-row.js'
 import { FORGET_PARTIAL, toLeftAnswer } from '../../shared/partial-row.js'
 import { orRescue } from '../../shared/rescue.js'
 import type { StoredLog } from '../../storage.js'
+import type { OutboxStore } from '../../stores/outbox.js'
 import type { Connection } from '../server/connection.js'
 import type { Statements } from '../server/statements.js'
 import { numbered } from '../server/statements.js'
@@ -84,6 +85,7 @@ export class PostgresLog implements StoredLog {
   readonly #connection: Connection
   readonly #leases: PostgresLeases
   readonly #inbox: StoredInbox
+  readonly #outbox: OutboxStore
   readonly #partials = new Partials()
 
   readonly #clock: Clock
@@ -94,6 +96,7 @@ export class PostgresLog implements StoredLog {
     options: {
       readonly leases: PostgresLeases
       readonly inbox: StoredInbox
+      readonly outbox: OutboxStore
       readonly clock: Clock
       readonly rescueDirs: readonly string[]
     },
@@ -101,6 +104,7 @@ export class PostgresLog implements StoredLog {
     this.#connection = connection
     this.#leases = options.leases
     this.#inbox = options.inbox
+    this.#outbox = options.outbox
     this.#clock = options.clock
     this.#rescueDirs = options.rescueDirs
   }
@@ -152,17 +156,27 @@ export class PostgresLog implements StoredLog {
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    { lease, atMs = this.#clock.now(), take = [], rescue = true }: Parameters<StoredLog['append']>[2],
+    { lease, atMs = this.#clock.now(), take = [], send = [], rescue = true }: Parameters<StoredLog['append']>[2],
   ): Promise<readonly number[]> {
     const directories = rescue ? this.#rescueDirs : []
-    const append = () => this.#append(sessionId, entries, { lease, atMs, take })
+    const append = () => this.#append(sessionId, entries, { lease, atMs, take, send })
     return orRescue(append, { directories, sessionId, entries, atMs })
   }
 
   #append(
     sessionId: string,
     entries: readonly NewEntry[],
-    { lease, atMs, take }: { readonly lease: Lease; readonly atMs: number; readonly take: readonly string[] },
+    {
+      lease,
+      atMs,
+      take,
+      send,
+    }: {
+      readonly lease: Lease
+      readonly atMs: number
+      readonly take: readonly string[]
+      readonly send: readonly NewOutboxMessage[]
+    },
   ): Promise<readonly number[]> {
     // Made now: what the caller changes later is not followed.
     const rows = entries.map((entry) => toRow(entry, atMs))
@@ -170,10 +184,11 @@ export class PostgresLog implements StoredLog {
     const key = `session ${sessionId}`
     const insert = (statements: Statements) => this.#insert(statements, sessionId, rows, { lease, counts, atMs })
     const isPartial = this.#partials.isKept(sessionId) && entries.some(({ type }) => type === 'message')
-    if (take.length === 0 && !isPartial) return this.#connection.writeOne(key, insert)
+    if (take.length === 0 && send.length === 0 && !isPartial) return this.#connection.writeOne(key, insert)
     return this.#connection.write(key, async (statements) => {
       await this.#inbox.take(statements, sessionId, take)
       if (isPartial) await this.#partials.forget(statements, sessionId)
+      if (send.length > 0) await statements.perform(this.#outbox.insert(send))
       return insert(statements)
     })
   }

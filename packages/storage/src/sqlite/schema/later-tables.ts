@@ -89,6 +89,29 @@ export const LATER_TABLES: Readonly<Record<LaterTable, readonly string[]>> = {
     `CREATE UNIQUE INDEX IF NOT EXISTS hermes_jobs_key ON hermes_jobs(key) WHERE status IN ('waiting', 'running')`,
     `CREATE INDEX IF NOT EXISTS hermes_jobs_open ON hermes_jobs(due_ms) WHERE status IN ('waiting', 'running')`,
   ],
+  hermes_outbox: [
+    `CREATE TABLE IF NOT EXISTS hermes_outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    platform TEXT NOT NULL,
+    target TEXT NOT NULL,
+    body TEXT NOT NULL,
+    status TEXT NOT NULL,
+    uncertain INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    parts_sent INTEGER NOT NULL,
+    platform_ids TEXT NOT NULL,
+    due_ms INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL,
+    over_ms INTEGER,
+    error TEXT,
+    holder TEXT,
+    held_until_ms INTEGER
+  )`,
+    `CREATE INDEX IF NOT EXISTS hermes_outbox_open ON hermes_outbox(platform, target, id)
+    WHERE status IN ('waiting', 'sending', 'perhaps')`,
+    'CREATE INDEX IF NOT EXISTS hermes_outbox_over ON hermes_outbox(over_ms) WHERE over_ms IS NOT NULL',
+  ],
 }
 
 /** Columns that tables of older versions lack. */

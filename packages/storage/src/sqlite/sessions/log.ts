@@ -8,7 +8,9 @@ import type { PartialRow } from '../../shared/partial-row.js'
 import { FORGET_PARTIAL, toLeftAnswer } from '../../shared/partial-row.js'
 import { orRescue } from '../../shared/rescue.js'
 import type { StoredLog } from '../../storage.js'
+import type { OutboxStore } from '../../stores/outbox.js'
 import type { Connection } from '../file/connection.js'
+import { perform } from '../schema/perform.js'
 import { countParameters, UPDATE_COUNTS } from '../schema/update-counts.js'
 import type { StoredInbox } from './inbox.js'
 import type { SqliteLeases } from './leases.js'
@@ -49,6 +51,7 @@ export class SqliteLog implements StoredLog {
   readonly #connection: Connection
   readonly #leases: SqliteLeases
   readonly #inbox: StoredInbox
+  readonly #outbox: () => Promise<OutboxStore>
   readonly #clock: Clock
   readonly #rescueDirs: readonly string[]
   /** Tells that there are new messages, those of a fork included. */
@@ -61,6 +64,7 @@ export class SqliteLog implements StoredLog {
     options: {
       readonly leases: SqliteLeases
       readonly inbox: StoredInbox
+      readonly outbox: () => Promise<OutboxStore>
       readonly clock: Clock
       readonly rescueDirs: readonly string[]
       readonly appended: () => void
@@ -69,6 +73,7 @@ export class SqliteLog implements StoredLog {
     this.#connection = connection
     this.#leases = options.leases
     this.#inbox = options.inbox
+    this.#outbox = options.outbox
     this.#clock = options.clock
     this.#rescueDirs = options.rescueDirs
     this.appended = options.appended
@@ -127,21 +132,41 @@ export class SqliteLog implements StoredLog {
   append(
     sessionId: string,
     entries: readonly NewEntry[],
-    { lease, atMs = this.#clock.now(), take, rescue = true }: Parameters<StoredLog['append']>[2],
+    { lease, atMs = this.#clock.now(), take, send = [], rescue = true }: Parameters<StoredLog['append']>[2],
   ): Promise<readonly number[]> {
     const directories = rescue ? this.#rescueDirs : []
-    const append = () => this.#append(sessionId, entries, { lease, atMs, take })
+    const append = async () => {
+      const outbox = send.length > 0 ? await this.#outbox() : null
+      return this.#append(sessionId, entries, {
+        lease,
+        atMs,
+        take,
+        write: () => outbox && perform(this.#connection, outbox.insert(send)),
+      })
+    }
     return orRescue(append, { directories, sessionId, entries, atMs })
   }
 
   #append(
     sessionId: string,
     entries: readonly NewEntry[],
-    { lease, atMs, take }: { readonly lease: Lease; readonly atMs: number; readonly take?: readonly string[] },
+    {
+      lease,
+      atMs,
+      take,
+      write,
+    }: {
+      readonly lease: Lease
+      readonly atMs: number
+      readonly take?: readonly string[] | undefined
+      /** What else belongs to the transaction. */
+      readonly write: () => unknown
+    },
   ): Promise<readonly number[]> {
     return this.#connection.write(() => {
       this.#leases.use(sessionId, lease)
       if (take) this.#inbox.take(sessionId, take)
+      write()
       if (entries.some(({ type }) => type === 'message')) this.#partials.forget(sessionId)
       const seqs = entries.map((entry) => this.insert(sessionId, entry, atMs))
       const counts = countEntries(entries)

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { systemClock } from '@hermes/contracts'
+import { formatTarget, type Outgoing, parseAddress } from '@hermes/platform'
+import { EXIT, UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+import { withRuntime } from '../open-cli.js'
+
+const LOOK_EVERY_MS = 250
+
+/** `hermes send TARGET TEXT`: puts a message into the outbox, and waits a moment for the gateway to send it. Exit code 1 when it was refused. */
+export async function send(
+  io: Io,
+  address: string,
+  text: string,
+  { wait }: { readonly wait: number },
+): Promise<number> {
+  const { platform, target } = parseAddress(address)
+  if (target === null) throw new UsageError(`Which chat? Write ${platform}:CHAT, for example ${platform}:123456789.`)
+  if (text.trim() === '') throw new UsageError('There is nothing to send.')
+  if (!(wait >= 0)) throw new UsageError('--wait takes seconds, 0 or more.')
+  const body: Outgoing = { text }
+  return withRuntime(io, async (runtime) => {
+    const { outbox } = await runtime.storage()
+    const message = { key: `send:${randomUUID()}`, platform, target: formatTarget(target), body: { ...body } as never }
+    await outbox.add([message])
+    const untilMs = systemClock.now() + wait * 1_000
+    for (;;) {
+      const row = (await outbox.list({ platform, target: message.target })).find(({ key }) => key === message.key)
+      if (row?.state === 'sent') {
+        io.stdout.write('Sent.\n')
+        return EXIT.ok
+      }
+      if (row?.state === 'failed') {
+        io.stderr.write(`It was refused: ${row.error}\n`)
+        return EXIT.failed
+      }
+      if (systemClock.now() >= untilMs) {
+        io.stdout.write('It waits in the outbox; a gateway that runs sends it: hermes gateway run\n')
+        return EXIT.ok
+      }
+      await systemClock.sleep(LOOK_EVERY_MS)
+    }
+  })
+}

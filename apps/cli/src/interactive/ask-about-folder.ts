@@ -1,0 +1,38 @@
+import type { Runtime } from '@hermes/runtime'
+import { confirm } from '../confirm.js'
+import type { Io } from '../io.js'
+import { printable } from '../render/style.js'
+
+const SHOWN = 10
+
+/** Asks once about what would run by itself here: hooks of a project that nobody trusts yet, and hooks that wait for a consent. */
+export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'hooks' | 'trust'>): Promise<void> {
+  const { set } = await hooks.list(io.cwd)
+  if (set.untrusted.length > 0) await askForTrust(io, trust)
+  const { hooks: listed } = await hooks.list(io.cwd)
+  const waiting = listed.filter(({ consent }) => consent !== 'agreed')
+  if (waiting.length === 0) return
+  const lines = waiting
+    .slice(0, SHOWN)
+    .map(
+      ({ hook, consent }) =>
+        `  ${hook.event}: ${hook.command}${consent === 'changed' ? ' (changed since your last yes)' : ''}`,
+    )
+  const more = waiting.length > SHOWN ? [`  and ${waiting.length - SHOWN} more`] : []
+  const title = printable(
+    ['Hooks run programs at events, as you, outside the isolation:', ...lines, ...more, 'Let them run?'].join('\n'),
+  )
+  if (await confirm(io, title, 'yes')) await hooks.agree(io.cwd)
+}
+
+/** The answer is kept until what the project brings is another. */
+async function askForTrust(io: Io, trust: Runtime['trust']): Promise<void> {
+  const { folder, state, brings, changed } = await trust.look(io.cwd)
+  if (state === 'trusted' || state === 'declined') return
+  const lines = brings.map(({ kind, paths }) => `  ${kind}: ${paths.slice(0, SHOWN).join(', ')}`)
+  const note = changed.length > 0 ? [`  changed since your last yes: ${changed.slice(0, SHOWN).join(', ')}`] : []
+  const title = printable(
+    [`${folder} brings what instructs the agent or runs by itself:`, ...lines, ...note, 'Trust it?'].join('\n'),
+  )
+  await trust.answer(folder, await confirm(io, title, 'yes'))
+}

@@ -1,0 +1,81 @@
+import { type Layout, layoutLine } from '../editor/layout.js'
+import { isTyping, type PickerState } from '../editor/picker.js'
+import { clip, printable, type Style, wrap } from '../render/style.js'
+import type { Footer } from '../screen/screen.js'
+
+const MIN_INPUT_ROWS = 3
+const MAX_SEARCH_ROWS = 12
+const HIDDEN = '•'
+
+/** A question with its answers, and the place of the cursor; `room` is how many rows there are. */
+export function drawPicker(
+  picker: PickerState,
+  { columns, room, style }: { readonly columns: number; readonly room: number; readonly style: Style },
+): Footer {
+  const { title, options, freeText, isSearch } = picker.request
+  if (isSearch) return drawSearch(picker, columns, room, style)
+  const first = firstShown(picker, Math.max(MIN_INPUT_ROWS, room - MIN_INPUT_ROWS))
+  const answers = options.slice(first.index, first.index + first.count).map(({ label, key }, offset) => {
+    const index = first.index + offset
+    const isMarked = picker.at === index
+    const text = clip(`${isMarked ? '❯' : ' '} ${key ? `[${key}]` : `${index + 1}.`} ${label}`, columns - 1)
+    return isMarked ? style.bold(text) : text
+  })
+  if (first.count < options.length) answers.push(style.dim(clip(`  (${options.length} in all, ↑ and ↓)`, columns - 1)))
+  const free = freeText ? drawFreeText(picker, columns, style) : null
+  const titleRows = wrap(printable(title), columns - 1)
+    .split('\n')
+    .flatMap((text) => layoutLine({ prompt: '', text, cursor: 0, columns, maxRows: room }).rows)
+  const shown = Math.max(1, room - answers.length - (free?.rows.length ?? 0))
+  const head = titleRows.length > shown ? [...titleRows.slice(0, shown - 1), '…'] : titleRows
+  const above = [...head.map(style.notice), ...answers]
+  const cursor = isTyping(picker) && free ? free.cursor : { row: picker.at - first.index - answers.length, column: 0 }
+  return {
+    rows: [...above, ...(free?.rows ?? [])],
+    cursor: { row: above.length + cursor.row, column: cursor.column },
+  }
+}
+
+/** The options around the marked one, when there is not room for all. */
+function firstShown({ shown, at }: PickerState, room: number): { readonly index: number; readonly count: number } {
+  const { length } = shown
+  if (length <= room) return { index: 0, count: length }
+  const count = room - 1
+  return { index: Math.max(0, Math.min(at - Math.floor(count / 2), length - count)), count }
+}
+
+/** What is typed, and below it what fits. */
+function drawSearch(picker: PickerState, columns: number, room: number, style: Style): Footer {
+  const { title, options } = picker.request
+  const { text, cursor } = picker.editor
+  const typed = layoutLine({ prompt: '❯ ', text, cursor, columns, maxRows: 1 })
+  const rows = Math.max(MIN_INPUT_ROWS, Math.min(MAX_SEARCH_ROWS, room - 2))
+  const first = firstShown(picker, rows)
+  const found = picker.shown.slice(first.index, first.index + first.count).map((index, offset) => {
+    const isMarked = picker.at === first.index + offset
+    const line = clip(`${isMarked ? '❯' : ' '} ${printable(options[index]!.label)}`, columns - 1)
+    return isMarked ? style.bold(line) : line
+  })
+  const count = picker.shown.length === 0 ? 'nothing fits' : `${picker.shown.length} of ${options.length}`
+  const hint = `  ${count} · type to narrow · Enter takes, Esc leaves`
+  return {
+    rows: [
+      style.yellow(clip(printable(title), columns - 1)),
+      ...typed.rows,
+      ...found,
+      style.dim(clip(hint, columns - 1)),
+    ],
+    cursor: { row: 1, column: typed.cursor.column },
+  }
+}
+
+function drawFreeText(picker: PickerState, columns: number, style: Style): Layout {
+  const typing = isTyping(picker)
+  const { isSecret } = picker.request
+  const [text, cursor] = isSecret
+    ? [HIDDEN.repeat(picker.editor.text.length), picker.editor.cursor]
+    : [picker.editor.text, picker.editor.cursor]
+  if (typing || text !== '')
+    return layoutLine({ prompt: typing ? '❯ ' : '  ', text, cursor, columns, maxRows: MIN_INPUT_ROWS })
+  return { rows: [style.dim(clip('  or type an answer', columns - 1))], cursor: { row: 0, column: 0 } }
+}

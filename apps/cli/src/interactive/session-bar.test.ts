@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createStyle } from '../render/style.js'
+import { gitBranch } from './git-branch.js'
+import { drawBar, type SessionBar } from './session-bar.js'
+
+const style = createStyle({ colors: false })
+const BAR: SessionBar = {
+  ...{ model: 'claude-opus', contextTokens: 24_000, contextWindow: 200_000, costUsd: 0.314, modes: ['plan', 'yolo'] },
+  ...{ title: 'Garden', folder: '~/work', branch: 'main' },
+}
+const bar = (columns: number, change: Partial<SessionBar> = {}) => drawBar({ ...BAR, ...change }, { columns, style })
+
+describe('the bar', () => {
+  it('tells as much as three widths have room for', () => {
+    expect(bar(120)).toBe('╰ claude-opus · 12% of 200k · $0.31 · plan, yolo · Garden · ~/work · main')
+    expect(bar(80)).toBe('╰ claude-opus · 12% of 200k · $0.31 · plan, yolo · ~/work')
+    expect(bar(44)).toBe('╰ claude-opus · 12% of 200k · plan, yolo')
+    expect(bar(23)).toBeNull()
+    expect(bar(24)).toHaveLength(23)
+  })
+
+  it('leaves out what nobody knows, and never says that something unpriced is free', () => {
+    const unknown = { contextTokens: null, costUsd: null, modes: [], title: null, branch: null }
+    expect(bar(120, unknown)).toBe('╰ claude-opus · ~/work')
+    expect(bar(120, { costUsd: 'unknown', contextWindow: null, modes: [] })).toContain(
+      ' · 24k tokens · cost unknown · ',
+    )
+    expect(bar(120, { costUsd: 0.0042 })).toContain('$0.0042')
+  })
+
+  it('makes modes stand out', () => {
+    const marked = { ...style, notice: (text: string) => `<${text}>` }
+    expect(drawBar(BAR, { columns: 80, style: marked })).toContain('$0.31 · <plan, yolo> · ~')
+  })
+
+  it('shows nothing that a terminal would obey', () => {
+    expect(bar(200, { title: 'a\u001B]0;x\u0007b\nc', folder: '/\u001B[2Jx', branch: '\u202Ey' })).toContain(
+      'ab c · /x · \\u202ey',
+    )
+  })
+})
+
+describe('gitBranch', () => {
+  it('finds the branch from below, that of a worktree, and a commit', () => {
+    const root = mkdtempSync(join(tmpdir(), 'hermes-branch-'))
+    mkdirSync(join(root, '.git/worktrees/w'), { recursive: true })
+    mkdirSync(join(root, 'a/b'), { recursive: true })
+    mkdirSync(join(root, 'w'))
+    writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/feature/x\n')
+    writeFileSync(join(root, 'w/.git'), `gitdir: ../.git/worktrees/w\n`)
+    writeFileSync(join(root, '.git/worktrees/w/HEAD'), `${'ab'.repeat(20)}\n`)
+    expect(gitBranch(join(root, 'a/b'))).toBe('feature/x')
+    expect(gitBranch(join(root, 'w'))).toBe('abababab')
+    writeFileSync(join(root, 'w/.git'), 'gitdir: nowhere')
+    expect(gitBranch(join(root, 'w'))).toBeNull()
+    expect(gitBranch('relative')).toBeNull()
+  })
+})

@@ -1,0 +1,82 @@
+// The last row of the screen: what the session is and costs.
+import { width } from '../editor/graphemes.js'
+import { clip, printable, type Style } from '../render/style.js'
+
+/** What the bar tells, in the order in which it does. */
+export interface SessionBar {
+  readonly model: string
+  /** Tokens of the newest request with its answer; `null` before the first. */
+  readonly contextTokens: number | null
+  /** How many the model takes; `null` where nobody has said yet. */
+  readonly contextWindow: number | null
+  /** US dollars; `null` before the first request. */
+  readonly costUsd: number | 'unknown' | null
+  /** What is not as usual: a plan is made, nothing is asked. */
+  readonly modes: readonly string[]
+  readonly title: string | null
+  /** The folder, with `~` for the home of the person. */
+  readonly folder: string
+  readonly branch: string | null
+}
+
+/** Marks the row. */
+const START = '╰ '
+const LEAST_COLUMNS = 24
+const MEDIUM_COLUMNS = 60
+const WIDE_COLUMNS = 100
+const MAX_MODEL = 26
+const MAX_TITLE = 30
+const MAX_FOLDER = 40
+
+/**
+ * The bar as one row: below 60 columns the model, the context and the modes; below 100 also what it costs and the folder; then all. `null`
+ * where the screen is too narrow.
+ */
+export function drawBar(
+  bar: SessionBar,
+  { columns, style }: { readonly columns: number; readonly style: Style },
+): string | null {
+  if (columns < LEAST_COLUMNS) return null
+  const isMedium = columns >= MEDIUM_COLUMNS
+  const isWide = columns >= WIDE_COLUMNS
+  const fields = [
+    clip(bar.model, MAX_MODEL),
+    contextField(bar),
+    isMedium ? costField(bar.costUsd) : '',
+    bar.modes.join(', '),
+    isWide && bar.title !== null ? clip(bar.title, MAX_TITLE) : '',
+    isMedium ? end(printable(bar.folder), MAX_FOLDER) : '',
+    isWide && bar.branch !== null ? clip(bar.branch, MAX_TITLE) : '',
+  ]
+  const row = START + fields.filter((field) => field !== '').join(' · ')
+  const text = clip(row, columns - 1)
+  const modes = bar.modes.join(', ')
+  const at = modes === '' ? -1 : text.indexOf(` · ${modes}`)
+  if (at < 0) return style.dim(text)
+  const from = at + 3
+  return `${style.dim(text.slice(0, from))}${style.notice(modes)}${style.dim(text.slice(from + modes.length))}`
+}
+
+function contextField({ contextTokens, contextWindow }: SessionBar): string {
+  if (contextTokens === null) return ''
+  if (contextWindow === null || contextWindow <= 0) return `${short(contextTokens)} tokens`
+  return `${Math.min(100, Math.round((contextTokens / contextWindow) * 100))}% of ${short(contextWindow)}`
+}
+
+function costField(costUsd: SessionBar['costUsd']): string {
+  if (costUsd === null) return ''
+  if (costUsd === 'unknown') return 'cost unknown'
+  return costUsd >= 0.01 || costUsd === 0 ? `$${costUsd.toFixed(2)}` : `$${costUsd.toFixed(4)}`
+}
+
+function short(tokens: number): string {
+  if (tokens < 1_000) return String(tokens)
+  return tokens < 1_000_000
+    ? `${Math.round(tokens / 1_000)}k`
+    : `${(tokens / 1_000_000).toFixed(1).replace(/\.0$/, '')}M`
+}
+
+/** The end of a path tells more than its beginning. */
+function end(path: string, most: number): string {
+  return width(path) <= most ? path : `…${path.slice(-(most - 1))}`
+}

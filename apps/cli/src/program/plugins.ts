@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import type { Action } from '../action.js'
+
+/** `hermes plugins …`: the words are those of `/plugins`. */
+export function addPlugins(program: Command, choose: (action: Action) => void): void {
+  const plugins = program.command('plugins').description('extensions of others: install, agree to them, write your own')
+  const call = (words: readonly string[], flags: object = {}, options = {}) =>
+    choose(async (world) =>
+      (await import('../home-command.js')).homeCommand(world, 'plugins', { words, ...flags }, options),
+    )
+  plugins
+    .command('list', { isDefault: true })
+    .description('the plugins of the home, of ~/.agents/plugins and of this project')
+    .option('--json', 'as JSON lines')
+    .action((options) => call(['list'], {}, options))
+  plugins
+    .command('install <source>')
+    .description('get a plugin: a folder, a tarball, an npm package, a git address, OWNER/REPOSITORY')
+    .option('--enable', 'agree to it at once')
+    .action((source: string, { enable = false }) => call(['install', source], { enable }))
+  for (const [verb, argument, description] of VERBS)
+    plugins
+      .command(`${verb} ${argument}`.trim())
+      .description(description)
+      .action((word?: string) => call([verb, ...(word === undefined ? [] : [word])]))
+  plugins
+    .command('create <folder>')
+    .description('begin a plugin, with a test that passes')
+    .option('--kind <kind>', 'tool, memory or hook', 'tool')
+    .action((folder: string, { kind }: { readonly kind: string }) => call(['create', folder], { kind }))
+}
+
+const VERBS = [
+  ['enable', '<name>', 'agree to a plugin as it is now, and use it'],
+  ['disable', '<name>', 'use it no longer'],
+  ['update', '[name]', 'get it anew from where it came; off when it wants other things than before'],
+  ['uninstall', '<name>', 'remove it with its data'],
+  ['validate', '[folder]', 'set a plugin up, and say what it brings and wants'],
+  ['doctor', '', 'what stands in the way of plugins'],
+] as const

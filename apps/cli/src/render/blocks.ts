@@ -1,0 +1,18 @@
+/** What stands together on the screen. */
+type Block = 'words' | 'calls'
+
+/** Keeps apart what the model says and what it does: an empty line where one follows the other. */
+export class Blocks {
+  readonly #write: (text: string) => void
+  #last: Block | null = null
+
+  constructor(write: (text: string) => void) {
+    this.#write = write
+  }
+
+  /** Call it at the start of a line, before something of `block` is written. */
+  begin(block: Block): void {
+    if (this.#last !== null && this.#last !== block) this.#write('\n')
+    this.#last = block
+  }
+}

@@ -1,0 +1,150 @@
+// Which session a chat is in, and what it still has to do: rows of the store, so that a process that ends loses none of it.
+import { createHash } from 'node:crypto'
+import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
+import { chatKey } from '@hermes/platform'
+import type { MetaStore } from '@hermes/storage'
+
+const CHAT = 'chat:'
+const ACTION = 'chat.action:'
+const ID_DIGITS = 32
+/** As long as the outbox keeps what is over. */
+const KEEP_ACTIONS_MS = 7 * 24 * 3_600_000
+
+/** A conversation on a platform. */
+export interface Chat {
+  readonly key: string
+  readonly platform: string
+  readonly chat: Pick<PlatformChat, 'id' | 'type' | 'threadId'>
+  /** Who began it. */
+  readonly user: Pick<PlatformUser, 'id' | 'name'>
+  /** Whose it is; `null` for the owner. */
+  readonly person: string | null
+  readonly sessionId: string
+  /** Counts the sessions it has had. */
+  readonly generation: number
+  /** Something is to be done: a message waits, or its answer is not whole. */
+  readonly isOpen: boolean
+  /** How often a process began with it while it was open. */
+  readonly begun: number
+}
+
+/** Something that a person did beside saying words to the model: done once, also when the platform tells it twice. */
+export type ChatAction =
+  | { readonly type: 'command'; readonly line: string }
+  | { readonly type: 'steer'; readonly text: string }
+  | { readonly type: 'answer'; readonly questionId: string; readonly text: string }
+
+/** An action with who did it and where. */
+export interface KeptAction {
+  readonly id: string
+  readonly action: ChatAction
+  readonly chatKey: string
+  readonly user: Pick<PlatformUser, 'id' | 'name'>
+  readonly messageId: string
+  readonly atMs: number
+  readonly isDone: boolean
+}
+
+/** Who is meant by a chat of a platform. */
+export interface ChatPlace {
+  readonly platform: string
+  readonly chat: PlatformChat
+  readonly sender: PlatformUser
+}
+
+/** Options of {@link ChatStore}. */
+interface ChatStoreOptions {
+  readonly meta: MetaStore
+  readonly personOf: (speaker: {
+    readonly platform: string
+    readonly user: string
+    readonly chatKey: string
+    readonly isGroup: boolean
+  }) => string | null
+  readonly keys: { readonly groupSessionsPerUser: boolean; readonly threadSessionsPerUser: boolean }
+}
+
+/** The chats of a home. Rejects as the store does. */
+export class ChatStore {
+  readonly #options: ChatStoreOptions
+
+  constructor(options: ChatStoreOptions) {
+    this.#options = options
+  }
+
+  /** The conversation that a message belongs to; a new one is not written down before it is opened. */
+  async of({ platform, chat, sender }: ChatPlace): Promise<Chat> {
+    const key = chatKey({ platform, chat, sender }, this.#options.keys)
+    const known = await this.get(key)
+    if (known) return known
+    const isGroup = chat.type !== 'dm'
+    const person = this.#options.personOf({ platform, user: sender.id, chatKey: chat.id, isGroup })
+    const { id, type, threadId } = chat
+    const place = { id, type, ...(threadId === undefined ? {} : { threadId }) }
+    const user = { id: sender.id, name: sender.name }
+    const sessionId = sessionIdOf(key, person, 0)
+    return { key, platform, chat: place, user, person, sessionId, generation: 0, isOpen: false, begun: 0 }
+  }
+
+  async get(key: string): Promise<Chat | null> {
+    const text = await this.#options.meta.get(CHAT + key)
+    return text === null ? null : ({ ...(JSON.parse(text) as Omit<Chat, 'key'>), key } satisfies Chat)
+  }
+
+  async list(platform: string): Promise<readonly Chat[]> {
+    const rows = await this.#options.meta.list(`${CHAT}agent:main:${platform}:`)
+    return rows.map(({ key, value }) => ({ ...(JSON.parse(value) as Omit<Chat, 'key'>), key: key.slice(CHAT.length) }))
+  }
+
+  async put(chat: Chat): Promise<Chat> {
+    const { key, ...value } = chat
+    await this.#options.meta.set(CHAT + key, JSON.stringify(value))
+    return chat
+  }
+
+  /** Goes on in a new session. */
+  renewed(chat: Chat): Chat {
+    const generation = chat.generation + 1
+    return { ...chat, generation, sessionId: sessionIdOf(chat.key, chat.person, generation) }
+  }
+
+  /** Everything said there is under the chat's new id from now on. */
+  async move(platform: string, fromChatId: string, toChatId: string): Promise<void> {
+    for (const chat of await this.list(platform)) {
+      if (chat.chat.id !== fromChatId) continue
+      const place = { ...chat.chat, id: toChatId }
+      const key = chatKey({ platform, chat: place, sender: chat.user }, this.#options.keys)
+      await this.put({ ...chat, chat: place, key })
+      await this.#options.meta.set(CHAT + chat.key, null)
+    }
+  }
+
+  /** Writes an action down; `false` when it was heard before. */
+  async addAction(action: KeptAction): Promise<boolean> {
+    const { meta } = this.#options
+    if ((await meta.get(ACTION + action.id)) !== null) return false
+    await meta.set(ACTION + action.id, JSON.stringify(action))
+    return true
+  }
+
+  async endAction(action: KeptAction): Promise<void> {
+    await this.#options.meta.set(ACTION + action.id, JSON.stringify({ ...action, isDone: true }))
+  }
+
+  /** What was not done, the oldest first; forgets what was done long ago. */
+  async openActions(platform: string, nowMs: number): Promise<readonly KeptAction[]> {
+    const rows = await this.#options.meta.list(`${ACTION}${platform}:`)
+    const actions = rows.map(({ value }) => JSON.parse(value) as KeptAction)
+    for (const { id, isDone, atMs } of actions)
+      if (isDone && nowMs - atMs > KEEP_ACTIONS_MS) await this.#options.meta.set(ACTION + id, null)
+    return actions.filter(({ isDone }) => !isDone).sort((one, other) => one.atMs - other.atMs)
+  }
+}
+
+/** The same in every process. */
+function sessionIdOf(key: string, person: string | null, generation: number): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([key, person, generation]))
+    .digest('hex')
+  return `chat-${digest.slice(0, ID_DIGITS)}`
+}

@@ -1,0 +1,126 @@
+// What chats see of runs under way: that an answer is being written, and how far it is.
+import type { AgentEvent } from '@hermes/agent-core'
+import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
+import type { Platform, PlatformTarget } from '@hermes/contracts/platform'
+import type { SessionEvent } from '@hermes/host'
+import { parseTarget } from '@hermes/platform'
+import type { Bubbles } from './bubbles.js'
+import type { ChatWorker } from './chat-worker.js'
+
+/** Platforms show it for some seconds. */
+const TYPING_EVERY_MS = 4_000
+
+/** A run that a chat watches. */
+interface Watched {
+  readonly worker: ChatWorker
+  readonly target: PlatformTarget
+  readonly typing: AbortController
+  /** Answers that are not whole. */
+  readonly growing: Set<string>
+  /** An answer that is begun anew. */
+  discarded: string | null
+}
+
+/** Options of {@link ChatView}. */
+interface ChatViewOptions {
+  readonly platform: Platform
+  readonly bubbles: Bubbles
+  readonly workerOf: (sessionId: string) => ChatWorker | undefined
+  readonly showsTyping: boolean
+  /** Something is in the outbox. */
+  readonly written: () => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Shows runs in the chats of one platform. */
+export class ChatView {
+  readonly #options: ChatViewOptions
+  readonly #watched = new Map<string, Watched>()
+
+  constructor(options: ChatViewOptions) {
+    this.#options = options
+  }
+
+  /** Never throws. */
+  show({ sessionId, event }: SessionEvent): void {
+    // A run that is shown is shown to its end, also where its chat went on in another session.
+    const worker = this.#watched.get(sessionId)?.worker ?? this.#options.workerOf(sessionId)
+    if (!worker) return
+    if (event.type === 'approval-kept' || event.type === 'question-kept') {
+      this.#ask(worker)
+      return
+    }
+    if (!('agentPath' in event) || event.agentPath.length > 1) return
+    const watched = this.#watched.get(sessionId) ?? this.#watch(sessionId, worker)
+    this.#showRun(watched, event)
+    if (event.type === 'run-end') this.#watched.delete(sessionId)
+  }
+
+  #ask(worker: ChatWorker): void {
+    worker.tellPending().catch((error: unknown) =>
+      this.#options.logger.error('A chat could not be asked.', {
+        sessionId: worker.chat.sessionId,
+        error: errorLine(error),
+      }),
+    )
+  }
+
+  #watch(sessionId: string, worker: ChatWorker): Watched {
+    const typing = new AbortController()
+    const target = parseTarget(worker.target)
+    const watched = { worker, target, typing, growing: new Set<string>(), discarded: null }
+    this.#watched.set(sessionId, watched)
+    void this.#type(target, typing.signal)
+    return watched
+  }
+
+  #showRun(watched: Watched, event: AgentEvent): void {
+    const { bubbles, written } = this.#options
+    const { target, growing, typing } = watched
+    switch (event.type) {
+      case 'message-delta':
+        if (watched.discarded !== null) bubbles.reuse(watched.discarded, event.messageId)
+        watched.discarded = null
+        growing.add(event.messageId)
+        bubbles.add(event.messageId, target, event.text)
+        return
+      case 'message-end':
+        growing.delete(event.messageId)
+        written()
+        return
+      case 'retry-wait':
+        if (event.discardedMessageId === undefined) return
+        growing.delete(event.discardedMessageId)
+        watched.discarded = event.discardedMessageId
+        return
+      case 'run-end':
+        typing.abort(new DOMException('The run is over.', 'AbortError'))
+        for (const id of [...growing, ...(watched.discarded === null ? [] : [watched.discarded])])
+          void bubbles.end(id, target)
+        written()
+        return
+      default:
+        return
+    }
+  }
+
+  /** Until the run is over. Never rejects. */
+  async #type(target: PlatformTarget, signal: AbortSignal): Promise<void> {
+    const { platform, showsTyping, clock, logger } = this.#options
+    if (!showsTyping || !platform.showTyping) return
+    while (!signal.aborted) {
+      await platform
+        .showTyping(target)
+        .catch((error: unknown) => logger.info('Typing was not shown.', { error: errorLine(error) }))
+      await clock.sleep(TYPING_EVERY_MS, signal).catch((error: unknown) => {
+        if (!isAbort(error)) throw error
+      })
+    }
+  }
+
+  close(): void {
+    for (const { typing } of this.#watched.values()) typing.abort(new DOMException('The gateway stops.', 'AbortError'))
+    this.#watched.clear()
+  }
+}

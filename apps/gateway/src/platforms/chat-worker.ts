@@ -1,0 +1,268 @@
+// One session of a chat: what is said in it waits in the inbox, and runs go on until nothing waits and every answer is in the outbox.
+//
+//   inbox ─▶ open, written down ─▶ run ─▶ answer in the outbox ─▶ closed, written down ─▶ looked at once more
+import { randomUUID } from 'node:crypto'
+import type { RunResult } from '@hermes/agent-core'
+import { type Clock, errorLine, HermesError, isAbort, type JsonObject, type Logger } from '@hermes/contracts'
+import { CHAT_MESSAGE, type ChatMessageBody } from '@hermes/contracts/store'
+import type { OpenRequest, SessionHandle, SessionHost } from '@hermes/host'
+import { formatTarget, type Outgoing } from '@hermes/platform'
+import type { Storage } from '@hermes/storage'
+import type { Chat, ChatStore } from './chat-store.js'
+import { approvalMessage, questionMessage } from './pending-questions.js'
+
+const BUSY_ELSEWHERE_MS = 1_000
+/** A message that ended the process so often is not tried again by itself. */
+const MAX_BEGUN = 3
+
+/** Options of {@link ChatWorker}. */
+export interface ChatWorkerOptions {
+  readonly chats: ChatStore
+  readonly storage: Storage
+  readonly host: Pick<SessionHost, 'open'>
+  /** What agents of chats are made with. */
+  readonly request: Omit<
+    OpenRequest,
+    'platform' | 'session' | 'sessionId' | 'user' | 'chatKey' | 'isGroup' | 'deliverTo'
+  >
+  readonly hasButtons: boolean
+  /** Something is in the outbox. */
+  readonly written: () => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** `elsewhere`: another process has the session now. */
+type Outcome = 'ran' | 'elsewhere' | 'failed'
+
+/** A session of a chat in this process. */
+export class ChatWorker {
+  readonly #options: ChatWorkerOptions
+  #chat: Chat
+  #handle: SessionHandle | null = null
+  #isStored = false
+  #loop: Promise<void> | null = null
+  #isWanted = false
+  #isRunning = false
+  #isLeft = false
+  readonly #stopping = new AbortController()
+
+  constructor(chat: Chat, options: ChatWorkerOptions) {
+    this.#chat = chat
+    this.#options = options
+  }
+
+  get chat(): Chat {
+    return this.#chat
+  }
+
+  get target(): string {
+    const { id, threadId } = this.#chat.chat
+    return formatTarget({ chatId: id, ...(threadId === undefined ? {} : { threadId }) })
+  }
+
+  /** Whether a run is under way. */
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  get handle(): SessionHandle {
+    const { host, request } = this.#options
+    const { platform, chat, user, sessionId } = this.#chat
+    const isGroup = chat.type !== 'dm'
+    this.#handle ??= host.open({
+      ...request,
+      platform,
+      sessionId,
+      user: isGroup ? `group ${chat.id}` : user.id,
+      chatKey: chat.id,
+      isGroup,
+      deliverTo: { platform, target: this.target },
+    })
+    return this.#handle
+  }
+
+  /** Puts into the inbox what a person said, and runs the session; resolves once both are durable. */
+  async take(key: string, body: ChatMessageBody): Promise<void> {
+    await this.#ensureSession()
+    const { inbox } = this.#options.storage
+    const { sessionId } = this.#chat
+    await inbox.send({ key, sessionId, kind: CHAT_MESSAGE, body: body as unknown as JsonObject })
+    await this.resume()
+  }
+
+  /** Looks whether something is to be done; resolves once that it does is durable. */
+  async resume(): Promise<void> {
+    await this.open()
+    this.#run()
+  }
+
+  /** Goes on with what another process, or this one before, did not end. */
+  async recover(): Promise<void> {
+    const { begun } = this.#chat
+    if (begun >= MAX_BEGUN) {
+      const text = `Your last message ended this program ${begun} times and is not tried again by itself. Send anything to try again.`
+      await this.tell(`${this.#chat.sessionId}:given-up:${randomUUID()}`, { text, markup: 'plain' })
+      this.#chat = await this.#options.chats.put({ ...this.#chat, isOpen: false, begun: 0 })
+      return
+    }
+    this.#chat = await this.#options.chats.put({ ...this.#chat, begun: begun + 1 })
+    this.#run()
+  }
+
+  async #ensureSession(): Promise<void> {
+    if (this.#isStored) return
+    const { sessions } = this.#options.storage
+    const { sessionId: id, platform: source, person } = this.#chat
+    const { cwd } = this.#options.request
+    try {
+      if ((await sessions.get(id)) === null)
+        await sessions.create({ id, source, person, ...(cwd === undefined ? {} : { cwd }) })
+    } catch (error) {
+      if (!HermesError.isInstance(error) || error.code !== 'store.session_exists') throw error
+    }
+    this.#isStored = true
+  }
+
+  /** Writes down that something is to be done; not where the chat went on in another session, which stays the one it is in. */
+  async open(): Promise<void> {
+    if (this.#chat.isOpen) return
+    const stored = await this.#options.chats.get(this.#chat.key)
+    if (stored && stored.sessionId !== this.#chat.sessionId) return
+    this.#chat = { ...this.#chat, isOpen: true, begun: 0 }
+    await this.#options.chats.put(this.#chat)
+  }
+
+  /** What was said while it was being closed is seen by the look after it, or opens it again. */
+  async #close(isAnswered: boolean): Promise<void> {
+    this.#chat = { ...this.#chat, isOpen: false, begun: 0 }
+    const stored = await this.#options.chats.get(this.#chat.key)
+    // The chat may be in another session by now.
+    if (stored?.sessionId === this.#chat.sessionId) await this.#options.chats.put(this.#chat)
+    if (isAnswered && (await this.#hasWords())) await this.resume()
+  }
+
+  #run(): void {
+    this.#isWanted = true
+    if (this.#isLeft) return
+    this.#loop ??= this.#work().finally(() => {
+      this.#loop = null
+      if (this.#isWanted && !this.#isLeft) this.#run()
+    })
+  }
+
+  /** Never rejects. */
+  async #work(): Promise<void> {
+    const { clock, logger } = this.#options
+    const { signal } = this.#stopping
+    let outcome: Outcome = 'ran'
+    try {
+      while (this.#isWanted && !this.#isLeft) {
+        this.#isWanted = false
+        outcome = await this.#once()
+        if (this.#isLeft) return
+        if (outcome === 'elsewhere') {
+          await clock.sleep(BUSY_ELSEWHERE_MS, signal)
+          this.#isWanted = true
+        } else if (outcome === 'ran' && (await this.#hasWords())) this.#isWanted = true
+      }
+      if (!this.#isLeft) await this.#close(outcome === 'ran')
+    } catch (error) {
+      if (isAbort(error)) return
+      // It stays open: the next message, or the next process, goes on with it.
+      logger.error('A chat could not be answered.', { sessionId: this.#chat.sessionId, error: errorLine(error) })
+    }
+  }
+
+  async #once(): Promise<Outcome> {
+    this.#isRunning = true
+    try {
+      const result = await this.handle.send({ inbox: true }).result
+      if (this.#isLeft) return 'failed'
+      return await this.#ended(result)
+    } catch (error) {
+      if (this.#isLeft || isAbort(error)) return 'failed'
+      if (isBusyElsewhere(error)) return 'elsewhere'
+      await this.#tellFailure(errorLine(error))
+      return 'failed'
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #ended({ status, error, text }: RunResult): Promise<Outcome> {
+    this.#options.written()
+    switch (status) {
+      case 'failed':
+        if (isBusyElsewhere(error)) return 'elsewhere'
+        await this.#tellFailure(error?.message ?? 'It failed without saying why.')
+        return 'failed'
+      case 'stopped':
+        if (error) await this.#tellFailure(error.message)
+        return 'ran'
+      case 'parked':
+        await this.tellPending()
+        return 'ran'
+      case 'completed':
+        if (text.trim() === '') await this.#tellFailure('The model ended without a word. Ask again, or in other words.')
+        await this.tellPending()
+        return 'ran'
+      case 'interrupted':
+        return 'ran'
+      default:
+        return status satisfies never
+    }
+  }
+
+  #tellFailure(line: string): Promise<void> {
+    return this.tell(`${this.#chat.sessionId}:failed:${randomUUID()}`, { text: `⚠ ${line}`, markup: 'plain' })
+  }
+
+  async #hasWords(): Promise<boolean> {
+    const waiting = await this.#options.storage.inbox.waiting(this.#chat.sessionId)
+    return waiting.some(({ kind }) => kind === CHAT_MESSAGE)
+  }
+
+  /** Asks in the chat what the session waits for, each thing once. */
+  async tellPending(): Promise<void> {
+    const { storage, hasButtons, clock } = this.#options
+    const { sessionId } = this.#chat
+    const nowMs = clock.now()
+    const approvals = (await storage.approvals.pending(sessionId)).filter(
+      (one) => one.choice === null && one.expiresAtMs > nowMs,
+    )
+    for (const approval of approvals)
+      await this.tell(`approval:${approval.id}`, approvalMessage(approval, { nowMs, hasButtons }))
+    const questions = (await storage.questions.pending(sessionId)).filter(
+      (one) => one.answer === null && one.expiresAtMs > nowMs,
+    )
+    for (const kept of questions) await this.tell(`question:${kept.id}`, questionMessage(kept, { hasButtons }))
+  }
+
+  /** A key is told once. */
+  async tell(key: string, body: Outgoing): Promise<void> {
+    const { platform } = this.#chat
+    await this.#options.storage.outbox.add([
+      { key, platform, target: this.target, body: { ...body } as unknown as JsonObject },
+    ])
+    this.#options.written()
+  }
+
+  /** Resolves when nothing runs any more. */
+  async settled(): Promise<void> {
+    while (this.#loop) await this.#loop
+  }
+
+  /** Begins nothing more; what runs is ended by who ends the session, and stays open for the next process. */
+  leave(): void {
+    this.#isLeft = true
+    this.#stopping.abort(new DOMException('The chat was left.', 'AbortError'))
+    this.#handle?.close()
+    this.#handle = null
+  }
+}
+
+function isBusyElsewhere(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null ? (error as { readonly code?: unknown }).code : null
+  return code === 'store.session_busy' || code === 'store.lease_lost'
+}

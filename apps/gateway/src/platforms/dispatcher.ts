@@ -1,0 +1,442 @@
+// What is heard on a platform: kept on disk before the platform is told, from people who may talk, in the session of its chat.
+//
+//   event ─▶ admitted? ─▶ chat ─┬─ words ─▶ inbox ─▶ run
+//                               ├─ command, steer, answer ─▶ written down ─▶ done once
+//                               └─ button ─▶ answer, if it is the first
+import { errorLine, isAbort } from '@hermes/contracts'
+import type { Incoming, IncomingMessage, IncomingPress, Platform } from '@hermes/contracts/platform'
+import { type Approval, type ApprovalChoice, rootSessionOf } from '@hermes/contracts/policy'
+import { answerIn, type KeptQuestion } from '@hermes/contracts/tool'
+import type { SessionHost } from '@hermes/host'
+import { isShared, type Pairings } from '@hermes/platform'
+import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
+import type { Chat, ChatAction, KeptAction } from './chat-store.js'
+import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
+import { type KeepMedia, partsOf } from './incoming-parts.js'
+import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
+import type { Access } from './platform-access.js'
+
+/** What a message during a run does. */
+type BusyMode = 'queue' | 'steer' | 'interrupt'
+
+const ACKNOWLEDGE_AFTER_MS = 1_000
+/** What takes longer, such as a login in a browser, keeps nobody else from being heard. */
+const AWAITED_MS = 2_000
+
+/** Options of {@link Dispatcher}. */
+export interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host'> {
+  readonly platform: Platform
+  readonly access: Access
+  readonly pairings: Pick<Pairings, 'request'>
+  readonly host: Pick<SessionHost, 'open' | 'steer' | 'interrupt' | 'isBusy'>
+  readonly commands: ChatCommandLine
+  readonly keep: KeepMedia
+  readonly busyMode: BusyMode
+  readonly requiresMention: boolean
+}
+
+/** Hears one platform. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #workers = new Map<string, ChatWorker>()
+  readonly #bySession = new Map<string, ChatWorker>()
+  readonly #tasks = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  /** Answers that were seen. */
+  readonly #seen = new Set<string>()
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+  }
+
+  /** Whose session it is here; `undefined` for one of another platform. */
+  workerOf(sessionId: string): ChatWorker | undefined {
+    return this.#bySession.get(sessionId)
+  }
+
+  /** Goes on with what was not done when the last process ended. */
+  async recover(): Promise<void> {
+    const { chats, platform, clock } = this.#options
+    for (const action of await chats.openActions(platform.name, clock.now())) this.#begin(action)
+    for (const chat of await chats.list(platform.name)) if (chat.isOpen) await this.#worker(chat).recover()
+  }
+
+  /** Resolves once the store has it; rejects where it has not, so that the platform tells it again. */
+  async hear(event: Incoming): Promise<void> {
+    this.#stopping.signal.throwIfAborted()
+    const { chats, platform } = this.#options
+    switch (event.type) {
+      case 'message':
+        return this.#hearMessage(event)
+      case 'press':
+        return this.#hearPress(event)
+      case 'moved':
+        this.#workers.clear()
+        return chats.move(platform.name, event.fromChatId, event.toChatId)
+      case 'edit':
+        // What was said has been answered, or is being answered.
+        return
+      default:
+        return event satisfies never
+    }
+  }
+
+  async #hearMessage(event: IncomingMessage): Promise<void> {
+    const { platform, access, chats, commands, requiresMention } = this.#options
+    const { chat: place, sender } = event
+    if (sender.isBot || place.type === 'channel') return
+    if (place.type === 'group' && requiresMention && !event.isToBot) return
+    const admission = await access(place, sender)
+    if (admission.type === 'ignored') return
+    if (admission.type === 'pair') return this.#pair(event)
+    const worker = this.#worker(await chats.of({ platform: platform.name, chat: place, sender }))
+    const caller: ChatCaller = { user: { id: sender.id, name: sender.name }, isAdmin: admission.isAdmin }
+    // What somebody else wrote is for the model to read: no command, and no answer.
+    if (event.isForwarded) return this.#say(event, worker)
+    const typed = event.attachments.length === 0 ? commands.read(event.text, commands.callerOf(worker, caller)) : null
+    if (typed) return this.#act(event, worker, { type: 'command', line: event.text.trim() }, !commands.waits(typed))
+    const question = await this.#questionFor(worker)
+    if (question && event.text !== '') {
+      const action = { type: 'answer', questionId: question.id, text: event.text } as const
+      return this.#act(event, worker, action, true)
+    }
+    return this.#say(event, worker)
+  }
+
+  async #say(event: IncomingMessage, worker: ChatWorker): Promise<void> {
+    const { platform, keep, busyMode, host } = this.#options
+    const isBusy = worker.isRunning
+    if (isBusy && busyMode === 'steer' && event.attachments.length === 0 && !event.isForwarded)
+      return this.#act(event, worker, { type: 'steer', text: event.text }, false)
+    const shared = isShared(worker.chat.key)
+    const parts = await partsOf(event, { platform, keep, isShared: shared, signal: this.#stopping.signal })
+    if (parts.length === 0) return
+    const author = shared ? { author: event.sender.name } : {}
+    await worker.take(`${platform.name}:${event.id}`, { parts, platformMessageId: event.messageId, ...author })
+    if (!isBusy) return
+    if (busyMode === 'interrupt') host.interrupt(worker.chat.sessionId, 'a new message came')
+    else this.#track(this.#acknowledge(event, worker), event.id)
+  }
+
+  /** Says that a message waits, where it does: what is nearly done needs no word. */
+  async #acknowledge({ id, messageId }: IncomingMessage, worker: ChatWorker): Promise<void> {
+    const { platform, storage, clock } = this.#options
+    const key = `${platform.name}:${id}`
+    await clock.sleep(ACKNOWLEDGE_AFTER_MS, this.#stopping.signal)
+    const waiting = await storage.inbox.waiting(worker.chat.sessionId)
+    if (!waiting.some((one) => one.key === key)) return
+    const text = 'I read this once I am done with what I am doing. /stop ends that.'
+    await worker.tell(`busy:${key}`, { text, markup: 'plain', replyTo: messageId })
+  }
+
+  /** The question that the session waits for, which the next words answer. */
+  async #questionFor(worker: ChatWorker): Promise<KeptQuestion | null> {
+    if (worker.isRunning) return null
+    const { storage, clock } = this.#options
+    const pending = await storage.questions.pending(worker.chat.sessionId)
+    return (
+      pending.find((kept) => kept.answer === null && kept.status === 'parked' && kept.expiresAtMs > clock.now()) ?? null
+    )
+  }
+
+  /** Nobody but the stranger hears of it, and the code stands nowhere. */
+  async #pair({ sender, chat }: IncomingMessage): Promise<void> {
+    const { pairings, platform, logger } = this.#options
+    const code = await pairings.request(platform.name, sender)
+    if (code === null) return
+    const text = `I do not know you yet. Your pairing code is ${code}. Who runs this agent lets you in with:\nhermes pairing approve ${platform.name} ${code}`
+    const target = { chatId: chat.id, ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }) }
+    await platform
+      .send({ target, text, markup: 'plain' })
+      .catch((error: unknown) =>
+        logger.warn('A pairing code could not be sent.', { platform: platform.name, error: errorLine(error) }),
+      )
+  }
+
+  /** Writes an action down and does it; `isAwaited`: what is heard next comes after it, unless it takes long. */
+  async #act(event: IncomingMessage, worker: ChatWorker, action: ChatAction, isAwaited: boolean): Promise<void> {
+    const { chats, platform, clock } = this.#options
+    const { id, name } = event.sender
+    const kept: KeptAction = {
+      ...{ id: `${platform.name}:${event.id}`, action, chatKey: worker.chat.key, user: { id, name } },
+      ...{ messageId: event.messageId, atMs: clock.now(), isDone: false },
+    }
+    if ((await chats.get(worker.chat.key)) === null) await chats.put(worker.chat)
+    if (!(await chats.addAction(kept))) return
+    const done = this.#begin(kept)
+    if (!isAwaited) return
+    const ended = new AbortController()
+    const late = clock.sleep(AWAITED_MS, ended.signal).catch(() => undefined)
+    await Promise.race([done, late]).finally(() => ended.abort())
+  }
+
+  /** Never rejects: what the store did not take is done by the next process. */
+  #begin(kept: KeptAction): Promise<void> {
+    return this.#track(this.#perform(kept), kept.id)
+  }
+
+  /** What is begun is waited for by {@link Dispatcher.drain}. Never rejects. */
+  #track(work: Promise<void>, id: string): Promise<void> {
+    const task = work
+      .catch((error: unknown) => {
+        if (!isAbort(error)) this.#options.logger.error('Something in a chat failed.', { id, error: errorLine(error) })
+      })
+      .finally(() => this.#tasks.delete(task))
+    this.#tasks.add(task)
+    return task
+  }
+
+  async #perform(kept: KeptAction): Promise<void> {
+    const { chats } = this.#options
+    const chat = await chats.get(kept.chatKey)
+    if (chat) {
+      const worker = this.#worker(chat)
+      const { action } = kept
+      switch (action.type) {
+        case 'command':
+          await this.#command(kept, worker, action.line)
+          break
+        case 'steer':
+          await this.#steer(kept, worker, action.text)
+          break
+        case 'answer':
+          await this.#answerQuestion(worker, action.questionId, { text: action.text, by: byOf(kept.user) })
+          break
+        default:
+          action satisfies never
+      }
+    }
+    await chats.endAction(kept)
+  }
+
+  async #command(kept: KeptAction, worker: ChatWorker, line: string): Promise<void> {
+    const { commands, access } = this.#options
+    const admission = await access(worker.chat.chat, kept.user)
+    if (admission.type !== 'admitted') return
+    const caller: ChatCaller = { user: kept.user, isAdmin: admission.isAdmin }
+    const typed = commands.read(line, commands.callerOf(worker, caller))
+    if (!typed) return
+    const own = this.#ownCommands(worker)
+    const { text, changes } = await commands.carryOut(typed as TypedInChat, {
+      worker,
+      own,
+      caller,
+      signal: this.#stopping.signal,
+    })
+    if (text !== '')
+      await this.#current(worker).tell(`action:${kept.id}`, { text, markup: 'plain', replyTo: kept.messageId })
+    for (const change of changes) {
+      if (change.type === 'send' || change.type === 'queue')
+        await worker.take(kept.id, { parts: [{ type: 'text', text: change.text }], platformMessageId: kept.messageId })
+      else if (change.type === 'resume') await worker.resume()
+    }
+  }
+
+  /** What no run takes any more is said as the next message. */
+  async #steer({ id, messageId }: KeptAction, worker: ChatWorker, text: string): Promise<void> {
+    const delivery = this.#options.host.steer(worker.chat.sessionId, text)
+    if (delivery === null) return worker.take(id, { parts: [{ type: 'text', text }], platformMessageId: messageId })
+    if ((await delivery) === 'queued') await worker.resume()
+  }
+
+  #ownCommands(worker: ChatWorker): OwnCommands {
+    return {
+      renew: async () => {
+        const { chats, host } = this.#options
+        const chat = (await chats.get(worker.chat.key)) ?? worker.chat
+        await chats.put({ ...chats.renewed(chat), isOpen: false, begun: 0 })
+        host.interrupt(worker.chat.sessionId, '/new was called')
+      },
+      answerPending: (what, words, caller) => this.#answerTyped(worker, { what, words, caller }),
+      status: () => this.#status(worker),
+      whoami: ({ user, isAdmin }) => {
+        const { person, platform } = worker.chat
+        const who = person === null ? 'the owner of this Hermes' : person
+        return `You are ${user.name} (${platform}:${user.id}): ${who}${isAdmin && person !== null ? ', with the rights of the owner' : ''}.`
+      },
+    }
+  }
+
+  async #status(worker: ChatWorker): Promise<string> {
+    const { storage, host } = this.#options
+    const { sessionId } = worker.chat
+    const pending = await storage.approvals.pending(sessionId)
+    const open = pending.filter(({ choice }) => choice === null).length
+    const session = await storage.sessions.get(sessionId)
+    return [
+      `Conversation: ${session?.title ?? 'no title yet'} (${sessionId})`,
+      `Model: ${session?.model ?? 'chosen with the first message'}`,
+      `Now: ${host.isBusy(sessionId) ? 'at work; /stop ends it' : 'waiting for you'}`,
+      ...(open > 0 ? [`${open} approval${open === 1 ? '' : 's'} wait: /approve or /deny`] : []),
+      'Write to me as you would to a person. /help lists commands, /new begins anew.',
+    ].join('\n')
+  }
+
+  async #answerTyped(
+    worker: ChatWorker,
+    { what, words, caller }: { what: 'approve' | 'deny'; words: string; caller: ChatCaller },
+  ): Promise<string> {
+    const choice = what === 'deny' ? 'deny' : typedChoice(words)
+    if (choice === null) return 'Write /approve, /approve session, /approve always or /deny.'
+    const { storage, clock } = this.#options
+    const pending = await storage.approvals.pending(worker.chat.sessionId)
+    const approval = pending.find((one) => one.choice === null && one.expiresAtMs > clock.now())
+    if (!approval) return 'Nothing waits for an answer.'
+    return this.#answerApproval(worker, approval.id, { choice, caller })
+  }
+
+  async #hearPress(event: IncomingPress): Promise<void> {
+    const { access, platform, chats } = this.#options
+    const { chat: place, sender } = event
+    const pressed = readPressed(event.data)
+    const admission = await access(place, sender)
+    if (!pressed || admission.type !== 'admitted') return event.acknowledge('This button is not for you.')
+    const worker = await this.#workerAsking(pressed, place.id)
+    if (!worker) return event.acknowledge('This is over.')
+    const own = await chats.of({ platform: platform.name, chat: place, sender })
+    const isTheirs = own.key === worker.chat.key || admission.isAdmin
+    if (!isTheirs) return event.acknowledge('This button is not for you.')
+    const caller: ChatCaller = { user: { id: sender.id, name: sender.name }, isAdmin: admission.isAdmin }
+    if (pressed.type === 'approval') {
+      const { id, choice } = pressed
+      return event.acknowledge(await this.#answerApproval(worker, id, { choice, caller, messageId: event.messageId }))
+    }
+    const kept = await this.#options.storage.questions.get(pressed.id)
+    const text = kept?.question.choices[pressed.index]
+    if (text === undefined) return event.acknowledge('This is over.')
+    const isFirst = await this.#answerQuestion(worker, pressed.id, {
+      text,
+      by: byOf(sender),
+      messageId: event.messageId,
+    })
+    return event.acknowledge(isFirst ? text : 'It was answered already.')
+  }
+
+  /** The chat whose session asked, if it is this chat of the platform. */
+  async #workerAsking(
+    { type, id }: { type: 'approval' | 'question'; id: string },
+    chatId: string,
+  ): Promise<ChatWorker | null> {
+    const { storage } = this.#options
+    const approval = type === 'approval' ? await storage.approvals.get(id) : null
+    const sessionId = approval ? rootSessionOf(approval.question.subject) : (await storage.questions.get(id))?.sessionId
+    if (sessionId === undefined) return null
+    const open = this.#bySession.get(sessionId)
+    if (open) return open.chat.chat.id === chatId ? open : null
+    const worker = await this.#stored(sessionId)
+    return worker?.chat.chat.id === chatId ? worker : null
+  }
+
+  /** The first answer counts; resolves with what to say to the one who gave it. */
+  async #answerApproval(
+    worker: ChatWorker,
+    id: string,
+    { choice, caller, messageId }: { choice: ApprovalChoice; caller: ChatCaller; messageId?: string },
+  ): Promise<string> {
+    const { storage, clock } = this.#options
+    const approval = await storage.approvals.get(id)
+    if (!approval || approval.expiresAtMs <= clock.now()) return 'This is over.'
+    if (choice === 'always' && !caller.isAdmin) return 'Only the owner of this Hermes allows something for good.'
+    if (!approval.question.choices.includes(choice)) return `Possible answers: ${approval.question.choices.join(', ')}.`
+    // Written down first: should this process end in between, the next one goes on.
+    if (approval.choice === null) await worker.open()
+    this.#seen.add(id)
+    const isFirst = await worker.handle.answer(id, choice, byOf(caller.user))
+    if (isFirst) await worker.resume()
+    const answered = (await storage.approvals.get(id)) ?? { ...approval, choice, by: byOf(caller.user) }
+    const shown = messageId ?? (await this.#sentAs(worker, `approval:${id}`))
+    if (shown !== null)
+      await worker.tell(
+        `approval:${id}:over`,
+        answeredMessage({ ...answered, choice: answered.choice ?? choice }, shown),
+      )
+    return isFirst ? (choice === 'deny' ? 'Denied.' : 'Allowed.') : 'It was answered already.'
+  }
+
+  async #answerQuestion(
+    worker: ChatWorker,
+    id: string,
+    { text, by, messageId }: { text: string; by: string; messageId?: string },
+  ): Promise<boolean> {
+    const kept = await this.#options.storage.questions.get(id)
+    if (!kept) return false
+    const answer = answerIn(kept.question, text)
+    this.#seen.add(id)
+    const isFirst = await worker.handle.answer(id, answer, by)
+    if (isFirst) await worker.resume()
+    const shown = messageId ?? (await this.#sentAs(worker, `question:${id}`))
+    if (shown !== null && isFirst) {
+      const body = answeredQuestion(kept.question.question, { answer: answer.text, by, edits: shown })
+      await worker.tell(`question:${id}:over`, body)
+    }
+    return isFirst
+  }
+
+  /** What the platform calls a message that was sent. */
+  async #sentAs(worker: ChatWorker, key: string): Promise<string | null> {
+    const { storage, platform } = this.#options
+    const rows = await storage.outbox.list({ platform: platform.name, target: worker.target, limit: 50 })
+    return rows.find((row) => row.key === key)?.platformIds.at(-1) ?? null
+  }
+
+  #current(worker: ChatWorker): ChatWorker {
+    return this.#workers.get(worker.chat.key) ?? worker
+  }
+
+  #worker(chat: Chat): ChatWorker {
+    const known = this.#workers.get(chat.key)
+    if (known?.chat.sessionId === chat.sessionId) return known
+    if (known) this.#bySession.delete(known.chat.sessionId)
+    const { platform } = this.#options
+    const worker = new ChatWorker(chat, { ...this.#options, hasButtons: platform.abilities.buttons === true })
+    this.#workers.set(chat.key, worker)
+    this.#bySession.set(chat.sessionId, worker)
+    return worker
+  }
+
+  /** Goes on where something was answered at another place: a terminal, the API. Each answer once. */
+  async seeAnswers(approvals: readonly Approval[], questions: readonly KeptQuestion[]): Promise<void> {
+    const answers = [
+      ...approvals.flatMap((one) =>
+        one.choice === null ? [] : [{ id: one.id, sessionId: rootSessionOf(one.question.subject), approval: one }],
+      ),
+      ...questions.flatMap(({ id, sessionId, answer }) => (answer === null ? [] : [{ id, sessionId, approval: null }])),
+    ]
+    for (const { id, sessionId, approval } of answers) {
+      if (this.#seen.has(id)) continue
+      this.#seen.add(id)
+      const worker = this.#bySession.get(sessionId) ?? (await this.#stored(sessionId))
+      if (!worker || worker.isRunning) continue
+      await worker.resume()
+      const shown = approval && (await this.#sentAs(worker, `approval:${id}`))
+      if (shown) await worker.tell(`approval:${id}:over`, answeredMessage(approval, shown))
+    }
+  }
+
+  async #stored(sessionId: string): Promise<ChatWorker | null> {
+    const { chats, platform } = this.#options
+    const chat = (await chats.list(platform.name)).find((one) => one.sessionId === sessionId)
+    return chat ? this.#worker(chat) : null
+  }
+
+  /** How many chats are at work. */
+  get atWork(): number {
+    return [...this.#workers.values()].filter(({ isRunning }) => isRunning).length
+  }
+
+  /** Hears nothing more. Resolves when all that was begun is done, at the latest when the signal fires. */
+  async drain(signal: AbortSignal): Promise<void> {
+    const late = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    const all = [...this.#tasks, ...[...this.#workers.values()].map((worker) => worker.settled())]
+    await Promise.race([Promise.all(all), late])
+    this.#stopping.abort(new DOMException('The gateway stops.', 'AbortError'))
+    for (const worker of this.#workers.values()) worker.leave()
+  }
+}
+
+function byOf({ id, name }: { readonly id: string; readonly name: string }): string {
+  return name || id
+}

@@ -1,0 +1,71 @@
+// What a person sent, as parts of a message to the model.
+import { errorLine } from '@hermes/contracts'
+import type { UserPart } from '@hermes/contracts/conversation'
+import type { IncomingAttachment, IncomingMessage, Platform } from '@hermes/contracts/platform'
+
+const MAX_IMAGE_BYTES = 10 * 1024 * 1024
+const MAX_FILE_BYTES = 128 * 1024 * 1024
+const WITHIN_MS = 60_000
+const MAX_QUOTED_CHARS = 500
+const MAX_NAME_CHARS = 240
+
+/** Keeps a file that came in; gives its absolute path. */
+export type KeepMedia = (bytes: Uint8Array, name: string) => Promise<string>
+
+/** Never rejects: what could not be brought is said in its place. */
+export async function partsOf(
+  message: IncomingMessage,
+  { platform, keep, isShared, signal }: { platform: Platform; keep: KeepMedia; isShared: boolean; signal: AbortSignal },
+): Promise<readonly UserPart[]> {
+  const { text, sender, replyTo, isForwarded, attachments } = message
+  const lines = [
+    ...(isShared ? [`[${inert(sender.name || sender.id)}]`] : []),
+    ...(replyTo && !replyTo.isOwn && replyTo.text ? [`[In reply to: "${inert(replyTo.text, MAX_QUOTED_CHARS)}"]`] : []),
+    ...(isForwarded ? ['[Forwarded; somebody else wrote this:]'] : []),
+    ...(text === '' ? [] : [text]),
+  ]
+  const files: UserPart[] = []
+  for (const attachment of attachments) files.push(await partOf(attachment, { platform, keep, signal }))
+  const words: readonly UserPart[] = lines.length === 0 ? [] : [{ type: 'text', text: lines.join('\n') }]
+  return [...words, ...files]
+}
+
+async function partOf(
+  attachment: IncomingAttachment,
+  { platform, keep, signal }: { platform: Platform; keep: KeepMedia; signal: AbortSignal },
+): Promise<UserPart> {
+  const name = inert(attachment.name ?? attachment.kind)
+  try {
+    const maxBytes = attachment.kind === 'image' ? MAX_IMAGE_BYTES : MAX_FILE_BYTES
+    const within = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)])
+    const bytes = await platform.download(attachment, { maxBytes, signal: within })
+    const mediaType = imageTypeOf(bytes)
+    if (attachment.kind === 'image' && mediaType)
+      return { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64'), name }
+    return { type: 'text', text: `[Attached ${attachment.kind}: ${await keep(bytes, name)}]` }
+  } catch (error) {
+    signal.throwIfAborted()
+    return {
+      type: 'text',
+      text: `[An attached ${attachment.kind} (${name}) could not be brought: ${errorLine(error)}]`,
+    }
+  }
+}
+
+/** By content: what a file is called says nothing. */
+function imageTypeOf(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes.subarray(0, 12)).toString('latin1')
+  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (head.startsWith('\x89PNG\r\n')) return 'image/png'
+  if (head.startsWith('GIF8')) return 'image/gif'
+  return head.startsWith('RIFF') && head.endsWith('WEBP') ? 'image/webp' : null
+}
+
+/** One line that looks like nothing but words. */
+function inert(text: string, max = MAX_NAME_CHARS): string {
+  return text
+    .replaceAll(/[\s[\]"]+/g, ' ')
+    .trim()
+    .slice(0, max)
+    .toWellFormed()
+}

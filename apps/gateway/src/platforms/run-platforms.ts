@@ -1,0 +1,266 @@
+// The chat platforms of a gateway while it runs: heard, answered, drained.
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { homeLayout } from '@hermes/config'
+import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
+import type { Platform, PlatformState } from '@hermes/contracts/platform'
+import { writePrivate } from '@hermes/files'
+import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
+import { createPairings, sendOutbox } from '@hermes/platform'
+import type { Runtime } from '@hermes/runtime'
+import type { Storage } from '@hermes/storage'
+import { Bubbles } from './bubbles.js'
+import { ChatCommandLine } from './chat-commands.js'
+import { ChatStore } from './chat-store.js'
+import { ChatView } from './chat-view.js'
+import { Dispatcher } from './dispatcher.js'
+import { type ConfiguredPlatform, lockAccount } from './open-platforms.js'
+import { createAccess } from './platform-access.js'
+import { Wake } from './wake.js'
+
+/** What is over goes after so long. */
+const KEEP_SENT_MS = 7 * 24 * 3_600_000
+const PRUNE_EVERY_MS = 6 * 3_600_000
+/** What was answered gets a moment to be sent. */
+const FLUSH_MS = 3_000
+const SEE_EVERY_MS = 1_000
+
+/** How a platform is doing. */
+export interface PlatformReport {
+  readonly name: string
+  readonly state: PlatformState
+  readonly heardAtMs: number | null
+  readonly atWork: number
+}
+
+/** Options of {@link runPlatforms}. */
+interface RunPlatformsOptions {
+  readonly home: string
+  readonly userHome: string
+  readonly runtime: Runtime
+  readonly host: SessionHost
+  readonly request: Omit<
+    OpenRequest,
+    'platform' | 'session' | 'sessionId' | 'user' | 'chatKey' | 'isGroup' | 'deliverTo'
+  > & {
+    readonly cwd: string
+  }
+  readonly logger: Logger
+}
+
+/** Platforms that are connected. */
+export interface RunningPlatforms {
+  /** Takes a delivery by webhook; `null` for a platform that takes none. */
+  receive(name: string, request: Request): Promise<Response> | null
+  reports(): readonly PlatformReport[]
+  /** Resolves when a platform is doing otherwise, or when the signal fires. */
+  changed(signal: AbortSignal): Promise<void>
+  /** Hears nothing more, and waits for what is being answered until the signal fires. Call before the host is closed. */
+  drain(signal: AbortSignal): Promise<void>
+  /** Sends for a moment what was answered, and lets go of all. Call after the host was closed. */
+  close(): Promise<void>
+}
+
+interface Connected {
+  readonly platform: Platform
+  readonly dispatcher: Dispatcher
+  readonly view: ChatView
+  readonly sending: Promise<void>
+}
+
+/**
+ * Connects the platforms of a home.
+ * @throws HermesError `gateway.account_taken`, `platform.bad_options`
+ */
+export async function runPlatforms(
+  configured: readonly ConfiguredPlatform[],
+  options: RunPlatformsOptions,
+): Promise<RunningPlatforms> {
+  const { runtime, host, userHome, logger } = options
+  const clock = systemClock
+  const storage = await runtime.storage()
+  const stopSending = new AbortController()
+  const releases: (() => void)[] = []
+  const connected: Connected[] = []
+  const [wake, changes] = [new Wake(), new Wake()]
+  const reader = await host.subscribe()
+  try {
+    for (const one of configured) {
+      releases.push(await lockAccount(one, userHome))
+      const platform = await one.create({ fetchTo: (address) => runtime.fetchTo(address), clock, logger })
+      connected.push(open({ one, platform, storage, wake, clock, signal: stopSending.signal }, options))
+    }
+  } catch (error) {
+    for (const release of releases) release()
+    throw error
+  }
+  const showing = showAll(reader, connected, logger)
+  const reports = () =>
+    connected.map(({ platform, dispatcher }) => ({
+      ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
+    }))
+  for (const { platform, dispatcher } of connected) {
+    await dispatcher.recover()
+    platform.connect({
+      hear: (event) => dispatcher.hear(event),
+      onState: (state) => {
+        const level = state.type === 'failed' ? 'error' : state.type === 'waiting' ? 'warn' : 'info'
+        const why = 'error' in state ? { error: state.error } : {}
+        logger[level](`${platform.name}: ${state.type}`, why)
+        changes.ring()
+      },
+    })
+  }
+  const seeing = seeAnswers(storage, connected, { clock, logger, signal: stopSending.signal })
+  const pruning = prune(storage, { clock, logger, signal: stopSending.signal })
+  return {
+    reports,
+    receive: (name, request) =>
+      connected.find(({ platform }) => platform.name === name)?.platform.receive?.(request) ?? null,
+    changed: changes.wait,
+    drain: async (signal) => {
+      await Promise.all(
+        connected.map(async ({ platform, dispatcher }) => {
+          await platform.close()
+          await dispatcher.drain(signal)
+        }),
+      )
+    },
+    close: async () => {
+      await untilSent(storage, connected, clock)
+      for (const { view } of connected) view.close()
+      stopSending.abort(new DOMException('The gateway stops.', 'AbortError'))
+      await Promise.all([reader.return(), pruning, seeing, ...connected.map(({ sending }) => sending)])
+      await showing
+      for (const release of releases) release()
+    },
+  }
+}
+
+interface Opening {
+  readonly one: ConfiguredPlatform
+  readonly platform: Platform
+  readonly storage: Storage
+  readonly wake: Wake
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+function open({ one, platform, storage, wake, clock, signal }: Opening, options: RunPlatformsOptions): Connected {
+  const { home, runtime, host, request, logger } = options
+  const { config, people } = runtime
+  const chats = new ChatStore({
+    meta: storage.meta,
+    personOf: people.personOf,
+    keys: {
+      groupSessionsPerUser: config.group_sessions_per_user,
+      threadSessionsPerUser: config.thread_sessions_per_user,
+    },
+  })
+  const pairings = createPairings({ folder: join(home, 'pairing'), clock })
+  const personOf = (user: string) => people.personOf({ platform: platform.name, user })
+  const { streaming } = config
+  const settings = { ...streaming, intervalMs: streaming.edit_interval * 1_000, threshold: streaming.buffer_threshold }
+  const bubbles = new Bubbles({ platform, redact: (text) => runtime.redact(text), settings, clock, logger })
+  const common = { platform, written: wake.ring, clock, logger }
+  const dispatcher = new Dispatcher({
+    ...{ ...common, chats, storage, host, request, pairings },
+    access: createAccess({ platform: platform.name, settings: one.access, pairings, personOf }),
+    commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
+    keep: keepIn(join(homeLayout(home).cache, 'media')),
+    busyMode: config.display.busy_input_mode,
+    requiresMention: one.requiresMention,
+  })
+  const workerOf = (sessionId: string) => dispatcher.workerOf(sessionId)
+  const view = new ChatView({ ...common, bubbles, workerOf, showsTyping: one.showsTyping })
+  const messageIdOf = (body: Readonly<Record<string, unknown>>) =>
+    typeof body['messageId'] === 'string' ? body['messageId'] : null
+  const sending = sendOutbox(
+    {
+      ...common,
+      outbox: storage.outbox,
+      replies: one.repliesTo,
+      written: wake.wait,
+      bubbleOf: async ({ body }) => {
+        const id = messageIdOf(body)
+        return id === null ? null : bubbles.take(id)
+      },
+      sent: ({ body }) => {
+        const id = messageIdOf(body)
+        if (id !== null) bubbles.forget(id)
+        wake.ring()
+      },
+    },
+    signal,
+  )
+  return { platform, dispatcher, view, sending }
+}
+
+/** Until the reader is left. Never rejects. */
+async function showAll(reader: EventReader, connected: readonly Connected[], logger: Logger): Promise<void> {
+  try {
+    for await (const event of reader) for (const { view } of connected) view.show(event)
+  } catch (error) {
+    if (!isAbort(error)) logger.error('Chats do not see any more what is under way.', { error: errorLine(error) })
+  }
+}
+
+/** What came in: named by nobody but us. */
+function keepIn(folder: string) {
+  return async (bytes: Uint8Array, name: string): Promise<string> => {
+    const safe =
+      name
+        .replaceAll(/[^\w.-]+/g, '_')
+        .replace(/^\.+/, '')
+        .slice(-80) || 'file'
+    const path = join(folder, `${randomUUID().slice(0, 8)}-${safe}`)
+    await writePrivate(path, bytes)
+    return path
+  }
+}
+
+/** Waits a moment for what stands in the outbox and is due. */
+async function untilSent({ outbox }: Storage, connected: readonly Connected[], clock: Clock): Promise<void> {
+  const untilMs = clock.now() + FLUSH_MS
+  const isDue = async ({ platform }: Connected) => {
+    const dueMs = await outbox.nextDue(platform.name)
+    return dueMs !== null && dueMs <= untilMs
+  }
+  while (clock.now() < untilMs) {
+    if (!(await Promise.all(connected.map(isDue))).includes(true)) return
+    await clock.sleep(50)
+  }
+}
+
+/** Looks for answers that came from other processes. Never rejects. */
+async function seeAnswers(
+  { approvals, questions }: Storage,
+  connected: readonly Connected[],
+  { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
+      for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
+    } catch (error) {
+      logger.warn('Answers could not be looked for.', { error: errorLine(error) })
+    }
+    await clock.sleep(SEE_EVERY_MS, signal).catch(() => undefined)
+  }
+}
+
+/** Forgets what was sent long ago. Never rejects. */
+async function prune(
+  { outbox }: Storage,
+  { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    await outbox
+      .prune(clock.now() - KEEP_SENT_MS)
+      .catch((error: unknown) =>
+        logger.warn('What was sent long ago could not be forgotten.', { error: errorLine(error) }),
+      )
+    await clock.sleep(PRUNE_EVERY_MS, signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,225 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { needs } from '@hermes/testkit/daemons'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type BrowserScene, openScene, PUBLIC } from './__fixtures__/scene.js'
+import { type Site, startSite } from './__fixtures__/site.js'
+import { findBrowser } from './launch/find-browser.js'
+
+const missing = await findBrowser({ env: process.env, executable: null }).then(
+  () => null,
+  () => 'no Chromium',
+)
+
+needs(missing)('the browser', () => {
+  let scene: BrowserScene
+  let site: Site
+  let dev: Site
+  const at = (path: string) => `http://site.test:${site.port}${path}`
+  const local = (path: string) => `http://localhost:${dev.port}${path}`
+  const page = (body: string) => `<!doctype html><title>T</title>${body}`
+  const open = (path: string, body: string) => {
+    site.pages[path] = page(body)
+    return scene.call('browser_navigate', { url: at(path) })
+  }
+  const refs = (text: string, what: string) =>
+    [...text.matchAll(new RegExp(`\\[(e\\d+)\\] ${what}`, 'g'))].map((match) => match[1]!)
+
+  beforeAll(async () => {
+    scene = await openScene()
+    site = await startSite(PUBLIC)
+    dev = await startSite('127.0.0.1')
+  })
+  afterEach(() => {
+    scene.denies = () => false
+    scene.requested.length = 0
+    site.seen.length = 0
+    dev.seen.length = 0
+  })
+  afterAll(async () => {
+    await scene[Symbol.asyncDispose]()
+    await site[Symbol.asyncDispose]()
+    await dev[Symbol.asyncDispose]()
+  })
+
+  it('shows what can be seen and acted on, with references', async () => {
+    const text = await open(
+      '/',
+      '<h1>Shop</h1><p>Welcome to <b>our</b> shop.</p><a href="/two">Second</a><label>Name <input value="Ann"></label><button disabled>Buy</button><select aria-label="Size"><option>S<option selected>M</select><input type=checkbox checked aria-label=Agree><input type=password value=geheim aria-label=Key><div style="display:none">secret</div><img alt="A cat" src="data:,">',
+    )
+    expect(text).toMatch(/heading 1 "Shop"\nWelcome to our shop\.\n\[e\d+\] link "Second"/)
+    expect(text).toMatch(/\[e\d+\] textbox "Name" = "Ann"/)
+    expect(text).toMatch(/button "Buy" \(disabled\)/)
+    expect(text).toMatch(/combobox "Size" = "M" of S \| M/)
+    expect(text).toMatch(/checkbox "Agree" \(checked\)/)
+    expect(text).toMatch(/password "Key" = "\(set\)"/)
+    expect(text).toContain('image "A cat"')
+    expect(text).not.toMatch(/secret|geheim/)
+  })
+
+  it('shows a page of 2,000 rows in 4 kB, and every row on request', async () => {
+    const rows = Array.from({ length: 2000 }, (_, at) => `<li><a href="/r${at}">Row ${at}</a> costs ${at}</li>`)
+    const text = await open('/rows', `<ul>${rows.join('')}</ul>`)
+    expect(text.length).toBeLessThan(4096)
+    expect(text).toMatch(/below: \d+ lines, \d+ links/)
+    expect(await scene.call('browser_snapshot', { find: 'Row 1999' })).toMatch(/\[e\d+\] link "Row 1999"\ncosts 1999/)
+    expect(await scene.call('browser_scroll', { direction: 'down' })).toMatch(/above: \d+ lines/)
+  })
+
+  it('clicks and types, and tells only what changed', async () => {
+    const text = await open(
+      '/form',
+      '<input id=a aria-label=Name><button onclick="o.textContent=\'Hello \'+a.value">Greet</button><p id=o></p><select aria-label=Size><option>S<option>M</select>',
+    )
+    const typed = await scene.call('browser_type', { ref: refs(text, 'textbox')[0], text: 'Zoë 日本語' })
+    expect(typed).toContain('= "Zoë 日本語"')
+    const clicked = await scene.call('browser_click', { ref: refs(text, 'button')[0] })
+    expect(clicked).toBe('Clicked button "Greet".\nChanged:\n+ Hello Zoë 日本語')
+    const size = refs(text, 'combobox')[0]
+    expect(await scene.call('browser_select', { ref: size, values: ['m'] })).toContain('Chose "M".')
+    await expect(scene.call('browser_select', { ref: size, values: ['XL'] })).rejects.toThrow('it has "S", "M"')
+    await expect(scene.call('browser_press', { key: 'Retrun' })).rejects.toThrow('There is no key "Retrun"')
+  })
+
+  it('follows links and goes back', async () => {
+    const text = await open('/one', '<a href="/next">Next</a>')
+    site.pages['/next'] = page('<h1>Next page</h1>')
+    expect(await scene.call('browser_click', { ref: refs(text, 'link')[0] })).toContain('heading 1 "Next page"')
+    expect(await scene.call('browser_back')).toContain('link "Next"')
+  })
+
+  it('is frozen by no dialog', async () => {
+    const text = await open('/alert', "<button onclick=\"alert('Sure?');this.textContent='after'\">x</button>")
+    const clicked = await scene.call('browser_click', { ref: refs(text, 'button')[0] })
+    expect(clicked).toContain('A dialog is open, and the page waits for it: alert "Sure?"')
+    await expect(scene.call('browser_snapshot')).rejects.toThrow('a dialog has to be answered first')
+    expect(await scene.call('browser_dialog', { action: 'accept' })).toContain('button "after"')
+    expect(await scene.call('browser_snapshot')).toContain('button "after"')
+  })
+
+  it('says at once that an element is gone, with the nearest equal one', async () => {
+    const text = await open(
+      '/stale',
+      '<div id=d><button>Buy</button></div><button onclick="d.innerHTML=\'<button>Buy</button>\'">New</button>',
+    )
+    const [buy, renew] = refs(text, 'button')
+    await scene.call('browser_click', { ref: renew })
+    await expect(scene.call('browser_click', { ref: buy })).rejects.toThrow(
+      /e\d+ \(button "Buy"\) is gone. The nearest equal one is \[e\d+\] button "Buy"/,
+    )
+  })
+
+  it('says what covers an element', async () => {
+    const text = await open(
+      '/covered',
+      '<button>Buy</button><div style="position:fixed;inset:0;background:white">Accept cookies</div>',
+    )
+    const clicking = scene.call('browser_click', { ref: refs(text, 'button')[0] })
+    await expect(clicking).rejects.toThrow('is covered by div "Accept cookies"')
+  })
+
+  it('acts within frames of both kinds and within shadow roots', async () => {
+    site.pages['/inner'] = page('<button onclick="this.textContent=\'done\'">press</button>')
+    await open(
+      '/frames',
+      `<div style="height:1500px">top</div><iframe src="/inner"></iframe><iframe src="http://other.test:${site.port}/inner"></iframe><p id=h></p><script>h.attachShadow({mode:'open'}).innerHTML='<button onclick="this.textContent=\\'done\\'">press</button>'</script>`,
+    )
+    const buttons = refs(await scene.call('browser_snapshot', { more: 1 }), 'button "press"')
+    expect(buttons).toHaveLength(3)
+    for (const ref of buttons) expect(await scene.call('browser_click', { ref })).toContain('button "done"')
+  })
+
+  it('tells of tabs that pages open, and shows them', async () => {
+    site.pages['/tab'] = page('<h1>Other tab</h1>')
+    const text = await open('/opens', '<a href="/tab" target=_blank>Open</a>')
+    let answers = await scene.call('browser_click', { ref: refs(text, 'link')[0] })
+    while (!answers.includes('opened tab')) answers += await scene.call('browser_wait', { seconds: 0.2 })
+    const number = Number(/opened tab (\d+)/.exec(answers)![1])
+    expect(await scene.call('browser_tabs', { action: 'select', tab: number })).toContain('heading 1 "Other tab"')
+    expect(await scene.call('browser_tabs', { action: 'close', tab: number })).not.toContain('Other tab')
+  })
+
+  it('gives pages of the public web no way to this machine', async () => {
+    dev.pages['/'] = page('near')
+    expect(await scene.call('browser_navigate', { url: local('/') })).toContain('near')
+    dev.seen.length = 0
+    const target = `http://127.0.0.1:${dev.port}`
+    const text = await open(
+      '/bad',
+      `<iframe src="${local('/frame')}"></iframe><img src="${target}/img"><script src="http://rebind.test:${dev.port}/js"></script><link rel=prefetch href="${local('/prefetch')}"><script>
+        for (const at of ['${target}', '${local('')}', 'http://[::1]:${dev.port}', 'http://2130706433:${dev.port}', 'http://0.0.0.0:${dev.port}', 'http://rebind.test:${dev.port}', 'http://169.254.169.254']) {
+          fetch(at + '/fetch', {mode: 'no-cors'}).catch(() => {}); navigator.sendBeacon(at + '/beacon', 'x'); try { new WebSocket(at.replace('http', 'ws') + '/ws') } catch {}
+        }
+        new Worker(URL.createObjectURL(new Blob(["fetch('${local('/worker')}', {mode: 'no-cors'})"])))
+        setTimeout(() => window.open('${local('/open')}'), 50)
+      </script><a href="${local('/link')}">go</a><form method=post action="${local('/form')}"><button>send</button></form>`,
+    )
+    expect(text).toContain('pages of the public web may not go')
+    expect(await scene.call('browser_click', { ref: refs(text, 'link')[0] })).toContain('may not go')
+    expect(await scene.call('browser_click', { ref: refs(text, 'button')[0] })).toContain('may not go')
+    site.pages['/redirect'] = (_request, response) =>
+      response.writeHead(302, { location: `${target}/redirected` }).end()
+    await expect(scene.call('browser_navigate', { url: at('/redirect') })).rejects.toThrow('may not go')
+    expect(dev.seen).toEqual([])
+  })
+
+  it('asks once for a near origin, and opens what it links to among the public pages', async () => {
+    await using other = await startSite('127.0.0.1', { '/': page(`<a href="${at('/out')}">out</a>`) })
+    site.pages['/out'] = page('<h1>Public</h1>')
+    const url = `http://localhost:${other.port}/`
+    scene.denies = ({ type }) => type === 'fetch'
+    await expect(scene.call('browser_navigate', { url })).rejects.toThrow('Not permitted')
+    expect(other.seen).toEqual([])
+    scene.denies = () => false
+    scene.requested.length = 0
+    const text = await scene.call('browser_navigate', { url })
+    await scene.call('browser_navigate', { url })
+    expect(scene.requested.filter((action) => action.type === 'fetch' && action.url === url)).toHaveLength(2)
+    expect(await scene.call('browser_click', { ref: refs(text, 'link')[0] }).catch(String)).toMatch(/is gone|Public/)
+    const again = await scene.call('browser_navigate', { url })
+    expect(await scene.call('browser_click', { ref: refs(again, 'link')[0] })).toContain('heading 1 "Public"')
+  })
+
+  it('opens nothing but http and https', async () => {
+    for (const url of ['file:///etc/passwd', 'chrome://version', 'data:text/html,x', 'javascript:alert(1)'])
+      await expect(scene.call('browser_navigate', { url })).rejects.toThrow('http and https')
+    for (const url of ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://metadata.google.internal/'])
+      await expect(scene.call('browser_navigate', { url })).rejects.toThrow('metadata')
+  })
+
+  it('keeps the cookies of sessions apart', async () => {
+    site.pages['/cookie'] = (request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'who=one' })
+        .end(request.headers.cookie ?? 'none')
+    await scene.call('browser_navigate', { url: at('/cookie') })
+    expect(await scene.call('browser_navigate', { url: at('/cookie') })).toContain('who=one')
+    expect(await scene.call('browser_navigate', { url: at('/cookie') }, 'two')).toContain('none')
+    await scene.sessions.end('two')
+  })
+
+  it('keeps cookies and address of a session that slept', async () => {
+    await scene.call('browser_navigate', { url: at('/cookie') })
+    await scene.sessions.get('one').close({ sleeps: true })
+    expect(scene.sessions.get('one').isAwake).toBe(false)
+    expect(await scene.call('browser_snapshot')).toMatch(/who=one[\s\S]*had been closed while idle/)
+  })
+
+  it('keeps four sessions awake at most', async () => {
+    for (const id of ['one', 'two', 'three', 'four', 'five'])
+      expect(await scene.call('browser_navigate', { url: at('/cookie') }, id)).toContain(
+        id === 'one' ? 'who=one' : 'none',
+      )
+    expect(scene.sessions.list().map(([, session]) => session.isAwake)).toEqual([false, true, true, true, true])
+    for (const id of ['two', 'three', 'four', 'five']) await scene.sessions.end(id)
+    expect(await scene.call('browser_snapshot')).toContain('who=one')
+  })
+
+  it('says that it was killed, and opens again', async () => {
+    await open('/kill', 'alive')
+    process.kill(-scene.pid!, 'SIGKILL')
+    await expect(scene.call('browser_snapshot')).rejects.toThrow(/gone|No page is open|closed/)
+    expect(await scene.call('browser_navigate', { url: at('/kill') })).toContain('alive')
+    expect(await readdir(join(scene.folder, 'cache'))).toHaveLength(1)
+  })
+})

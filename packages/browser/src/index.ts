@@ -1,0 +1,2 @@
+export type { BrowserOptions } from './browser-options.js'
+export { createBrowser, type HomeBrowser } from './extension.js'

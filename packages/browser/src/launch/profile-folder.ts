@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const NAME = /^run-(\d+)-(\w+)-\w+$/
+
+/** A folder for one browser, which is the profile of nobody: it goes with the browser, or with the next one that starts. */
+export async function makeProfileFolder(parent: string): Promise<string> {
+  await removeLeftFolders(parent)
+  const path = join(parent, `run-${process.pid}-${startTime(process.pid) ?? 'x'}-${randomBytes(4).toString('hex')}`)
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  return path
+}
+
+/** Never rejects. */
+export async function removeProfileFolder(path: string): Promise<void> {
+  // A browser that is ending still writes.
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(() => undefined)
+}
+
+/** Removes the folders of owners that have ended, however they did. Their browsers ended with them. */
+export async function removeLeftFolders(parent: string): Promise<readonly string[]> {
+  const names = await readdir(parent).catch(() => [])
+  const left = names.filter((name) => {
+    const [, pid, start] = NAME.exec(name) ?? []
+    return pid !== undefined && !isRunning(Number(pid), start!)
+  })
+  await Promise.all(left.map((name) => removeProfileFolder(join(parent, name))))
+  return left
+}
+
+/** The processes that have a browser, by their ids. */
+export async function runningOwners(parent: string): Promise<readonly number[]> {
+  const names = await readdir(parent).catch(() => [])
+  const owners = names.flatMap((name) => {
+    const [, pid, start] = NAME.exec(name) ?? []
+    return pid !== undefined && isRunning(Number(pid), start!) ? [Number(pid)] : []
+  })
+  return [...new Set(owners)]
+}
+
+function isRunning(pid: number, start: string): boolean {
+  const now = startTime(pid)
+  if (now !== null && start !== 'x') return now === start
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** When a process started, in ticks since the machine did; `null` where the system does not say. */
+function startTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}

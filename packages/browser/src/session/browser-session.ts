@@ -1,0 +1,439 @@
+import { errorLine, HermesError } from '@hermes/contracts'
+import type { ToolContext } from '@hermes/contracts/tool'
+import type { BrowserContext, Dialog, Page } from 'playwright-core'
+import type { BrowserOptions } from '../browser-options.js'
+import type { BrowserSettings } from '../settings.js'
+import type { BrowserProcess } from './browser-process.js'
+import { Gate } from './gate.js'
+import { Tab } from './tab.js'
+import { openZone, type Zone, type ZoneKind } from './zone.js'
+
+const MOST_TABS = 20
+const MOST_ERRORS = 50
+const MOST_NOTES = 8
+
+/** What a session keeps while its pages are closed. */
+interface Asleep {
+  readonly kind: ZoneKind
+  readonly url: string
+  readonly scrollY: number
+  readonly states: ReadonlyMap<ZoneKind, Awaited<ReturnType<BrowserContext['storageState']>>>
+}
+
+interface OpenDialog {
+  readonly dialog: Dialog
+  readonly tab: Tab
+}
+
+/** What a session's browser needs. */
+export interface SessionOptions {
+  readonly options: BrowserOptions
+  readonly settings: BrowserSettings
+  /** The browser that all sessions share, started where it does not run. */
+  readonly process: () => Promise<BrowserProcess>
+}
+
+/** The pages of one session, of which one call works at a time. */
+export class BrowserSession {
+  readonly #ports: SessionOptions
+  readonly #zones = new Map<ZoneKind, Promise<Zone>>()
+  readonly #tabs: Tab[] = []
+  readonly #dialogs: OpenDialog[] = []
+  readonly #notes: string[] = []
+  readonly #console: string[] = []
+  readonly gate: Gate
+  #current: Tab | null = null
+  #asleep: Asleep | null = null
+  #leadsOut: string | null = null
+  #nextTab = 1
+  #personMs = 0
+  #isAsking = 0
+  #noticed = false
+  #isOpening = false
+  #dialogOpened: (() => void) | null = null
+  #queue: Promise<unknown> = Promise.resolve()
+  #closing = new AbortController()
+  usedAtMs: number
+  isBusy = false
+
+  constructor(ports: SessionOptions) {
+    this.#ports = ports
+    this.usedAtMs = ports.options.clock.now()
+    this.gate = new Gate(ports.options, {
+      note: (text) => this.note(text),
+      leadsOut: (url) => {
+        this.#leadsOut = url
+      },
+      asking: (work) => this.#asking(work),
+    })
+  }
+
+  get isAwake(): boolean {
+    return this.#zones.size > 0
+  }
+
+  get tabs(): readonly Tab[] {
+    return this.#tabs
+  }
+
+  /** Newest last. */
+  get console(): readonly string[] {
+    return this.#console
+  }
+
+  clearConsole(): void {
+    this.#console.length = 0
+  }
+
+  isCurrent(tab: Tab): boolean {
+    return tab === this.#current
+  }
+
+  get dialog(): Dialog | null {
+    return this.#dialogs[0]?.dialog ?? null
+  }
+
+  /** Something that the next answer tells. */
+  note(text: string): void {
+    if (!this.#notes.includes(text)) this.#notes.push(text)
+  }
+
+  /**
+   * Does one thing after the other: what a call gives, and what happened beside it. It ends with a dialog that opens, the time for a call, a
+   * page that breaks or a browser that goes.
+   */
+  async run(context: ToolContext, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
+    const turn = this.#queue.then(() => this.#turn(context, work))
+    this.#queue = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** The page that calls are about. @throws HermesError `browser.no_page`. */
+  async page(): Promise<Tab> {
+    if (this.#asleep) await this.#wake(this.#asleep)
+    const tab = this.#current
+    if (!tab) throw new HermesError('No page is open. Open one with browser_navigate.', { code: 'browser.no_page' })
+    if (tab.isCrashed)
+      throw new HermesError('The page crashed. Open it again with browser_navigate.', { code: 'browser.page_failed' })
+    return tab
+  }
+
+  /** A page that may show what an address leads to: the current one if it is of that kind. */
+  async pageFor(url: string): Promise<Tab> {
+    const kind = this.gate.zoneOf(url)
+    if (this.#current?.zone.kind === kind && !this.#current.isCrashed) return this.#current
+    const zone = await this.#zone(kind)
+    const free = this.#tabs.find((tab) => tab.zone === zone && !tab.isCrashed && tab.page.url() === 'about:blank')
+    this.#current = free ?? (await this.#open(zone))
+    return this.#current
+  }
+
+  /** Makes a new page in place of the current one. */
+  async newPageFor(url: string): Promise<Tab> {
+    this.#current = await this.#open(await this.#zone(this.gate.zoneOf(url)))
+    return this.#current
+  }
+
+  /** Resolves once every page that was opened is a tab, or soon after. */
+  async knowsItsTabs(signal: AbortSignal): Promise<void> {
+    const tab = this.#current
+    if (!tab) return
+    const { guard } = await this.#ports.process()
+    const isMissing = () =>
+      this.#tabs.filter(({ zone }) => zone === tab.zone).length < Math.min(guard.pagesOf(tab.zone.contextId), MOST_TABS)
+    for (let tries = 0; tries < 50 && isMissing(); tries++) {
+      signal.throwIfAborted()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  switchTo(number: number): Tab {
+    const tab = this.#tabs.find((one) => one.number === number)
+    if (!tab) throw new HermesError(`There is no tab ${number}.`, { code: 'browser.no_page' })
+    this.#current = tab
+    return tab
+  }
+
+  /** An address that a page of this machine or its network led to, once. */
+  takeLeadingOut(): string | null {
+    const url = this.#leadsOut
+    this.#leadsOut = null
+    return url
+  }
+
+  /** Answers the dialog that is open. @throws HermesError `browser.no_dialog`. */
+  async answerDialog(accepts: boolean, text?: string): Promise<string> {
+    const open = this.#dialogs.shift()
+    if (!open) throw new HermesError('No dialog is open.', { code: 'browser.no_dialog' })
+    const { dialog } = open
+    await (accepts ? dialog.accept(text) : dialog.dismiss()).catch(() => undefined)
+    return `${accepts ? 'Accepted' : 'Dismissed'} the ${dialog.type()} ${JSON.stringify(dialog.message().slice(0, 200))}.`
+  }
+
+  /** Closes all pages; cookies, address and scroll position are kept with `sleeps`. Never rejects. */
+  async close({ sleeps = false } = {}): Promise<void> {
+    if (sleeps && this.#current && !this.dialog) this.#asleep = await this.#remember(this.#current).catch(() => null)
+    else if (!sleeps) this.#asleep = null
+    const zones = [...this.#zones.values()]
+    this.#closing.abort()
+    this.#closing = new AbortController()
+    this.#zones.clear()
+    this.#tabs.length = 0
+    this.#dialogs.length = 0
+    this.#current = null
+    await Promise.all(zones.map((zone) => zone.then((one) => one.close()).catch(() => undefined)))
+  }
+
+  async #turn(context: ToolContext, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
+    const over = new AbortController()
+    const signal = AbortSignal.any([context.signal, over.signal])
+    signal.throwIfAborted()
+    this.gate.enter(context)
+    this.isBusy = true
+    this.#personMs = 0
+    this.#leadsOut = null
+    try {
+      const working = work(signal)
+      working.catch(() => undefined)
+      const text = await Promise.race([working, this.#interruptions(signal)])
+      if (this.gate.failure !== null) throw this.gate.failure
+      return [text, ...this.#happened()].filter((line) => line !== '').join('\n')
+    } catch (error) {
+      if (this.gate.failure !== null) throw this.gate.failure
+      throw this.#withNotes(error)
+    } finally {
+      over.abort()
+      this.gate.leave()
+      this.isBusy = false
+      this.usedAtMs = this.#ports.options.clock.now()
+      this.#dialogOpened = null
+    }
+  }
+
+  /** What ends a call before its work: resolves with words for a dialog, rejects otherwise. */
+  #interruptions(signal: AbortSignal): Promise<string> {
+    return new Promise((resolve, reject) => {
+      // The browser needs a moment to say what became of the click that opened it.
+      this.#dialogOpened = () => resolve('')
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      void this.#timeIsUp(signal).then(
+        (error) => reject(error),
+        () => undefined,
+      )
+    })
+  }
+
+  async #timeIsUp(signal: AbortSignal): Promise<HermesError> {
+    const { clock } = this.#ports.options
+    const { commandMs } = this.#ports.settings
+    const start = clock.now()
+    for (;;) {
+      const left = commandMs + this.#personMs - (clock.now() - start)
+      if (left <= 0 && this.#isAsking === 0) break
+      await clock.sleep(Math.max(left, 500), signal)
+    }
+    return new HermesError(
+      `The page did not get there within ${commandMs / 1000} s. It may still be loading: look with browser_snapshot, or wait with browser_wait.`,
+      { code: 'browser.timeout' },
+    )
+  }
+
+  async #asking<T>(work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#ports.options
+    const start = clock.now()
+    this.#isAsking++
+    try {
+      return await work()
+    } finally {
+      this.#isAsking--
+      this.#personMs += clock.now() - start
+    }
+  }
+
+  /** What happened beside a call, once. */
+  #happened(): readonly string[] {
+    const { dialog } = this
+    const notes = this.#notes.splice(0)
+    const left = notes.length - MOST_NOTES
+    return [
+      ...notes.slice(0, MOST_NOTES),
+      ...(left > 0 ? [`(${left} more notes)`] : []),
+      ...(dialog
+        ? [`A dialog is open, and the page waits for it: ${describeDialog(dialog)}. Answer it with browser_dialog.`]
+        : []),
+    ]
+  }
+
+  #withNotes(error: unknown): unknown {
+    if (!(error instanceof Error) || error.name === 'AbortError') return error
+    const notes = this.#happened()
+    const isOurs = HermesError.isInstance(error)
+    const line = isOurs ? errorLine(error) : driverLine(error)
+    return new HermesError([line, ...notes].join('\n'), { code: isOurs ? error.code : 'browser.failed', cause: error })
+  }
+
+  #zone(kind: ZoneKind): Promise<Zone> {
+    const known = this.#zones.get(kind)
+    if (known) return known
+    const opening = this.#openZone(kind)
+    this.#zones.set(kind, opening)
+    opening.catch(() => this.#zones.delete(kind))
+    return opening
+  }
+
+  async #openZone(kind: ZoneKind): Promise<Zone> {
+    const { process } = this.#ports
+    const running = await process()
+    if (running.notice !== null && !this.#noticed) this.note(running.notice)
+    this.#noticed = true
+    const zone = await openZone({
+      kind,
+      browser: running.browser,
+      guard: running.guard,
+      connect: this.gate.connect(kind),
+      mayOpen: this.gate.mayOpen(kind),
+      storageState: this.#asleep?.states.get(kind),
+    })
+    for (const page of zone.context.pages()) await this.#adopt(running, zone, page)
+    zone.context.on('page', (page) => {
+      void this.#tellOfTab(running, zone, page).catch(() => undefined)
+    })
+    void running.hub.closed.then(() => this.#lost(zone))
+    return zone
+  }
+
+  async #tellOfTab(running: BrowserProcess, zone: Zone, page: Page): Promise<void> {
+    const isOurs = this.#isOpening
+    const tab = await this.#adopt(running, zone, page)
+    if (tab && !isOurs) this.note(`The page opened tab ${tab.number}: browser_tabs shows it.`)
+  }
+
+  #lost(zone: Zone): void {
+    if (!this.#zones.has(zone.kind)) return
+    void this.close()
+  }
+
+  async #open(zone: Zone): Promise<Tab> {
+    const running = await this.#ports.process()
+    this.#isOpening = true
+    try {
+      return (await this.#adopt(running, zone, await zone.context.newPage()))!
+    } finally {
+      this.#isOpening = false
+    }
+  }
+
+  async #adopt(running: BrowserProcess, zone: Zone, page: Page): Promise<Tab | null> {
+    const known = this.#tabs.find((tab) => tab.page === page)
+    if (known) return known
+    if (this.#tabs.length >= MOST_TABS) {
+      this.note(`The page opens more than ${MOST_TABS} tabs; the others were closed.`)
+      await page.close().catch(() => undefined)
+      return null
+    }
+    const session = await zone.context.newCDPSession(page)
+    const { targetInfo } = await session.send('Target.getTargetInfo')
+    await session.detach()
+    const twice = this.#tabs.find((tab) => tab.page === page)
+    if (twice) return twice
+    const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId: targetInfo.targetId })
+    this.#tabs.push(tab)
+    page.on('dialog', (dialog) => this.#dialogCame({ dialog, tab }))
+    page.on('console', (message) => {
+      const isIcon = message.location().url.endsWith('/favicon.ico')
+      if (message.type() === 'error' && !isIcon) this.#log(`error: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => this.#log(`uncaught: ${error.message}`))
+    page.on('crash', () => this.note(`Tab ${tab.number} crashed.`))
+    page.on('close', () => this.#closed(tab))
+    return tab
+  }
+
+  #closed(tab: Tab): void {
+    const at = this.#tabs.indexOf(tab)
+    if (at >= 0) this.#tabs.splice(at, 1)
+    if (this.#current === tab) this.#current = this.#tabs.at(-1) ?? null
+  }
+
+  #log(text: string): void {
+    const line = text.replace(/\s+/g, ' ').slice(0, 300)
+    this.#console.push(line)
+    if (this.#console.length > MOST_ERRORS) this.#console.shift()
+    if (this.isBusy) this.note(`Console ${line.slice(0, 200)}`)
+  }
+
+  #dialogCame(open: OpenDialog): void {
+    const { dialog } = open
+    const { dialogs, dialogMs } = this.#ports.settings
+    if (dialogs !== 'must_respond') {
+      const accepts = dialogs === 'auto_accept' || dialog.type() === 'beforeunload'
+      this.note(`${accepts ? 'Accepted' : 'Dismissed'} by itself: ${describeDialog(dialog)}.`)
+      void (accepts ? dialog.accept() : dialog.dismiss()).catch(() => undefined)
+      return
+    }
+    this.#dialogs.push(open)
+    open.tab.page.once('close', () => this.#dropDialog(open))
+    void this.#dismissLater(open, dialogMs)
+    this.#dialogOpened?.()
+  }
+
+  async #dismissLater(open: OpenDialog, ms: number): Promise<void> {
+    try {
+      await this.#ports.options.clock.sleep(ms, this.#closing.signal)
+    } catch {
+      return
+    }
+    if (!this.#dropDialog(open)) return
+    this.note(`Nobody answered within ${ms / 1000} s, so it was dismissed: ${describeDialog(open.dialog)}.`)
+    await open.dialog.dismiss().catch(() => undefined)
+  }
+
+  #dropDialog(open: OpenDialog): boolean {
+    const at = this.#dialogs.indexOf(open)
+    if (at >= 0) this.#dialogs.splice(at, 1)
+    return at >= 0
+  }
+
+  async #remember({ page, zone }: Tab): Promise<Asleep> {
+    const states = new Map<ZoneKind, Awaited<ReturnType<BrowserContext['storageState']>>>()
+    for (const [kind, opening] of this.#zones) states.set(kind, await (await opening).context.storageState())
+    const scrollY = await page.evaluate('window.scrollY').catch(() => 0)
+    return { kind: zone.kind, url: page.url(), scrollY: Number(scrollY) || 0, states }
+  }
+
+  async #wake(asleep: Asleep): Promise<void> {
+    const zone = await this.#zone(asleep.kind)
+    this.#current = this.#tabs.find((tab) => tab.zone === zone) ?? (await this.#open(zone))
+    this.#asleep = null
+    if (!/^https?:/.test(asleep.url)) return
+    await this.#current.page.goto(asleep.url, { waitUntil: 'domcontentloaded' }).catch(() => undefined)
+    await this.#current.page.evaluate(`window.scrollTo(0, ${asleep.scrollY})`).catch(() => undefined)
+    this.note('The page had been closed while idle, and was opened again: what was typed into it is gone.')
+  }
+}
+
+function describeDialog(dialog: Dialog): string {
+  const text = JSON.stringify(dialog.message().slice(0, 500))
+  const value = dialog.type() === 'prompt' ? ` (default ${JSON.stringify(dialog.defaultValue().slice(0, 100))})` : ''
+  return dialog.type() === 'beforeunload' ? 'the page asks whether to leave it' : `${dialog.type()} ${text}${value}`
+}
+
+/** The first line of what the driver throws, without its call log. */
+function driverLine({ message }: Error): string {
+  const line = message.split('\n')[0]!.replace(/^\w+\.\w+: /, '')
+  const known: readonly (readonly [RegExp, string])[] = [
+    [
+      /net::ERR_NAME_NOT_RESOLVED|net::ERR_TUNNEL_CONNECTION_FAILED/,
+      'The site cannot be reached: its name leads nowhere, it does not answer, or it may not be connected to.',
+    ],
+    [/net::ERR_BLOCKED_BY_CLIENT/, 'The page was not opened.'],
+    [/net::ERR_CERT_\w+/, 'The certificate of the site is not valid, so it was not opened.'],
+    [/net::ERR_ABORTED/, 'The page was not opened.'],
+    [
+      /Target page, context or browser has been closed|Target closed/,
+      'The page was closed meanwhile. Open it again with browser_navigate.',
+    ],
+    [/Page crashed/, 'The page crashed. Open it again with browser_navigate.'],
+  ]
+  return known.find(([pattern]) => pattern.test(line))?.[1] ?? line.slice(0, 300)
+}

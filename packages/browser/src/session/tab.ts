@@ -1,0 +1,257 @@
+import { HermesError } from '@hermes/contracts'
+import type { Page, Request } from 'playwright-core'
+import type { Found, Located, PageNode } from '../page/page-node.js'
+import { lineOf, type Snapshot } from '../page/snapshot-text.js'
+import { type FramePlace, Worlds } from '../page/worlds.js'
+import type { BrowserProcess } from './browser-process.js'
+import type { Zone } from './zone.js'
+
+/** Nodes of one document; a page with more says so. */
+const MOST_NODES = 6_000
+const MOST_FRAMES = 30
+const QUIET_MS = 1_500
+const DOCUMENT_MS = 15_000
+
+interface KnownRef {
+  readonly place: FramePlace
+  readonly role: string
+  readonly name: string
+}
+
+/** One page of a session. */
+export class Tab {
+  readonly page: Page
+  readonly zone: Zone
+  readonly number: number
+  readonly #worlds: Worlds
+  readonly #targetId: string
+  readonly #refs = new Map<string, KnownRef>()
+  readonly #busy = new Set<Request>()
+  #navigation: Request | null = null
+  #nextRef = 1
+  #latest: Snapshot | null = null
+  isCrashed = false
+
+  constructor(
+    process: BrowserProcess,
+    {
+      page,
+      zone,
+      number,
+      targetId,
+    }: { readonly page: Page; readonly zone: Zone; readonly number: number; readonly targetId: string },
+  ) {
+    this.page = page
+    this.zone = zone
+    this.number = number
+    this.#targetId = targetId
+    this.#worlds = new Worlds(process.hub, process.guard)
+    page.on('request', (request) => this.#begun(request))
+    const over = (request: Request) => {
+      this.#busy.delete(request)
+      if (this.#navigation === request) this.#navigation = null
+    }
+    page.on('requestfinished', over)
+    page.on('requestfailed', over)
+    page.on('framenavigated', (frame) => {
+      if (frame === page.mainFrame()) this.#navigation = null
+    })
+    page.on('crash', () => {
+      this.isCrashed = true
+    })
+  }
+
+  /** What was last shown of it. */
+  get latest(): Snapshot | null {
+    return this.#latest
+  }
+
+  /** The page as it is now. `scope` is the reference of an element to stay within. */
+  async snapshot(scope?: string): Promise<Snapshot> {
+    const known = scope === undefined ? null : this.#known(scope)
+    const place = known?.place ?? this.#main()
+    const found = await this.#collect(place, scope)
+    const nodes = await this.#withFrames(place, found, { left: MOST_FRAMES })
+    const { url, title, scroll, isCut } = found
+    const snapshot = { nodes, lines: nodes.map(lineOf), url, title, scroll, isCut }
+    if (scope === undefined) this.#latest = snapshot
+    return snapshot
+  }
+
+  /** Where an element is now, in the window. @throws HermesError `browser.stale_ref`, `browser.cannot_click`. */
+  async locate(
+    ref: string,
+  ): Promise<{ readonly x: number; readonly y: number; readonly tag: string; readonly inputType: string }> {
+    const { place } = this.#known(ref)
+    await this.#reveal(place)
+    const located = await this.#worlds.call(place, 'locate', ref)
+    if (located.type !== 'at') throw await this.#whyNot(ref, located)
+    const offset = await this.#offset(place)
+    return { ...located, x: located.x + offset.x, y: located.y + offset.y }
+  }
+
+  /** Calls a function of the page script about an element. */
+  async onElement<Name extends 'focus' | 'choose'>(
+    ref: string,
+    name: Name,
+    argument: Parameters<import('../page/page-node.js').PageScript[Name]>[1],
+  ): Promise<ReturnType<import('../page/page-node.js').PageScript[Name]>> {
+    const { place } = this.#known(ref)
+    await this.#reveal(place)
+    const result = await this.#worlds.call(place, name, ...([ref, argument] as never))
+    const type = (result as { readonly type: string }).type
+    if (type === 'gone' || type === 'hidden' || type === 'disabled') throw await this.#whyNot(ref, { type })
+    return result as never
+  }
+
+  async scroll(options: {
+    readonly ref?: string
+    readonly by: number
+  }): Promise<{ readonly y: number; readonly height: number }> {
+    const place = options.ref === undefined ? this.#main() : this.#known(options.ref).place
+    const scrolled = await this.#worlds.call(place, 'scroll', options)
+    if (scrolled === null) throw await this.#whyNot(options.ref!, { type: 'gone' })
+    return scrolled
+  }
+
+  shows(text: string): Promise<boolean> {
+    return this.#worlds.call(this.#main(), 'shows', { text })
+  }
+
+  images(): Promise<
+    readonly { readonly src: string; readonly alt: string; readonly width: number; readonly height: number }[]
+  > {
+    return this.#worlds.call(this.#main(), 'images', { max: 50 })
+  }
+
+  /** How a person calls an element: as it was last shown. */
+  describe(ref: string): string {
+    const { role, name } = this.#known(ref)
+    return `${role}${name === '' ? '' : ` ${JSON.stringify(name)}`}`
+  }
+
+  /** Marks what is under way already, so that {@link settle} waits for what comes after. */
+  mark(): void {
+    this.#busy.clear()
+  }
+
+  /** Resolves once what an action began has come to rest: a new document is there, what it asked for has been answered, or time is up. */
+  async settle(signal: AbortSignal): Promise<void> {
+    await pause(25, signal)
+    const since = performance.now()
+    while (this.#navigation !== null && performance.now() - since < DOCUMENT_MS) await pause(20, signal)
+    while (performance.now() - since < DOCUMENT_MS && !(await this.#isReady())) await pause(20, signal)
+    const quiet = performance.now()
+    while (this.#busy.size > 0 && performance.now() - quiet < QUIET_MS) await pause(20, signal)
+  }
+
+  #begun(request: Request): void {
+    const isMain = request.isNavigationRequest() && request.frame() === this.page.mainFrame()
+    if (isMain) this.#navigation = request
+    if (isMain || /^(?:xhr|fetch|script|document)$/.test(request.resourceType())) this.#busy.add(request)
+  }
+
+  /** A document that cannot be asked is about to be another one. */
+  #isReady(): Promise<boolean> {
+    return this.#worlds.call(this.#main(), 'isReady').catch((error: unknown) => {
+      if (HermesError.isInstance(error) && error.code !== 'browser.lost') return false
+      throw error
+    })
+  }
+
+  #main(): FramePlace {
+    return { frameId: this.#targetId, parent: null }
+  }
+
+  async #collect(place: FramePlace, scope?: string): Promise<Found> {
+    const found = await this.#worlds.call(place, 'collect', {
+      start: this.#nextRef,
+      max: MOST_NODES,
+      ...(scope === undefined ? {} : { scope }),
+    })
+    this.#nextRef = found.next
+    for (const { ref, role, name } of found.nodes) if (ref !== undefined) this.#refs.set(ref, { place, role, name })
+    return found
+  }
+
+  /** Puts what is in frames where they stand. Those out of sight are read too, up to a number. */
+  async #withFrames(place: FramePlace, { nodes }: Found, budget: { left: number }): Promise<readonly PageNode[]> {
+    const all: PageNode[] = []
+    for (const node of nodes) {
+      all.push(node)
+      if (node.frame === undefined || budget.left-- <= 0) continue
+      try {
+        const inner = await this.#worlds.frameAt(place, { index: node.frame, ref: node.ref! })
+        if (!inner) continue
+        const found = await this.#collect(inner)
+        const within = await this.#withFrames(inner, found, budget)
+        all.push(...within.map((one) => (node.inView ? one : { ...one, inView: false })))
+      } catch (error) {
+        // A frame that cannot be read keeps its line.
+        if (!HermesError.isInstance(error) || error.code === 'browser.lost') throw error
+      }
+    }
+    return all
+  }
+
+  #known(ref: string): KnownRef {
+    const known = this.#refs.get(ref)
+    if (known) return known
+    throw new HermesError(`There is no element ${ref}. References look like e12 and come with each snapshot.`, {
+      code: 'browser.stale_ref',
+    })
+  }
+
+  async #whyNot(ref: string, located: { readonly type: string; readonly by?: string } | Located): Promise<HermesError> {
+    const { role, name } = this.#known(ref)
+    const what = `${ref} (${role}${name === '' ? '' : ` ${JSON.stringify(name)}`})`
+    switch (located.type) {
+      case 'gone': {
+        const { nodes } = await this.snapshot()
+        const equal = nodes.find((node) => node.ref !== undefined && node.role === role && node.name === name)
+        const near =
+          equal ?? nodes.find((node) => node.ref !== undefined && node.role === role && isAlike(node.name, name))
+        const hint = near
+          ? `The nearest equal one is ${lineOf(near)}.`
+          : 'Nothing like it is there now: browser_snapshot.'
+        return new HermesError(`${what} is gone. ${hint}`, { code: 'browser.stale_ref' })
+      }
+      case 'covered':
+        return cannot(`${what} is covered by ${(located as { readonly by: string }).by}. Deal with that first.`)
+      case 'disabled':
+        return cannot(`${what} is disabled.`)
+      case 'moving':
+        return cannot(`${what} keeps moving. Wait for it with browser_wait, then try again.`)
+      default:
+        return cannot(`${what} is not visible. Open what holds it first, or take another snapshot.`)
+    }
+  }
+
+  /** Scrolls the frames around a place into the window. */
+  async #reveal({ parent }: FramePlace): Promise<void> {
+    if (!parent) return
+    await this.#reveal(parent.place)
+    await this.#worlds.call(parent.place, 'locate', parent.ref)
+  }
+
+  async #offset({ parent }: FramePlace): Promise<{ readonly x: number; readonly y: number }> {
+    if (!parent) return { x: 0, y: 0 }
+    const box = (await this.#worlds.call(parent.place, 'frameBox', parent.ref)) ?? { x: 0, y: 0 }
+    const around = await this.#offset(parent.place)
+    return { x: box.x + around.x, y: box.y + around.y }
+  }
+}
+
+function cannot(text: string): HermesError {
+  return new HermesError(text, { code: 'browser.cannot_act' })
+}
+
+function isAlike(left: string, right: string): boolean {
+  const [one, two] = [left.toLowerCase(), right.toLowerCase()]
+  return one !== '' && two !== '' && (one.includes(two) || two.includes(one))
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise((resolve) => setTimeout(resolve, ms))
+}

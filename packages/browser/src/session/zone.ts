@@ -1,0 +1,64 @@
+import type { Browser, BrowserContext } from 'playwright-core'
+import type { DocumentGuard, MayOpen } from '../guard/document-guard.js'
+import { type Connect, type LoopbackProxy, startProxy } from '../guard/proxy.js'
+
+/**
+ * Pages of the public web and those of this machine or its networks never share a context: what the one may reach, the other may not, whatever
+ * a page tries.
+ */
+export type ZoneKind = 'public' | 'near'
+
+/** Cookies and pages of one kind, and the only way they have out. */
+export interface Zone {
+  readonly kind: ZoneKind
+  readonly context: BrowserContext
+  readonly contextId: string
+  close(): Promise<void>
+}
+
+/** What {@link openZone} needs. */
+export interface ZoneOptions {
+  readonly kind: ZoneKind
+  readonly browser: Browser
+  readonly guard: DocumentGuard
+  readonly connect: Connect
+  readonly mayOpen: MayOpen
+  /** Cookies and storage to begin with. */
+  readonly storageState?: Awaited<ReturnType<BrowserContext['storageState']>> | undefined
+}
+
+const VIEWPORT = { width: 1280, height: 800 }
+
+/** A context behind a proxy of its own, with one empty page. */
+export async function openZone(options: ZoneOptions): Promise<Zone> {
+  const { kind, browser, guard, connect, mayOpen, storageState } = options
+  const proxy: LoopbackProxy = await startProxy(connect)
+  try {
+    const context = await browser.newContext({
+      viewport: VIEWPORT,
+      // A self-signed certificate is part of the question about a near address.
+      ignoreHTTPSErrors: kind === 'near',
+      proxy: { server: `http://127.0.0.1:${proxy.port}`, bypass: '<-loopback>' },
+      ...(storageState ? { storageState } : {}),
+    })
+    const page = await context.newPage()
+    const session = await context.newCDPSession(page)
+    const { targetInfo } = await session.send('Target.getTargetInfo')
+    await session.detach()
+    const contextId = targetInfo.browserContextId!
+    guard.watch(contextId, mayOpen)
+    return {
+      kind,
+      context,
+      contextId,
+      async close() {
+        guard.forget(contextId)
+        await context.close().catch(() => undefined)
+        await proxy.close()
+      },
+    }
+  } catch (error) {
+    await proxy.close()
+    throw error
+  }
+}

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openTrust } from './folder-trust.js'
+
+let root = ''
+let home = ''
+let project = ''
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-trust-')))
+  home = join(root, 'home')
+  project = join(root, 'project')
+  await mkdir(join(project, '.git'), { recursive: true })
+})
+afterEach(() => rm(root, { recursive: true }))
+
+const open = (trustedNow?: string) => openTrust({ home, trustedNow, now: () => 7 })
+const put = async (path: string, text: string) => {
+  await mkdir(dirname(join(project, path)), { recursive: true })
+  await writeFile(join(project, path), text)
+}
+
+describe('trust in a project', () => {
+  it('is not there before a person gave it, and is kept for what is there then', async () => {
+    await put('AGENTS.md', 'Be brief.')
+    await put('.claude/settings.json', '{"hooks":{}}')
+    const trust = open()
+    expect(await trust.isTrusted(project)).toBe(false)
+    expect(await trust.answer(project, true)).toEqual({
+      folder: project,
+      state: 'trusted',
+      brings: [
+        { kind: 'instructions', paths: ['AGENTS.md'] },
+        { kind: 'hooks', paths: ['.claude/settings.json'] },
+      ],
+      changed: [],
+    })
+    expect(await open().isTrusted(project)).toBe(true)
+    expect((await stat(join(home, 'trust.json'))).mode & 0o777).toBe(0o600)
+    expect(await open().list()).toEqual([{ folder: project, isTrusted: true, atMs: 7 }])
+  })
+
+  it('counts for folders below the root of the repository, and through links', async () => {
+    await mkdir(join(project, 'inner'))
+    await symlink(project, join(root, 'link'))
+    await open().answer(join(root, 'link'), true)
+    expect(await open().isTrusted(join(project, 'inner'))).toBe(true)
+    expect(await open().isTrusted(root)).toBe(false)
+  })
+
+  it.each([
+    ['a file that changed', () => put('.claude/hooks/check.sh', 'rm -rf ~'), '.claude/hooks/check.sh'],
+    ['a file that came', () => put('.hermes/plugins/new/plugin.json', '{}'), '.hermes/plugins/new/plugin.json'],
+    ['a file that went', () => rm(join(project, '.claude/hooks/check.sh')), '.claude/hooks/check.sh'],
+    ['a link in the place of a file', () => relink('.claude/hooks/check.sh'), '.claude/hooks/check.sh'],
+  ])('ends with %s', async (_, change, changed) => {
+    await put('.claude/hooks/check.sh', 'true')
+    await put('other/README.md', 'not covered')
+    const trust = open()
+    await trust.answer(project, true)
+    await put('other/README.md', 'still not covered')
+    expect(await trust.isTrusted(project)).toBe(true)
+    await change()
+    expect(await trust.isTrusted(project)).toBe(false)
+    expect(await trust.look(project)).toMatchObject({ state: 'changed', changed: [changed] })
+  })
+
+  it('that was refused is asked about again once something changed', async () => {
+    await put('AGENTS.md', 'one')
+    await open().answer(project, false)
+    expect((await open().look(project)).state).toBe('declined')
+    await put('AGENTS.md', 'two')
+    expect((await open().look(project)).state).toBe('unknown')
+  })
+
+  it('is taken back, also for a folder that is gone', async () => {
+    await open().answer(project, true)
+    await rm(project, { recursive: true })
+    expect(await open().isTrusted(project)).toBe(false)
+    expect(await open().remove(project)).toBe(true)
+    expect(await open().remove(project)).toBe(false)
+    expect(await open().list()).toEqual([])
+  })
+
+  it('for now is kept nowhere, and ends with a change too', async () => {
+    await put('AGENTS.md', 'one')
+    const trust = open(project)
+    expect(await trust.isTrusted(project)).toBe(true)
+    expect(await open().isTrusted(project)).toBe(false)
+    await put('AGENTS.md', 'two')
+    expect(await trust.isTrusted(project)).toBe(false)
+    await expect(readFile(join(home, 'trust.json'))).rejects.toThrow('ENOENT')
+  })
+
+  it('is nobody’s where the file of answers is damaged', async () => {
+    await open().answer(project, true)
+    await writeFile(join(home, 'trust.json'), '{"folders": [{"folder"')
+    expect(await open().isTrusted(project)).toBe(false)
+  })
+
+  it('does not end in a folder that links to itself, and refuses one that brings too much', async () => {
+    await mkdir(join(project, '.hermes/skills'), { recursive: true })
+    await symlink('..', join(project, '.hermes/skills/loop'))
+    expect((await open().answer(project, true)).state).toBe('trusted')
+    await mkdir(join(project, '.agents/skills'), { recursive: true })
+    await Promise.all(Array.from({ length: 2_001 }, (_, at) => writeFile(join(project, '.agents/skills', `${at}`), '')))
+    await expect(open().answer(project, true)).rejects.toMatchObject({ code: 'config.too_much_to_trust' })
+  })
+
+  it('is an error of one line for a folder that is not there', async () => {
+    await expect(open().answer(join(root, 'none'), true)).rejects.toThrow(`There is no folder ${join(root, 'none')}.`)
+  })
+})
+
+async function relink(path: string): Promise<void> {
+  await rm(join(project, path))
+  await writeFile(join(root, 'elsewhere'), 'true')
+  await symlink(join(root, 'elsewhere'), join(project, path))
+}

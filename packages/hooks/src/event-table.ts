@@ -1,0 +1,149 @@
+// Which event of which form of hook file is which point of a run. What has no point here is named, with the reason, when the file is read.
+import type { HookName } from '@hermes/contracts/extension'
+
+/** Who wrote down how hooks look: the `hooks` section of config.yaml, Claude Code's settings, Codex' hooks.json. */
+export type HookForm = 'hermes' | 'claude' | 'codex'
+
+/** A point of a run that hooks have an event for. */
+export type Point = Extract<
+  HookName,
+  | 'session-start'
+  | 'input'
+  | 'before-model-call'
+  | 'after-model-call'
+  | 'before-tool-call'
+  | 'approval-request'
+  | 'approval-resolve'
+  | 'child-started'
+  | 'child-ended'
+  | 'tool-result'
+  | 'answer'
+  | 'compaction'
+  | 'run-end'
+  | 'session-end'
+>
+
+/** When, of all times at which a point is reached, an event happens. Default: each time. */
+type When = 'root' | 'child' | 'succeeded' | 'failed' | 'run-failed' | 'answered' | 'terminal'
+
+/** An event that happens here. */
+export interface EventRow {
+  readonly point: Point
+  readonly when?: When
+  /** What a matcher is compared with. Default: nothing, the event has no matcher. */
+  readonly matches?: 'tool' | 'source' | 'trigger' | 'notification' | 'agent'
+  /** Whether text on standard output that is no JSON reaches the model. */
+  readonly plainText?: boolean
+}
+
+type Events = Readonly<Record<string, EventRow>>
+
+/** @see the reference system's shell hooks: snake_case, one table for gates, transformers and observers */
+const HERMES: Events = {
+  pre_tool_call: { point: 'before-tool-call', matches: 'tool' },
+  post_tool_call: { point: 'tool-result', matches: 'tool' },
+  transform_tool_result: { point: 'tool-result', matches: 'tool' },
+  transform_terminal_output: { point: 'tool-result', when: 'terminal' },
+  pre_llm_call: { point: 'input' },
+  post_llm_call: { point: 'run-end', when: 'answered' },
+  pre_verify: { point: 'answer' },
+  pre_api_request: { point: 'before-model-call' },
+  post_api_request: { point: 'after-model-call' },
+  on_session_start: { point: 'session-start' },
+  on_session_end: { point: 'run-end' },
+  on_session_finalize: { point: 'session-end' },
+  subagent_start: { point: 'child-started' },
+  subagent_stop: { point: 'child-ended' },
+  pre_approval_request: { point: 'approval-request' },
+  post_approval_response: { point: 'approval-resolve' },
+}
+
+/** @see https://code.claude.com/docs/en/hooks */
+const CLAUDE: Events = {
+  PreToolUse: { point: 'before-tool-call', matches: 'tool' },
+  PostToolUse: { point: 'tool-result', when: 'succeeded', matches: 'tool' },
+  PostToolUseFailure: { point: 'tool-result', when: 'failed', matches: 'tool' },
+  PermissionRequest: { point: 'approval-request', matches: 'tool' },
+  Notification: { point: 'approval-request', matches: 'notification' },
+  UserPromptSubmit: { point: 'input', when: 'root', plainText: true },
+  Stop: { point: 'answer', when: 'root' },
+  StopFailure: { point: 'run-end', when: 'run-failed' },
+  SubagentStart: { point: 'session-start', when: 'child', matches: 'agent' },
+  SubagentStop: { point: 'answer', when: 'child', matches: 'agent' },
+  PreCompact: { point: 'compaction', matches: 'trigger' },
+  SessionStart: { point: 'session-start', when: 'root', matches: 'source', plainText: true },
+  SessionEnd: { point: 'session-end', when: 'root' },
+}
+
+/** @see https://developers.openai.com/codex/hooks */
+const CODEX: Events = {
+  PreToolUse: CLAUDE['PreToolUse']!,
+  PermissionRequest: CLAUDE['PermissionRequest']!,
+  PostToolUse: CLAUDE['PostToolUse']!,
+  UserPromptSubmit: CLAUDE['UserPromptSubmit']!,
+  SessionStart: CLAUDE['SessionStart']!,
+  PreCompact: CLAUDE['PreCompact']!,
+  SubagentStart: CLAUDE['SubagentStart']!,
+  SubagentStop: CLAUDE['SubagentStop']!,
+  Stop: CLAUDE['Stop']!,
+  StopFailure: CLAUDE['StopFailure']!,
+}
+
+/** The events that happen here, by form and name. */
+export const EVENTS: Readonly<Record<HookForm, Events>> = Object.freeze({
+  hermes: HERMES,
+  claude: CLAUDE,
+  codex: CODEX,
+})
+
+const NO_POINT = 'Hermes has nothing that happens then'
+
+/** Events that are known and never happen here, with the reason. */
+export const WITHOUT_EFFECT: Readonly<Record<HookForm, Readonly<Record<string, string>>>> = Object.freeze({
+  hermes: {
+    transform_llm_output: 'an answer is shown while it is written, so nothing can change it before',
+    on_session_reset: 'a new session is a session of its own: on_session_finalize and on_session_start happen',
+    api_request_error: 'failed requests are asked again and logged, not told',
+    pre_auxiliary_call: NO_POINT,
+    post_auxiliary_call: NO_POINT,
+    transform_api_error_classification: 'how an error of a model server is read cannot be changed',
+    on_stream_start: NO_POINT,
+    on_stream_delta: NO_POINT,
+    on_stream_end: NO_POINT,
+    on_interim_message: NO_POINT,
+    agent_loop_stopped: NO_POINT,
+    pre_gateway_dispatch: NO_POINT,
+    gateway_platform_event: NO_POINT,
+    pre_command: NO_POINT,
+    pre_tts_synthesis: NO_POINT,
+    pre_transcription: NO_POINT,
+    on_skill_lifecycle: NO_POINT,
+    on_room_member_activity: NO_POINT,
+    kanban_task_claimed: NO_POINT,
+    kanban_task_completed: NO_POINT,
+    kanban_task_blocked: NO_POINT,
+  },
+  claude: {
+    PostToolBatch: 'calls of one reply are told one by one, by PostToolUse',
+    PermissionDenied: 'a refused call is told by PostToolUseFailure',
+    UserPromptExpansion: NO_POINT,
+    PostCompact: NO_POINT,
+    Setup: NO_POINT,
+    InstructionsLoaded: NO_POINT,
+    ConfigChange: NO_POINT,
+    CwdChanged: NO_POINT,
+    DirectoryAdded: NO_POINT,
+    FileChanged: NO_POINT,
+    WorktreeCreate: 'worktrees of delegated tasks are made by Hermes itself',
+    WorktreeRemove: NO_POINT,
+    Elicitation: NO_POINT,
+    ElicitationResult: NO_POINT,
+    TeammateIdle: NO_POINT,
+    TaskCreated: NO_POINT,
+    TaskCompleted: NO_POINT,
+    PreModelSwitch: NO_POINT,
+    PostModelSwitch: NO_POINT,
+    MessageDisplay: NO_POINT,
+  },
+  codex: { PostCompact: NO_POINT, SessionEnd: NO_POINT, Interrupt: NO_POINT },
+})

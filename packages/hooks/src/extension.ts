@@ -1,0 +1,365 @@
+// Hooks at the points of a run: what they say becomes what the point can carry. Block counts over ask, ask over other arguments.
+import type { JsonObject } from '@hermes/contracts'
+import type { TextPart } from '@hermes/contracts/conversation'
+import type {
+  ChildEvent,
+  Extension,
+  ExtensionApi,
+  HookEvent,
+  SessionEvent,
+  ToolCallVerdict,
+  ToolResultChange,
+} from '@hermes/contracts/extension'
+import type { Policy } from '@hermes/contracts/policy'
+import type { HookAnswer } from './answer.js'
+import type { HomeHooks } from './home-hooks.js'
+import { hooksCommand } from './hooks-command.js'
+import type { Moment } from './moment.js'
+import { argsFrom } from './tool-names.js'
+
+/** What {@link hooksExtension} needs beside the hooks. */
+interface HookExtensionOptions {
+  /** Where sessions work whose folders are on no machine of ours. Absolute. */
+  readonly cwd: string
+  /** A no of a hook answers a question that a person was asked. */
+  readonly policy: Pick<Policy, 'answer'>
+}
+
+/** Hooks have their own time, see `timeout`. */
+const UNTIMED = { timeoutMs: Number.POSITIVE_INFINITY } as const
+
+/** Has the hooks of a home run at the points of a run, and adds `/hooks`. */
+export function hooksExtension(hooks: HomeHooks, options: HookExtensionOptions): Extension {
+  return {
+    name: 'hooks',
+    setup(api) {
+      const teller = tellerOf(hooks, options)
+      api.commands.add(hooksCommand(hooks))
+      watchSessions(api.hooks, hooks, teller)
+      watchMessages(api.hooks, teller)
+      watchCalls(api.hooks, teller)
+      watchApprovals(api.hooks, teller, options)
+      watchChildren(api.hooks, hooks, options)
+      return () => hooks.close()
+    },
+  }
+}
+
+type Points = ExtensionApi['hooks']
+
+/** Tells hooks of a point that was reached. */
+interface Teller {
+  folderOf(event: Pick<SessionEvent, 'environment'>): string
+  /** Of a point of a session, with what is its own. */
+  ofSession(event: AnySessionEvent, own: OwnMoment): Promise<readonly HookAnswer[]>
+  ofRun(event: HookEvent, own: OwnMoment): Promise<readonly HookAnswer[]>
+}
+
+type OwnMoment = Pick<Moment, 'point' | 'call' | 'matched' | 'status' | 'fields'>
+type AnySessionEvent = Pick<SessionEvent, 'session' | 'agentPath' | 'environment' | 'signal'> & {
+  readonly platform?: string
+}
+
+function tellerOf(hooks: HomeHooks, { cwd }: HookExtensionOptions): Teller {
+  const folderOf = ({ environment }: Pick<SessionEvent, 'environment'>) =>
+    environment?.backend === 'local' ? (environment.root ?? cwd) : cwd
+  const placeOf = (event: AnySessionEvent) => ({
+    sessionId: event.session.id,
+    platform: event.platform ?? '',
+    agentPath: event.agentPath,
+    cwd: folderOf(event),
+  })
+  const redacted = ({ session, signal }: AnySessionEvent) => ({ signal, redact: session.redact })
+  return {
+    folderOf,
+    ofSession: (event, own) =>
+      hooks.dispatch(
+        { ...placeOf(event), runId: '', model: '', ...own },
+        { ...redacted(event), notice: () => undefined },
+      ),
+    ofRun: (event, own) =>
+      hooks.dispatch(
+        { ...placeOf(event), runId: event.runId, model: event.model.model, ...own },
+        { ...redacted(event), notice: (text) => event.notice(text, 'info') },
+      ),
+  }
+}
+
+function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, ofRun }: Teller): void {
+  on('run-start', (event) => hooks.refresh(folderOf(event), (text) => event.notice(text)))
+  on(
+    'session-start',
+    async (event) => {
+      const source = event.isNew ? 'startup' : 'resume'
+      const answers = await ofSession(event, {
+        point: 'session-start',
+        matched: { source, agent: AGENT_TYPE },
+        fields: { all: { source }, claude: childFields(event) },
+      })
+      waiting(event).push(...contextsIn(answers))
+    },
+    UNTIMED,
+  )
+  on(
+    'compaction',
+    async (event) => {
+      const trigger = event.cause === 'asked' ? 'manual' : 'auto'
+      const fields = { all: { trigger, custom_instructions: '' } }
+      await ofSession(event, { point: 'compaction', matched: { trigger }, fields })
+      return undefined
+    },
+    UNTIMED,
+  )
+  on(
+    'run-end',
+    async (event) => {
+      const { status, text, usage } = event
+      const hermes = {
+        ...{ completed: status === 'completed', failed: status === 'failed', interrupted: status === 'interrupted' },
+        ...{ turn_exit_reason: status, assistant_response: text, usage: { ...usage } },
+      }
+      const fields = { hermes: plain(hermes), claude: { error: status, last_assistant_message: text } }
+      await ofRun(event, { point: 'run-end', status, fields })
+    },
+    UNTIMED,
+  )
+  on(
+    'session-end',
+    async (event) => void (await ofSession(event, { point: 'session-end', fields: { all: { reason: 'other' } } })),
+    UNTIMED,
+  )
+}
+
+function watchMessages({ on }: Points, { ofRun }: Teller): void {
+  on(
+    'input',
+    async (event) => {
+      const text = textOf(event.input)
+      const hermes = { user_message: text, is_first_turn: event.session.entries.length === 0 }
+      const answers = await ofRun(event, { point: 'input', fields: { all: { prompt: text }, hermes } })
+      const block = answers.find((answer) => answer.block !== undefined || answer.stop !== undefined)
+      if (block) refusalOf(event).reason = block.block ?? block.stop!
+      const texts = [...waiting(event).splice(0), ...contextsIn(answers)]
+      return texts.length === 0 ? undefined : { after: texts.map(reminder) }
+    },
+    UNTIMED,
+  )
+  on(
+    'before-model-call',
+    async (event) => {
+      const { reason } = refusalOf(event)
+      if (reason !== null)
+        return { type: 'end-run', code: 'hooks.blocked', message: `A hook stopped this run: ${reason}` }
+      const fields = { hermes: { message_count: event.request.messages.length } }
+      await ofRun(event, { point: 'before-model-call', fields })
+      return undefined
+    },
+    UNTIMED,
+  )
+  on(
+    'after-model-call',
+    async (event) => {
+      const fields = { hermes: plain({ usage: event.finish.usage }) }
+      await ofRun(event, { point: 'after-model-call', fields })
+    },
+    UNTIMED,
+  )
+  on(
+    'answer',
+    async (event) => {
+      const answers = await ofRun(event, {
+        point: 'answer',
+        matched: { agent: AGENT_TYPE },
+        fields: {
+          all: { stop_hook_active: event.continued > 0, last_assistant_message: event.text },
+          hermes: { final_response: event.text, attempt: event.continued },
+          claude: childFields(event),
+        },
+      })
+      if (answers.some(({ stop }) => stop !== undefined)) return undefined
+      return answers.find(({ block }) => block !== undefined)?.block
+    },
+    UNTIMED,
+  )
+}
+
+function watchCalls({ on }: Points, { folderOf, ofRun }: Teller): void {
+  on(
+    'before-tool-call',
+    async (event) => {
+      const { callId: id, tool, args } = event
+      const answers = await ofRun(event, { point: 'before-tool-call', call: { id, toolName: tool.name, args } })
+      const { now, ask } = verdictOf(answers, { toolName: tool.name, args, cwd: folderOf(event) })
+      if (ask !== undefined) asks(event).set(id, ask)
+      const contexts = contextsIn(answers)
+      if (contexts.length > 0) notesOf(event).set(id, contexts)
+      return now
+    },
+    UNTIMED,
+  )
+  // A handler says one thing; with other arguments the question comes after them.
+  on(
+    'before-tool-call',
+    (event) => {
+      const reason = asks(event).get(event.callId)
+      return reason === undefined ? undefined : { type: 'ask', reason }
+    },
+    { order: 1 },
+  )
+  on(
+    'tool-result',
+    async (event) => {
+      const { callId: id, toolName, args, outcome, isRefused, startedAtMs, endedAtMs } = event
+      const text = outcome.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+      const result = { text, isError: outcome.isError === true, durationMs: Math.max(0, endedAtMs - startedAtMs) }
+      const call = { id, toolName, args: typeof args === 'string' ? { raw: args } : args, result }
+      const answers = await ofRun(event, { point: 'tool-result', call })
+      const before = isRefused ? [] : (notesOf(event).get(id) ?? [])
+      return changeOf(answers, before, result.isError)
+    },
+    UNTIMED,
+  )
+}
+
+function watchApprovals({ on }: Points, { ofRun }: Teller, { policy }: HookExtensionOptions): void {
+  on(
+    'approval-request',
+    async (event) => {
+      const { callId, approvalId } = event
+      const { summary, rule, action, subject } = event.question
+      const { type, ...args } = action
+      const answers = await ofRun(event, {
+        point: 'approval-request',
+        call: { id: callId, toolName: subject.toolName ?? type, args: plain(args) },
+        matched: { notification: 'permission_prompt' },
+        fields: {
+          claude: { message: summary, notification_type: 'permission_prompt' },
+          hermes: { description: summary, pattern_key: rule },
+        },
+      })
+      if (answers.some(({ block }) => block !== undefined)) await policy.answer(approvalId, 'deny', 'a hook')
+    },
+    UNTIMED,
+  )
+  on(
+    'approval-resolve',
+    async (event) => {
+      const { summary, rule } = event.question
+      const fields = { hermes: { description: summary, pattern_key: rule, choice: event.outcome } }
+      await ofRun(event, { point: 'approval-resolve', fields })
+    },
+    UNTIMED,
+  )
+}
+
+function watchChildren({ on }: Points, hooks: HomeHooks, { cwd }: HookExtensionOptions): void {
+  const tell = ({ child, signal }: ChildEvent, point: Moment['point'], ended: JsonObject) =>
+    hooks.dispatch(
+      {
+        ...{
+          point,
+          sessionId: child.sessionId ?? '',
+          platform: '',
+          agentPath: child.agentPath,
+          cwd,
+          runId: '',
+          model: '',
+        },
+        fields: { hermes: { child_goal: child.goal, child_session_id: child.sessionId, ...ended } },
+      },
+      { signal, redact: (text) => text, notice: () => undefined },
+    )
+  on('child-started', async (event) => void (await tell(event, 'child-started', {})), UNTIMED)
+  on(
+    'child-ended',
+    async (event) =>
+      void (await tell(event, 'child-ended', { child_status: event.status, child_summary: event.answer })),
+    UNTIMED,
+  )
+}
+
+/** What hooks say of a call: at once, and what a person is to be asked. */
+function verdictOf(
+  answers: readonly HookAnswer[],
+  call: { readonly toolName: string; readonly args: JsonObject; readonly cwd: string },
+): { readonly now: ToolCallVerdict | undefined; readonly ask: string | undefined } {
+  const stop = answers.find((answer) => answer.stop !== undefined)?.stop
+  const block = answers.find((answer) => answer.block !== undefined)?.block
+  if (stop !== undefined) {
+    const reason = block ?? stop
+    return {
+      now: { type: 'end-run', code: 'hooks.stopped', message: `A hook ended this run: ${stop}`, reason },
+      ask: undefined,
+    }
+  }
+  if (block !== undefined) return { now: { type: 'block', reason: block }, ask: undefined }
+  let { args } = call
+  let isChanged = false
+  for (const { updatedInput, form = 'hermes' } of answers) {
+    if (updatedInput === undefined) continue
+    const next = argsFrom(form, call.toolName, { args, cwd: call.cwd, updated: updatedInput })
+    if (next === null)
+      return {
+        now: { type: 'block', reason: 'A hook changed this call in a way that cannot be applied here.' },
+        ask: undefined,
+      }
+    isChanged ||= JSON.stringify(next) !== JSON.stringify(args)
+    args = next
+  }
+  const ask = answers.find((answer) => answer.ask !== undefined)?.ask
+  const now: ToolCallVerdict | undefined = isChanged
+    ? { type: 'rewrite', args, reason: 'a hook changed it' }
+    : undefined
+  return { now, ask }
+}
+
+function changeOf(
+  answers: readonly HookAnswer[],
+  before: readonly string[],
+  isError: boolean,
+): ToolResultChange | undefined {
+  const replace = answers.findLast((answer) => answer.replace !== undefined)?.replace
+  const reply = [
+    ...before,
+    ...answers.flatMap(({ block, context }) => [block, context].filter((text) => text !== undefined)),
+  ]
+  const stop = answers.find((answer) => answer.stop !== undefined)?.stop
+  if (replace === undefined && reply.length === 0 && stop === undefined) return undefined
+  return {
+    ...(replace === undefined ? {} : { replace: { content: [{ type: 'text', text: replace }], isError } }),
+    ...(reply.length === 0 ? {} : { append: reply.map(reminder) }),
+    ...(stop === undefined
+      ? {}
+      : { end: { type: 'end-run', code: 'hooks.stopped', message: `A hook ended this run: ${stop}` } }),
+  }
+}
+
+const contextsIn = (answers: readonly HookAnswer[]) =>
+  answers.flatMap(({ context }) => (context === undefined ? [] : [context]))
+
+/** The type that subagents of other agents are told apart by; ours have none. */
+const AGENT_TYPE = 'general-purpose'
+
+const childFields = ({ agentPath }: Pick<SessionEvent, 'agentPath'>): JsonObject =>
+  agentPath.length > 1 ? { agent_id: agentPath.join('/'), agent_type: AGENT_TYPE } : {}
+
+/** Data without methods, as JSON. */
+const plain = (value: object) => value as JsonObject
+
+const reminder = (text: string): TextPart => ({ type: 'text', text, origin: 'reminder' })
+
+/** What hooks of the session's start reply, for its next message. */
+const waiting = ({ session }: Pick<SessionEvent, 'session'>) =>
+  session.state.scratch('hooks.waiting', (): string[] => [])
+
+const refusalOf = (event: HookEvent) =>
+  event.perRun('hooks.refusal', (): { reason: string | null } => ({ reason: null }))
+
+const asks = (event: HookEvent) => event.perRun('hooks.asks', () => new Map<string, string>())
+
+const notesOf = (event: HookEvent) => event.perRun('hooks.notes', () => new Map<string, readonly string[]>())
+
+function textOf(input: string | readonly { readonly type: string }[]): string {
+  if (typeof input === 'string') return input
+  return input.flatMap((part) => (part.type === 'text' ? [(part as TextPart).text] : [])).join('\n')
+}

@@ -1,0 +1,110 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RequestServer } from '@hermes/mcp/serve'
+import { openRuntime, type Runtime } from '@hermes/runtime'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createServedHome } from './served-home.js'
+import { createSessionHost, type SessionHost } from './session-host.js'
+
+let home: TemporaryHome
+let models: ModelServer
+let runtime: Runtime
+let host: SessionHost
+let server: RequestServer
+
+beforeEach(async () => {
+  home = await temporaryHome()
+  models = await startModelServer()
+  const auxiliary = { title_generation: { enabled: false }, session_summary: { enabled: false } }
+  const config = { model: { default: 'm', base_url: models.baseUrl }, terminal: { isolation: 'off' }, auxiliary }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+  const env = { PATH: process.env['PATH']! }
+  runtime = await openRuntime({
+    home: home.path,
+    userHome: home.path,
+    env,
+    cwd: home.path,
+    user: 'ada',
+    tempDir: home.path,
+  })
+  host = createSessionHost({ runtime })
+  server = new RequestServer({ home: createServedHome({ runtime, host, cwd: home.path }), version: '1' })
+})
+afterEach(async () => {
+  await server.close()
+  await host.close()
+  await runtime.close()
+  await models.close()
+  await home.remove()
+})
+
+const url = new URL('http://home.invalid/mcp')
+const answer = (input: string | URL | Request, init?: RequestInit) => server.answer(new Request(input as string, init))
+const textOf = (result: unknown) => (result as { content: readonly { text: string }[] }).content[0]!.text
+
+it('gives the client of the first SDK sessions, searches and memory', async () => {
+  models.enqueue({ text: 'The kettle is red.' })
+  const { agent, close } = await runtime.createAgent({})
+  await agent.run('Which colour has the kettle?').result
+  await close()
+  const client = new Client({ name: 'old', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(url, { fetch: answer as never }) as never)
+  const call = async (name: string, args: object) => textOf(await client.callTool({ name, arguments: args as never }))
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    'sessions_list',
+    'sessions_search',
+    'sessions_read',
+    'memory_read',
+    'run_agent',
+  ])
+  const { sessions } = JSON.parse(await call('sessions_list', {}))
+  expect(sessions).toMatchObject([{ preview: 'Which colour has the kettle?', messages: 2 }])
+  const { messages } = JSON.parse(await call('sessions_search', { query: 'kettle red' }))
+  expect(messages).toMatchObject([{ session: sessions[0].id, snippet: expect.stringContaining('kettle') }])
+  const read = JSON.parse(await call('sessions_read', { session: sessions[0].id }))
+  expect(read.messages.map(({ text }: { text: string }) => text)).toEqual([
+    'Which colour has the kettle?',
+    'The kettle is red.',
+  ])
+  expect(await call('sessions_read', { session: 'none' })).toBe('There is no session "none".')
+  expect(JSON.parse(await call('memory_read', {})).memory).toMatchObject([{ entries: [] }, { entries: [] }])
+  expect(await call('sessions_list', { limit: 5_000 })).toMatch(/limit/)
+  await client.close()
+})
+
+it('runs the agent with progress, and puts its questions and approvals to the person at the client', async () => {
+  const forms: string[] = []
+  const client = new NewClient(
+    { name: 'new', version: '1' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  )
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    forms.push(params.message)
+    return { action: 'accept', content: { answer: params.message.includes('tea') ? 'green' : 'once' } }
+  })
+  await client.connect(new NewTransport(url, { fetch: answer as never }))
+  models.enqueue(
+    { toolCalls: [{ name: 'clarify', args: { question: 'Which tea?', choices: ['green', 'black'] } }] },
+    { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf ./old-things' } }] },
+    { text: 'All done.' },
+  )
+  const lines: string[] = []
+  const result = await client.callTool(
+    { name: 'run_agent', arguments: { prompt: 'Make tea.' } },
+    { onprogress: ({ message }) => void lines.push(message ?? '') },
+  )
+  expect(result.structuredContent).toMatchObject({ status: 'completed', text: 'All done.' })
+  expect(forms).toEqual([expect.stringContaining('Which tea?'), expect.stringContaining('rm -rf ./old-things')])
+  expect(JSON.stringify(models.requests[1]!.body.messages.at(-1))).toContain('green')
+  expect(lines.length).toBeGreaterThan(0)
+  const { session } = result.structuredContent as { readonly session: string }
+  const again = { prompt: 'And now?', session }
+  models.enqueue({ text: 'Nothing more.' })
+  expect(textOf(await client.callTool({ name: 'run_agent', arguments: again }))).toBe('Nothing more.')
+  expect(JSON.stringify(models.requests.at(-1)!.body)).toContain('Make tea.')
+  await client.close()
+})

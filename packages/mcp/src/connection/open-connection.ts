@@ -1,0 +1,238 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import { errorLine, HermesError, isAbort } from '@hermes/contracts'
+import type { RunningProgram } from '@hermes/contracts/environment'
+import type { AuthProvider, Client, ClientCapabilities, PriorDiscovery, Transport } from '@modelcontextprotocol/client'
+import type { ServerSettings } from '../settings/server-settings.js'
+import { cleanLine } from '../tools/clean-text.js'
+import { limitedFetch } from './limited-fetch.js'
+
+/** What a connection needs of the home it is made in. */
+export interface ConnectionPorts {
+  /** Starts the program of a server, against a permit. */
+  startProgram(server: ServerSettings): Promise<RunningProgram>
+  /** A `fetch` to the origin of a server's address and nowhere else. */
+  fetchTo(address: string): typeof globalThis.fetch
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What one connection is made with. */
+export interface ConnectionRequest {
+  readonly server: ServerSettings
+  /** What was found out about its protocol before; `null` where nothing was. */
+  readonly prior: PriorDiscovery | null
+  /** Handlers of what servers ask; added to a client before it connects. */
+  readonly prepare: (client: Client) => void
+  readonly capabilities: ClientCapabilities
+  /** Told when the server says that it offers something else. */
+  readonly listChanged: () => void
+  readonly auth: AuthProvider | null
+  readonly version: string
+  readonly signal: AbortSignal
+}
+
+/** A server that answers. */
+export interface Connection {
+  readonly client: Client
+  /** Resolves with why it is over, `null` when we ended it. Never rejects. */
+  readonly closed: Promise<string | null>
+  /** Why it is over, where its transport knows; else `null`. */
+  ending(): string | null
+  /** Ends it, with the program and all it started. Never rejects. */
+  close(): Promise<void>
+}
+
+/** How long a program that may know only the older protocol has for the question which one it speaks. */
+const PROBE_MS = 5_000
+
+/**
+ * Connects to a server, in the newest protocol it speaks. Abort rejects and leaves nothing running.
+ * @throws HermesError `mcp.not_connected` in a line that names the server and what is wrong; `mcp.login_needed`.
+ */
+export async function openConnection(request: ConnectionRequest, ports: ConnectionPorts): Promise<Connection> {
+  const { server, prior } = request
+  const { address, protocol } = server
+  if (address.type === 'http') return openHttp(request, ports)
+  try {
+    return await openStdio(request, ports)
+  } catch (error) {
+    if (request.signal.aborted || protocol !== 'auto') throw error
+    // Some of the older ones end when they are asked what they do not know; others have become newer or older than they were.
+    const isKnown = prior?.kind === 'legacy'
+    if (isKnown || HermesError.isInstance((error as Error).cause)) throw error
+    return openStdio({ ...request, prior: { kind: 'legacy' } }, ports)
+  }
+}
+
+async function openStdio(request: ConnectionRequest, ports: ConnectionPorts): Promise<Connection> {
+  const { server, signal } = request
+  const sdk = await import('@modelcontextprotocol/client')
+  const { StdioTransport } = await import('./stdio-transport.js')
+  const program = await ports.startProgram(server)
+  const transport = new StdioTransport({
+    program,
+    parse: (value) => sdk.parseJSONRPCMessage(value),
+    serialize: sdk.serializeMessage,
+    now: () => ports.clock.now(),
+  })
+  try {
+    signal.throwIfAborted()
+    return await connect(request, transport, {
+      sdk,
+      why: () => {
+        const reason = transport.ending?.reason
+        const last = transport.errors.split('\n').at(-1) ?? ''
+        const output = last === '' ? '' : ` It output: ${cleanLine(last, 300)}`
+        const noise =
+          transport.firstNoise === null ? '' : ` Its output begins with: ${cleanLine(transport.firstNoise, 120)}`
+        return reason === undefined ? null : `${reason}.${output || noise}`
+      },
+    })
+  } catch (error) {
+    await transport.close()
+    throw error
+  }
+}
+
+async function openHttp(request: ConnectionRequest, ports: ConnectionPorts): Promise<Connection> {
+  const { server, auth } = request
+  const { address } = server
+  if (address.type !== 'http') throw new TypeError('Not an address of the network.')
+  const sdk = await import('@modelcontextprotocol/client')
+  const url = new URL(address.url)
+  const options = {
+    fetch: limitedFetch(ports.fetchTo(address.url)) as never,
+    requestInit: { headers: { ...address.headers } },
+    ...(auth ? { authProvider: auth } : {}),
+  }
+  const sse = () => connect(request, new sdk.SSEClientTransport(url, options) as Transport, { sdk })
+  if (address.isSse) return sse()
+  try {
+    return await connect(request, new sdk.StreamableHTTPClientTransport(url, options) as Transport, { sdk })
+  } catch (error) {
+    if (request.signal.aborted || !isOlder(error)) throw error
+    return await sse().catch(() => {
+      throw error
+    })
+  }
+}
+
+/** Whether the answer is that of a server that knows the older transport only. */
+function isOlder(error: unknown): boolean {
+  const status = statusOf(error)
+  return status !== null && status >= 400 && status < 500 && status !== 401 && status !== 403
+}
+
+function statusOf(error: unknown): number | null {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const { status, code, data } = at as {
+      status?: unknown
+      code?: unknown
+      data?: { status?: unknown; cause?: unknown }
+    }
+    for (const found of [status, data?.status, code]) if (typeof found === 'number' && found >= 100) return found
+    if (data?.cause instanceof Error) return statusOf(data.cause)
+  }
+  return null
+}
+
+interface Connecting {
+  readonly sdk: typeof import('@modelcontextprotocol/client')
+  /** Why the transport is over, where it knows. */
+  readonly why?: () => string | null
+}
+
+async function connect(
+  request: ConnectionRequest,
+  transport: Transport,
+  { sdk, why = () => null }: Connecting,
+): Promise<Connection> {
+  const { server, prior, prepare, capabilities, listChanged, version, signal } = request
+  const client = new sdk.Client(
+    { name: 'hermes', version },
+    {
+      capabilities,
+      versionNegotiation: {
+        mode: server.protocol === 'auto' ? 'auto' : server.protocol === 'legacy' ? 'legacy' : { pin: '2026-07-28' },
+        probe: { timeoutMs: Math.min(PROBE_MS, server.connectTimeoutMs) },
+      },
+      inputRequired: { maxRounds: 10 },
+      listChanged: {
+        tools: { autoRefresh: false, onChanged: listChanged },
+        prompts: { autoRefresh: false, onChanged: listChanged },
+      },
+    },
+  )
+  prepare(client)
+  let over: (reason: string | null) => void = () => undefined
+  const closed = new Promise<string | null>((resolve) => {
+    over = resolve
+  })
+  client.onclose = () => over(why() ?? null)
+  let isClosing = false
+  const close = async () => {
+    isClosing = true
+    await client.close().catch(() => undefined)
+    await transport.close().catch(() => undefined)
+    over(null)
+  }
+  try {
+    const timeout = server.connectTimeoutMs
+    await untilAbort(
+      client.connect(transport, { timeout, signal, ...(prior && server.protocol === 'auto' ? { prior } : {}) }),
+      signal,
+    )
+    return {
+      client,
+      ending: why,
+      closed: closed.then((reason) => (isClosing ? null : (reason ?? 'the connection was lost'))),
+      close,
+    }
+  } catch (error) {
+    const reason = why()
+    await close()
+    if (signal.aborted || isAbort(error)) throw error
+    throw notConnected(server, error, reason, sdk)
+  }
+}
+
+function notConnected(
+  { name, connectTimeoutMs }: ServerSettings,
+  error: unknown,
+  reason: string | null,
+  { UnauthorizedError, SdkErrorCode }: Connecting['sdk'],
+): HermesError {
+  if (HermesError.isInstance(error)) return error
+  const status = statusOf(error)
+  if (error instanceof UnauthorizedError || status === 401) {
+    const message = `The MCP server ${name} wants a login. Log in with: hermes mcp login ${name}`
+    return new HermesError(message, { code: 'mcp.login_needed', details: { server: name }, cause: error })
+  }
+  const isLate = (error as { code?: unknown }).code === SdkErrorCode.RequestTimeout
+  const line = reason ?? (isLate ? `it did not answer within ${connectTimeoutMs / 1000} s.` : describe(error))
+  const message = `The MCP server ${name} cannot be used: ${line.replace(/\.?$/, '.')}`
+  const about = { server: name, ...(status === null ? {} : { status }) }
+  return new HermesError(message, { code: 'mcp.not_connected', retryable: true, details: about, cause: error })
+}
+
+/** The innermost reason of a failure, for people. */
+function describe(error: unknown): string {
+  let line = errorLine(error)
+  for (
+    let at: unknown = error;
+    at instanceof Error;
+    at = at.cause ?? (at as { data?: { cause?: unknown } }).data?.cause
+  )
+    line = errorLine(at)
+  return cleanLine(line, 400)
+}
+
+/** The SDK hears of an abort between two steps only. */
+function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,143 @@
+import { errorLine } from '@hermes/contracts'
+import type { Extension, Finding } from '@hermes/contracts/extension'
+import type { ToolSource } from '@hermes/contracts/tool'
+import { answersFor } from './answers/answers.js'
+import { RunningCalls } from './answers/running-calls.js'
+import { mcpCommands } from './commands/mcp-commands.js'
+import { loginFetch } from './login/login-fetch.js'
+import { LoginFiles } from './login/login-files.js'
+import { ServerAuth } from './login/server-auth.js'
+import type { McpOptions } from './mcp-options.js'
+import { PromptCommands } from './prompts/prompt-commands.js'
+import { createServer, HomeServers, toSource, untilHeard } from './servers/home-servers.js'
+import { changedTools, ListingFiles } from './servers/listing.js'
+import type { McpServer } from './servers/server.js'
+import { type ReadServers, readServers } from './settings/read-servers.js'
+import type { ServerSettings } from './settings/server-settings.js'
+
+/** How long a search of tools waits for servers that nothing is known about. */
+const HEARD_WITHIN_MS = 3_000
+const DOCTOR_WITHIN_MS = 20_000
+
+/** Servers of one session alone, such as those an editor passes. */
+export interface SessionServers {
+  readonly sources: readonly ToolSource[]
+  /** What is wrong with those that are left out, a line each. */
+  readonly problems: readonly string[]
+  /** Ends them. Never rejects. */
+  close(): Promise<void>
+}
+
+/** MCP in a home. */
+export interface HomeMcp {
+  readonly extension: Extension
+  /** Servers for one session, from entries as `mcp_servers` has them. They start at once and end with `close`. */
+  forSession(sessionId: string, entries: Readonly<Record<string, unknown>>): SessionServers
+}
+
+/** The servers of a home and what people do with them. Nothing is loaded or started before there is a session. */
+export function createMcp(options: McpOptions): HomeMcp {
+  const calls = new RunningCalls()
+  const { sample = null, clock, logger } = options
+  const answersOf = (settings: ServerSettings) => answersFor(settings, { calls, sample, clock, logger })
+  const logins = new LoginFiles(options.loginDir)
+  const authOf = (settings: ServerSettings) => {
+    const { address } = settings
+    if (address.type !== 'http' || !settings.oauth.isAllowed) return undefined
+    return new ServerAuth(settings, { ...options, logins, fetch: loginFetch(address.url, options.fetchTo) })
+  }
+  const shared = { ...options, listings: new ListingFiles(options.cacheDir), calls, answersOf, authOf }
+  /** Of sessions that have servers of their own. */
+  const ofSessions = new Map<string, readonly McpServer[]>()
+  return {
+    extension: {
+      name: 'mcp',
+      setup(api) {
+        const servers = new HomeServers(api, new PromptCommands(api.commands), shared)
+        const use = (read: ReadServers) => {
+          for (const one of read.servers) concealSecrets(one, options)
+          return servers.set(read.servers)
+        }
+        api.config.section<ReadServers>({
+          key: 'mcp_servers',
+          schema: {
+            '~standard': { version: 1, vendor: 'hermes', validate: (value) => ({ value: readServers(value) }) },
+          },
+          problems: ({ problems }) => problems,
+        })
+        if (options.configured !== undefined) void use(readServers(options.configured))
+        api.hooks.on('session-start', () => servers.begin())
+        api.hooks.on('before-tool-call', async ({ tool, session, signal }) => {
+          const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
+          if (tool.name === 'tool_search' && known.length > 0)
+            await untilHeard(known, { clock, signal, withinMs: HEARD_WITHIN_MS })
+          return undefined
+        })
+        api.doctor.check({
+          name: 'mcp',
+          run: ({ isOffline, signal }) => findings(servers.list(), { isOffline, signal }),
+        })
+        mcpCommands(api, { servers, options, logins, use })
+        return () => servers.close()
+      },
+    },
+    forSession(sessionId, entries) {
+      const { servers, problems } = readServers(entries)
+      for (const one of servers) concealSecrets(one, options)
+      const made = servers.map((settings) => createServer(settings, shared))
+      ofSessions.set(sessionId, made)
+      for (const server of made) void server.connect().catch(() => undefined)
+      return {
+        sources: made.map((server) => toSource(server, calls)),
+        problems: problems.map(({ path, message }) => `MCP server ${path.join('.')}: ${message}`),
+        close: async () => {
+          if (ofSessions.get(sessionId) === made) ofSessions.delete(sessionId)
+          await Promise.all(made.map((server) => server.close()))
+        },
+      }
+    },
+  }
+}
+
+const SECRET = /key|token|secret|passw|auth|cred|cookie|_pat$/i
+const SHORTEST_SECRET = 8
+
+function concealSecrets({ address, oauth }: ServerSettings, { conceal }: Pick<McpOptions, 'conceal'>): void {
+  const named = Object.entries(address.type === 'http' ? address.headers : address.env)
+  const values = named.flatMap(([name, value]) => (SECRET.test(name) ? [value, value.replace(/^\w+ /, '')] : []))
+  for (const value of [...values, oauth.clientSecret ?? '']) if (value.length >= SHORTEST_SECRET) conceal(value)
+}
+
+async function findings(
+  servers: readonly McpServer[],
+  { isOffline, signal }: { readonly isOffline: boolean; readonly signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  return Promise.all(
+    servers.map(async (server): Promise<Finding> => {
+      await server.load()
+      if (!isOffline) {
+        try {
+          server.forgive()
+          await server.connect(AbortSignal.any([signal, AbortSignal.timeout(DOCTOR_WITHIN_MS)]))
+        } catch (error) {
+          const line = signal.aborted || !isTimeout(error) ? errorLine(error) : lateLine(server.name)
+          return { level: 'fail', text: line }
+        }
+      }
+      const { listing, name } = server
+      if (!listing) return { level: 'warn', text: `The MCP server ${name} was never connected.` }
+      const changed = changedTools(listing)
+      if (changed.length === 0)
+        return { level: 'ok', text: `MCP server ${name}: ${count(listing.tools.length, 'tool')}` }
+      const text = `MCP server ${name}: changed since you accepted them: ${changed.slice(0, 5).join(', ')}. Look at them and accept: hermes mcp tools ${name} --accept`
+      return { level: 'warn', text }
+    }),
+  )
+}
+
+const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError'
+const lateLine = (name: string) => `The MCP server ${name} did not answer within ${DOCTOR_WITHIN_MS / 1000} s.`
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,184 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { silentLogger, systemClock } from '@hermes/contracts'
+import { createOriginFetch } from '@hermes/safety'
+import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { type AuthServer, startAuthServer } from '@hermes/testkit/auth-server'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ListingFiles } from '../servers/listing.js'
+import { McpServer } from '../servers/server.js'
+import { readServers } from '../settings/read-servers.js'
+import type { ServerSettings } from '../settings/server-settings.js'
+import { logIn, type OpenLoopback } from './log-in.js'
+import { loginFetch } from './login-fetch.js'
+import { LoginFiles } from './login-files.js'
+import { ServerAuth } from './server-auth.js'
+
+let home: TemporaryHome
+let auth: AuthServer
+let guarded: { readonly url: string; close(): void }
+
+beforeEach(async () => {
+  home = await temporaryHome()
+  auth = await startAuthServer({ registers: true })
+  guarded = await startGuarded(auth)
+})
+afterEach(async () => {
+  guarded.close()
+  await auth.close()
+  await home.remove()
+})
+
+const fetchTo = (baseUrl: string) => createOriginFetch({ baseUrl })
+
+/** A server of one tool that answers nobody without a token of `auth`. */
+async function startGuarded({ issuer, accepts }: AuthServer) {
+  const server = createServer(async (request, response) => {
+    const origin = `http://${request.headers.host}`
+    const json = (status: number, body: object, headers = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    if (request.url === '/about')
+      return json(200, {
+        resource: `${origin}/mcp`,
+        authorization_servers: [issuer],
+        scopes_supported: ['openid', 'offline_access'],
+      })
+    if (!(await accepts(request.headers.authorization?.replace('Bearer ', '') ?? '')))
+      return json(401, {}, { 'www-authenticate': `Bearer resource_metadata="${origin}/about"` })
+    const { id, method } = JSON.parse(await bodyOf(request)) as { id?: number; method?: string }
+    if (id === undefined) return response.writeHead(202).end()
+    const inputSchema = { type: 'object' }
+    const results: Readonly<Record<string, object>> = {
+      initialize: {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'g', version: '1' },
+      },
+      'tools/list': { tools: [{ name: 'locked', inputSchema }] },
+    }
+    const result = results[method ?? '']
+    return json(200, { jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'No.' } }) })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** As a home has it, as far as a login needs it. */
+const openLoopback: OpenLoopback = async ({ isOurs }) => {
+  const { promise, resolve } = Promise.withResolvers<URLSearchParams>()
+  const server = createServer(({ url }, response) => {
+    const { searchParams } = new URL(url ?? '', 'http://127.0.0.1')
+    response.end()
+    if (isOurs(searchParams)) resolve(searchParams)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`
+  return { redirectUri, wait: () => promise, close: () => void server.close() }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const chunk of request) body += String(chunk)
+  return body === '' ? '{}' : body
+}
+
+const settingsOf = (url: string): ServerSettings => readServers({ locked: { url, protocol: 'legacy' } }).servers[0]!
+const logins = () => new LoginFiles(join(home.path, 'mcp-tokens'))
+
+function loginAt(settings: ServerSettings, agree: (url: string) => Promise<unknown>) {
+  return logIn(settings, {
+    openLoopback,
+    fetch: loginFetch(guarded.url, fetchTo),
+    show: (address) => void agree(address).catch(() => undefined),
+    signal: AbortSignal.timeout(20_000),
+    clock: systemClock,
+  })
+}
+
+function connected(settings: ServerSettings): McpServer {
+  const concealed = () => undefined
+  const common = { clock: systemClock, logger: silentLogger }
+  return new McpServer({
+    ...common,
+    settings,
+    listings: new ListingFiles(join(home.path, 'listings')),
+    startProgram: () => Promise.reject(new Error('none')),
+    fetchTo,
+    auth: new ServerAuth(settings, {
+      ...common,
+      logins: logins(),
+      fetch: loginFetch(guarded.url, fetchTo),
+      conceal: concealed,
+    }),
+    version: '0',
+  })
+}
+
+it('finds where to log in, is registered there, and keeps the tokens for the owner alone', async () => {
+  const settings = settingsOf(guarded.url)
+  await expect(connected(settings).connect()).rejects.toMatchObject({
+    code: 'mcp.login_needed',
+    message: 'The MCP server locked wants a login. Log in with: hermes mcp login locked',
+  })
+  await logins().write(settings, await loginAt(settings, (url) => auth.agreeInBrowser(url)))
+  const [file] = await readdir(join(home.path, 'mcp-tokens'))
+  expect((await stat(join(home.path, 'mcp-tokens', file!))).mode & 0o777).toBe(0o600)
+  const server = connected(settings)
+  await server.connect()
+  expect(server.listing?.tools.map(({ name }) => name)).toEqual(['locked'])
+  await server.close()
+})
+
+it('renews a token that is refused once for all, and none when the login ended', async () => {
+  const settings = settingsOf(guarded.url)
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url))
+  await logins().write(settings, login)
+  await auth.revoke(login.tokens.access_token)
+  const servers = [connected(settings), connected(settings), connected(settings)]
+  await Promise.all(servers.map((server) => server.connect()))
+  expect(auth.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')).toEqual([
+    { grantType: 'refresh_token', status: 200 },
+  ])
+  await Promise.all(servers.map((server) => server.close()))
+  const renewed = (await logins().read(settings))!
+  expect(renewed.tokens.access_token).not.toBe(login.tokens.access_token)
+  await logins().write(settings, { ...renewed, tokens: { ...renewed.tokens, access_token: 'no', refresh_token: 'no' } })
+  await expect(connected(settings).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
+})
+
+it('goes to no other place with a login than where it was had', async () => {
+  const settings = settingsOf(guarded.url)
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url))
+  const sent = loginFetch('https://tools.example/mcp', fetchTo)
+  for (const url of ['http://tools.example/token', 'https://10.0.0.1/token', 'https://169.254.169.254/', auth.issuer])
+    await expect(sent(url)).rejects.toMatchObject({ code: 'mcp.login_refused' })
+  const moved = { ...login, metadata: { ...login.metadata!, token_endpoint: 'http://evil.example/token' } }
+  await logins().write(settings, moved)
+  await auth.revoke(login.tokens.access_token)
+  await expect(connected(settings).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
+})
+
+it('says in a line why a login failed', async () => {
+  const settings = settingsOf(guarded.url)
+  const decline = async (url: string) => {
+    const back = new URL(new URL(url).searchParams.get('redirect_uri')!)
+    back.search = String(
+      new URLSearchParams({ state: new URL(url).searchParams.get('state')!, error: 'access_denied' }),
+    )
+    await fetch(back)
+  }
+  await expect(loginAt(settings, decline)).rejects.toMatchObject({
+    message: 'Cannot log in at the MCP server locked: it was declined (access_denied).',
+  })
+  const program = readServers({ files: { command: 'files' } }).servers[0]!
+  await expect(loginAt(program, decline)).rejects.toThrow('it is a program')
+  expect(JSON.stringify(await readFile(join(home.path, 'mcp-tokens'), 'utf8').catch(() => 'none'))).toBe('"none"')
+})

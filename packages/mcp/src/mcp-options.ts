@@ -1,0 +1,27 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import type { Sample } from './answers/sampling.js'
+import type { ConnectionPorts } from './connection/open-connection.js'
+import type { OpenLoopback } from './login/log-in.js'
+
+/** What MCP needs of a home. */
+export interface McpOptions extends ConnectionPorts {
+  /** `mcp_servers` of config.yaml as the home was opened with, its variables in place; `undefined` without it. */
+  readonly configured: unknown
+  /** The same as it is now. */
+  reread(): Promise<unknown>
+  /** Writes one entry of `mcp_servers`, or takes it away with `null`. */
+  writeServer(name: string, entry: object | null): Promise<void>
+  /** Where listings are kept. Absolute; made on first write. */
+  readonly cacheDir: string
+  /** Where logins are kept. Absolute; made on first write. */
+  readonly loginDir: string
+  readonly openLoopback: OpenLoopback
+  /** Takes a text out of all that is stored and logged from now on. */
+  conceal(secret: string): void
+  /** Asks the model of a session for a server. Default: none is asked. */
+  readonly sample?: Sample
+  /** Of Hermes, as servers are told it. */
+  readonly version: string
+  readonly clock: Clock
+  readonly logger: Logger
+}

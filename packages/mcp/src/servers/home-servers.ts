@@ -1,0 +1,147 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import type { ExtensionApi, Registration } from '@hermes/contracts/extension'
+import type { Tool, ToolSource } from '@hermes/contracts/tool'
+import type { PromptCommands } from '../prompts/prompt-commands.js'
+import type { ServerSettings } from '../settings/server-settings.js'
+import type { Calls } from '../tools/calls.js'
+import { toolsetName } from '../tools/names.js'
+import { toolsOf } from '../tools/server-tools.js'
+import { McpServer, type ServerOptions } from './server.js'
+
+/** What the servers of a home share. */
+export type SharedOptions = Omit<ServerOptions, 'settings' | 'auth' | 'answers'> & {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly calls: Calls
+  readonly answersOf?: (settings: ServerSettings) => ServerOptions['answers']
+  readonly authOf?: (settings: ServerSettings) => ServerOptions['auth']
+}
+
+/** A server of those options. */
+export function createServer(settings: ServerSettings, { answersOf, authOf, ...shared }: SharedOptions): McpServer {
+  const [answers, auth] = [answersOf?.(settings), authOf?.(settings)]
+  return new McpServer({ ...shared, settings, ...(answers ? { answers } : {}), ...(auth ? { auth } : {}) })
+}
+
+/** A server as a source of tools. It lists what is known, and says when that changes; listing never connects. */
+export function toSource(server: McpServer, calls: Calls): ToolSource {
+  let isHarmless = false
+  return {
+    name: toolsetName(server.name),
+    description: `the MCP server ${server.name}`,
+    deferred: true,
+    // What the person chose is no text of strangers, unless it reads like orders. What calls give always is.
+    get trusted() {
+      return isHarmless
+    },
+    async list() {
+      await server.load()
+      const tools = toolsOf(server, calls)
+      isHarmless = server.settings.trust === 'full' && (await areHarmless(tools))
+      return tools
+    },
+    onChange: (changed) => server.onChange(changed),
+  }
+}
+
+async function areHarmless(tools: readonly Tool[]): Promise<boolean> {
+  if (tools.length === 0) return true
+  const { scanContext } = await import('@hermes/safety/scan')
+  return tools.every(({ description, parameters }) => scanContext(`${description}\n${words(parameters)}`).length === 0)
+}
+
+/** The texts in a schema, a line each, as a model reads them. */
+function words(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.entries(value)
+    .map(([key, item]) => `${key}: ${words(item)}`)
+    .join('\n')
+}
+
+/** The servers that config.yaml names, as they come and go with it. */
+export class HomeServers {
+  readonly #options: SharedOptions
+  readonly #api: ExtensionApi
+  readonly #prompts: PromptCommands
+  readonly #servers = new Map<
+    string,
+    { readonly server: McpServer; readonly source: Registration; readonly key: string }
+  >()
+
+  constructor(api: ExtensionApi, prompts: PromptCommands, options: SharedOptions) {
+    this.#api = api
+    this.#prompts = prompts
+    this.#options = options
+  }
+
+  list(): readonly McpServer[] {
+    return [...this.#servers.values()].map(({ server }) => server)
+  }
+
+  get(name: string): McpServer | null {
+    return this.#servers.get(name)?.server ?? null
+  }
+
+  /** Has these servers from now on. One whose configuration is the same goes on as it is. */
+  async set(
+    all: readonly ServerSettings[],
+  ): Promise<{ readonly added: readonly string[]; readonly removed: readonly string[] }> {
+    const wanted = new Map(all.filter(({ isEnabled }) => isEnabled).map((one) => [one.name, one]))
+    const gone = [...this.#servers].filter(([name, { key }]) => JSON.stringify(wanted.get(name)) !== key)
+    for (const [name, { source }] of gone) {
+      source.dispose()
+      this.#prompts.remove(name)
+      this.#servers.delete(name)
+    }
+    const added: string[] = []
+    for (const [name, settings] of wanted) {
+      if (this.#servers.has(name)) continue
+      const server = createServer(settings, this.#options)
+      try {
+        const source = this.#api.tools.addSource(toSource(server, this.#options.calls))
+        this.#servers.set(name, { server, source, key: JSON.stringify(settings) })
+        server.onChange(() => this.#prompts.update(server))
+        added.push(name)
+      } catch (error) {
+        // Two names that differ in signs only are one to a model.
+        this.#options.logger.warn(`The MCP server ${name} is left out: ${String((error as Error).message)}`)
+      }
+    }
+    await Promise.all(gone.map(([, { server }]) => server.close()))
+    return { added, removed: gone.map(([name]) => name).filter((name) => !this.#servers.has(name)) }
+  }
+
+  /** Starts those of which nothing is known yet, side by side. Nobody waits. */
+  begin(): void {
+    for (const server of this.list())
+      void server.load().then(() => {
+        if (server.listing) this.#prompts.update(server)
+        else void server.connect().catch(() => undefined)
+      })
+  }
+
+  async close(): Promise<void> {
+    const all = this.list()
+    for (const { source } of this.#servers.values()) source.dispose()
+    for (const { name } of all) this.#prompts.remove(name)
+    this.#servers.clear()
+    await Promise.all(all.map((server) => server.close()))
+  }
+}
+
+/** Resolves once every one of the servers was heard of that nothing was known about, or `withinMs` are over. Never rejects. */
+export async function untilHeard(
+  servers: readonly McpServer[],
+  { clock, signal, withinMs }: { readonly clock: Clock; readonly signal: AbortSignal; readonly withinMs: number },
+): Promise<void> {
+  const waits = servers.map(async (server) => {
+    await server.load()
+    if (server.listing) return void server.connect().catch(() => undefined)
+    await server.connect(signal).catch(() => undefined)
+  })
+  const ended = new AbortController()
+  const late = clock.sleep(withinMs, AbortSignal.any([signal, ended.signal])).catch(() => undefined)
+  await Promise.race([Promise.all(waits), late])
+  ended.abort()
+}

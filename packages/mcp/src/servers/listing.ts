@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isJsonObject } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
+import type { DiscoverResult, Prompt, Tool } from '@modelcontextprotocol/client'
+import type { ServerSettings } from '../settings/server-settings.js'
+
+/** What a server offers, as it said last. */
+export interface Listing {
+  readonly atMs: number
+  /** Which of the two protocols it speaks, so that nobody has to find out again. */
+  readonly kind: 'modern' | 'legacy'
+  readonly discover?: DiscoverResult
+  readonly version: string
+  readonly tools: readonly Tool[]
+  readonly prompts: readonly Prompt[]
+  readonly hasResources: boolean
+  /** A hash of each tool as it was when the person had it first, or accepted it. */
+  readonly accepted: Readonly<Record<string, string>>
+}
+
+const FORMAT = 1
+const HASH_CHARS = 12
+
+/** Tells a tool with other words, parameters or promises from what it was. */
+export function toolHash({ name, title, description, inputSchema, outputSchema, annotations }: Tool): string {
+  // Without a description the title is what a model reads.
+  const words = description?.trim() ? description : title || description
+  const about = JSON.stringify([name, words, inputSchema, outputSchema, annotations])
+  return createHash('sha256').update(about).digest('hex').slice(0, HASH_CHARS)
+}
+
+/** Which tools are others than those that were accepted. A new one is accepted as it comes. */
+export function withAccepted(listing: Omit<Listing, 'accepted'>, before: Listing | null): Listing {
+  const known = before?.accepted ?? {}
+  const accepted = Object.fromEntries(listing.tools.map((tool) => [tool.name, known[tool.name] ?? toolHash(tool)]))
+  // One that is gone for a while does not come back as somebody else.
+  return { ...listing, accepted: { ...known, ...accepted } }
+}
+
+/** The names of tools that changed since they were accepted. */
+export function changedTools({ tools, accepted }: Listing): readonly string[] {
+  return tools.filter((tool) => accepted[tool.name] !== toolHash(tool)).map(({ name }) => name)
+}
+
+/** Where listings are kept: a file for each configuration, so that a server of the same name and another program has none. */
+export class ListingFiles {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** `null` when there is none that can be read. */
+  async read(server: ServerSettings): Promise<Listing | null> {
+    try {
+      const kept: unknown = JSON.parse(await readFile(this.#path(server), 'utf8'))
+      return isJsonObject(kept) && kept['format'] === FORMAT ? (kept['listing'] as unknown as Listing) : null
+    } catch {
+      return null
+    }
+  }
+
+  async write(server: ServerSettings, listing: Listing): Promise<void> {
+    await writePrivate(this.#path(server), JSON.stringify({ format: FORMAT, server: server.name, listing }))
+  }
+
+  #path({ name, address, protocol }: ServerSettings): string {
+    const about = createHash('sha256')
+      .update(JSON.stringify([name, address, protocol]))
+      .digest('hex')
+    return join(this.#directory, `${about.slice(0, 32)}.json`)
+  }
+}

@@ -1,0 +1,322 @@
+import type { Clock, Logger } from '@hermes/contracts'
+import { HermesError } from '@hermes/contracts'
+import type { AuthProvider, Client, ClientCapabilities, PriorDiscovery } from '@modelcontextprotocol/client'
+import { type Connection, type ConnectionPorts, openConnection } from '../connection/open-connection.js'
+import type { ServerSettings } from '../settings/server-settings.js'
+import { listTools } from './list-tools.js'
+import { type Listing, type ListingFiles, toolHash, withAccepted } from './listing.js'
+
+/** Failures in a row after which a server is left alone for a while. */
+const FAILURES = 3
+const COOLDOWN_MS = 30_000
+const LONGEST_COOLDOWN_MS = 600_000
+
+/** What every server of a home works with. */
+export interface ServerOptions extends ConnectionPorts {
+  readonly settings: ServerSettings
+  readonly listings: ListingFiles
+  readonly version: string
+  /** Adds to a client what answers the questions of its server. Default: it may ask nothing. */
+  readonly answers?: { readonly capabilities: ClientCapabilities; prepare(client: Client): void }
+  /** The login of the server. Default: there is none. */
+  readonly auth?: AuthProvider
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Where a server stands. */
+export type ServerState =
+  | { readonly type: 'stopped' | 'starting' | 'connected' }
+  | { readonly type: 'failed'; readonly message: string }
+
+/** One server of a home: connected when it is first needed, shared by all, ended with the home. */
+export class McpServer {
+  readonly settings: ServerSettings
+  readonly #options: ServerOptions
+  readonly #closing = new AbortController()
+  readonly #listeners = new Set<() => void>()
+  #listing: Listing | null = null
+  #loading: Promise<void> | null = null
+  #connecting: Promise<Connection> | null = null
+  #connection: Connection | null = null
+  #connectedAtMs = 0
+  #active = 0
+  #idle: AbortController | null = null
+  #failures = 0
+  #coolsDownUntilMs = 0
+  #problem: HermesError | null = null
+
+  constructor(options: ServerOptions) {
+    this.settings = options.settings
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.settings.name
+  }
+
+  /** What it offered last; `null` before anybody knows. */
+  get listing(): Listing | null {
+    return this.#listing
+  }
+
+  get state(): ServerState {
+    if (this.#connection) return { type: 'connected' }
+    if (this.#connecting) return { type: 'starting' }
+    return this.#problem ? { type: 'failed', message: this.#problem.message } : { type: 'stopped' }
+  }
+
+  /** Calls `changed` whenever its listing is another one, until what it gives back is called. */
+  onChange(changed: () => void): () => void {
+    this.#listeners.add(changed)
+    return () => void this.#listeners.delete(changed)
+  }
+
+  /** Reads what is known of it from before. Never rejects. */
+  load(): Promise<void> {
+    this.#loading ??= this.#options.listings.read(this.settings).then((listing) => {
+      this.#listing ??= listing
+    })
+    return this.#loading
+  }
+
+  /** Connects, if it is not connected, and lists. Abort of `signal` ends the wait alone. @throws HermesError as {@link openConnection}. */
+  async connect(signal?: AbortSignal): Promise<Client> {
+    if (this.#closing.signal.aborted) throw closed(this.name)
+    const { clock } = this.#options
+    const { lifetimeMs } = this.settings
+    if (this.#connection && lifetimeMs !== null && this.#active === 0 && clock.now() - this.#connectedAtMs > lifetimeMs)
+      await this.#drop()
+    if (this.#connection) return this.#connection.client
+    if (!this.#connecting) {
+      const rest = this.#coolsDownUntilMs - clock.now()
+      if (rest > 0 && this.#problem) throw resting(this.#problem, rest)
+      this.#connecting = this.#open().finally(() => {
+        this.#connecting = null
+      })
+      // Who waits hears of it; nobody has to.
+      this.#connecting.catch(() => undefined)
+    }
+    return (await untilAbort(this.#connecting, signal)).client
+  }
+
+  /** Does something with its client; a connection that is not needed any more ends once nothing is under way. */
+  async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.#active++
+    this.#idle?.abort()
+    try {
+      return await work(await this.connect(signal))
+    } finally {
+      if (--this.#active === 0) this.#rest()
+    }
+  }
+
+  /** Forgets that it failed: the next call tries it. */
+  forgive(): void {
+    this.#failures = 0
+    this.#coolsDownUntilMs = 0
+  }
+
+  /** Ends the connection; the next call makes another one. */
+  async disconnect(): Promise<void> {
+    await this.#drop()
+  }
+
+  /** Takes its tools as they are now. Resolves with the names of those that had changed. */
+  async accept(): Promise<readonly string[]> {
+    await this.load()
+    const listing = this.#listing
+    if (!listing) return []
+    const now = Object.fromEntries(listing.tools.map((tool) => [tool.name, toolHash(tool)]))
+    const changed = Object.keys(now).filter((name) => listing.accepted[name] !== now[name])
+    await this.#keep({ ...listing, accepted: { ...listing.accepted, ...now } })
+    return changed
+  }
+
+  /** Ends it for good, with its program and all that started. Never rejects. */
+  async close(): Promise<void> {
+    this.#closing.abort(closed(this.name))
+    this.#idle?.abort()
+    this.#listeners.clear()
+    await this.#connecting?.catch(() => undefined)
+    await this.#drop()
+  }
+
+  async #open(): Promise<Connection> {
+    const { answers, auth, version, clock, logger } = this.#options
+    await this.load()
+    try {
+      const connection = await openConnection(
+        {
+          server: this.settings,
+          prior: priorOf(this.#listing),
+          capabilities: answers?.capabilities ?? {},
+          prepare: (client) => answers?.prepare(client),
+          listChanged: () => void this.#relist(),
+          auth: auth ?? null,
+          version,
+          signal: this.#closing.signal,
+        },
+        this.#options,
+      )
+      try {
+        await this.#list(connection.client)
+      } catch (error) {
+        await connection.close()
+        const reason = connection.ending()
+        throw reason === null ? error : lost(this.name, reason)
+      }
+      if (this.#closing.signal.aborted) {
+        await connection.close()
+        throw closed(this.name)
+      }
+      this.#connection = connection
+      this.#connectedAtMs = clock.now()
+      this.#failures = 0
+      this.#problem = null
+      void connection.closed.then((reason) => this.#over(connection, reason))
+      if (this.#active === 0) this.#rest()
+      return connection
+    } catch (error) {
+      if (this.#closing.signal.aborted) throw error
+      const problem = HermesError.isInstance(error) ? error : unlisted(this.name, error)
+      this.#fail(problem)
+      logger.warn(problem.message, { server: this.name })
+      throw problem
+    }
+  }
+
+  #fail(problem: HermesError): void {
+    this.#problem = problem
+    this.#failures++
+    const over = this.#failures - FAILURES
+    if (over >= 0)
+      this.#coolsDownUntilMs =
+        this.#options.clock.now() + Math.min(LONGEST_COOLDOWN_MS, COOLDOWN_MS * 2 ** Math.min(over, 10))
+  }
+
+  #over(connection: Connection, reason: string | null): void {
+    if (this.#connection !== connection) return
+    this.#connection = null
+    if (reason === null) return
+    const problem = lost(this.name, reason)
+    this.#fail(problem)
+    this.#options.logger.warn(problem.message, { server: this.name })
+  }
+
+  async #drop(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = null
+    await connection?.close()
+  }
+
+  /** Ends the connection after a while without a call. */
+  #rest(): void {
+    const { idleMs } = this.settings
+    if (idleMs === null || !this.#connection) return
+    const idle = new AbortController()
+    this.#idle = idle
+    this.#options.clock.sleep(idleMs, idle.signal).then(
+      () => (this.#active === 0 ? this.#drop() : undefined),
+      () => undefined,
+    )
+  }
+
+  async #relist(): Promise<void> {
+    const connection = this.#connection
+    if (!connection) return
+    try {
+      await this.#list(connection.client)
+    } catch (error) {
+      this.#options.logger.warn(unlisted(this.name, error).message, { server: this.name })
+    }
+  }
+
+  async #list(client: Client): Promise<void> {
+    const options = {
+      timeout: this.settings.connectTimeoutMs,
+      signal: this.#closing.signal,
+      cacheMode: 'refresh',
+    } as const
+    const has = client.getServerCapabilities() ?? {}
+    const [tools, prompts] = await Promise.all([
+      has.tools ? listTools(client, options) : [],
+      has.prompts && this.settings.tools.prompts
+        ? client.listPrompts(undefined, options).then((page) => page.prompts)
+        : [],
+    ])
+    const discover = client.getDiscoverResult()
+    const isModern = client.getProtocolEra() === 'modern'
+    const { name = '', version = '' } = client.getServerVersion() ?? {}
+    await this.#keep(
+      withAccepted(
+        {
+          atMs: this.#options.clock.now(),
+          kind: isModern ? 'modern' : 'legacy',
+          ...(isModern && discover ? { discover } : {}),
+          version: `${name} ${version}`.trim(),
+          tools,
+          prompts,
+          hasResources: has.resources !== undefined,
+        },
+        this.#listing,
+      ),
+    )
+  }
+
+  async #keep(listing: Listing): Promise<void> {
+    const before = this.#listing
+    this.#listing = listing
+    if (before && sameOffer(before, listing)) {
+      // Nothing to tell, and nothing to write but the time.
+      if (listing.atMs - before.atMs < 60_000) return
+    } else for (const changed of [...this.#listeners]) changed()
+    try {
+      await this.#options.listings.write(this.settings, listing)
+    } catch (error) {
+      this.#options.logger.warn(`What the MCP server ${this.name} offers could not be kept.`, { error: String(error) })
+    }
+  }
+}
+
+function sameOffer(left: Listing, right: Listing): boolean {
+  return JSON.stringify({ ...left, atMs: 0 }) === JSON.stringify({ ...right, atMs: 0 })
+}
+
+function priorOf(listing: Listing | null): PriorDiscovery | null {
+  if (!listing) return null
+  if (listing.kind === 'legacy') return { kind: 'legacy' }
+  return listing.discover ? { kind: 'modern', discover: listing.discover } : null
+}
+
+const about = (server: string) => ({ details: { server } })
+
+function closed(name: string): HermesError {
+  return new HermesError(`The MCP server ${name} is not used any more.`, { code: 'mcp.closed', ...about(name) })
+}
+
+function lost(name: string, reason: string): HermesError {
+  const message = `The MCP server ${name} was lost: ${reason.replace(/\.?$/, '.')}`
+  return new HermesError(message, { code: 'mcp.lost', retryable: true, ...about(name) })
+}
+
+function unlisted(name: string, error: unknown): HermesError {
+  const line = error instanceof Error ? error.message : String(error)
+  const message = `The MCP server ${name} cannot say what it offers: ${line.replace(/\s+/g, ' ').slice(0, 300)}`
+  return new HermesError(message, { code: 'mcp.not_listed', retryable: true, cause: error, ...about(name) })
+}
+
+function resting(problem: HermesError, cooldownMs: number): HermesError {
+  const message = `${problem.message} It is tried again in ${Math.ceil(cooldownMs / 1000)} s.`
+  return new HermesError(message, { code: problem.code, retryable: true, details: problem.details, cause: problem })
+}
+
+function untilAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

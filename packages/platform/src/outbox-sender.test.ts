@@ -1,0 +1,109 @@
+import { silentLogger, systemClock } from '@hermes/contracts'
+import type { Platform, PlatformMessage } from '@hermes/contracts/platform'
+import { expect, it } from 'vitest'
+import { type Outgoing, platformError, type SendableMessage, type SenderOutbox, sendOutbox } from './index.js'
+
+type Row = SendableMessage & { readonly id: number }
+
+/** An outbox in memory; that of the store has a suite of its own. */
+function outboxOf(rows: Row[]) {
+  const outcomes: string[] = []
+  const outbox: SenderOutbox<Row> = {
+    take: async () => rows.shift() ?? null,
+    accepted: async (row, { platformId }) => ({
+      ...row,
+      sentParts: row.sentParts + 1,
+      platformIds: [...row.platformIds, platformId],
+      mayBeSent: false,
+    }),
+    settle: async (row, outcome) => {
+      outcomes.push(outcome.type)
+      // Due at once, whatever was said.
+      if (outcome.type === 'retry' || outcome.type === 'perhaps')
+        rows.push({ ...row, attempt: row.attempt + 1, mayBeSent: row.mayBeSent || outcome.type === 'perhaps' })
+    },
+  }
+  return { outbox, outcomes }
+}
+
+const row = (body: Outgoing, over: Partial<Row> = {}): Row => ({
+  id: 1,
+  key: 'k',
+  platform: 'fake',
+  target: '7',
+  body: { ...body } as never,
+  mayBeSent: false,
+  attempt: 1,
+  sentParts: 0,
+  platformIds: [],
+  createdAtMs: Date.now(),
+  ...over,
+})
+
+function platformWith(failures: (Error | null)[]) {
+  const sent: PlatformMessage[] = []
+  const platform = {
+    name: 'fake',
+    abilities: { maxLength: { unit: 'utf16', limit: 300 }, replies: true },
+    send: async (message: PlatformMessage) => {
+      const failure = failures.shift()
+      if (failure) throw failure
+      sent.push(message)
+      return String(sent.length)
+    },
+    edit: async () => {
+      throw platformError('rejected', 'gone')
+    },
+  } as unknown as Platform
+  return { platform, sent }
+}
+
+async function run(rows: Row[], failures: (Error | null)[], bubbleOf?: () => Promise<string | null>) {
+  const [{ outbox, outcomes }, { platform, sent }] = [outboxOf(rows), platformWith(failures)]
+  const stop = new AbortController()
+  const options = { platform, outbox, clock: systemClock, logger: silentLogger, ...(bubbleOf ? { bubbleOf } : {}) }
+  const done = sendOutbox(options, stop.signal)
+  await expect.poll(() => rows.length === 0 && ['sent', 'failed'].includes(outcomes.at(-1) ?? '')).toBe(true)
+  stop.abort()
+  await done
+  return { outcomes, sent, texts: sent.map(({ text }) => text) }
+}
+
+const long = `${'a'.repeat(200)}\n\n${'b'.repeat(200)}`
+
+it('sends a long message in parts, the buttons under the last, as an answer with the first', async () => {
+  const { sent } = await run([row({ text: long, replyTo: '5', buttons: [[{ label: 'ok', data: 'y' }]] })], [])
+  expect(sent).toMatchObject([
+    { text: 'a'.repeat(200), replyTo: '5' },
+    { text: 'b'.repeat(200), buttons: [[{ data: 'y' }]] },
+  ])
+  expect([sent[0]!.buttons, sent[1]!.replyTo]).toEqual([undefined, undefined])
+})
+
+it('goes on at the part that was refused', async () => {
+  const { texts, outcomes } = await run(
+    [row({ text: long })],
+    [null, platformError('rate_limited', 'slow', { retryAfterMs: 5 })],
+  )
+  expect(texts.map((text) => text[0])).toEqual(['a', 'b'])
+  expect(outcomes).toEqual(['retry', 'sent'])
+})
+
+it('marks the part that may have come already, and no other', async () => {
+  const { texts, outcomes } = await run([row({ text: long })], [null, platformError('unknown_outcome', 'cut')])
+  expect(outcomes).toEqual(['perhaps', 'sent'])
+  expect(texts.map((text) => text.slice(0, 10))).toEqual(['aaaaaaaaaa', '(This may '])
+  expect((await run([row({ text: long }, { mayBeSent: true })], [])).texts.map((text) => text[0])).toEqual(['(', 'b'])
+})
+
+it('sends plain text where markup is refused, and gives up what is refused for good', async () => {
+  const plain = await run([row({ text: '**bold**' })], [platformError('markup_refused', 'no')])
+  expect(plain.sent).toMatchObject([{ text: '**bold**', markup: 'plain' }])
+  expect((await run([row({ text: 'x' })], [platformError('rejected', 'blocked')])).outcomes).toEqual(['failed'])
+  const old = row({ text: 'x' }, { createdAtMs: Date.now() - 25 * 3_600_000 })
+  expect((await run([old], [platformError('unreachable', 'down')])).outcomes).toEqual(['failed'])
+})
+
+it('sends anew what was shown while it was written and cannot be changed', async () => {
+  expect((await run([row({ text: 'whole' })], [], async () => '99')).texts).toEqual(['whole'])
+})

@@ -1,0 +1,188 @@
+import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
+import type { Platform, PlatformButton, PlatformMessage } from '@hermes/contracts/platform'
+import type { NewOutboxMessage } from '@hermes/contracts/store'
+import { parseTarget } from './chat-target.js'
+import { failureOf } from './platform-error.js'
+import { splitMessage } from './split-message.js'
+
+/** How many chats are written to at once; of one chat one message after the other. */
+const AT_ONCE = 8
+/** Another process may have written something. */
+const LOOK_EVERY_MS = 1_000
+const FIRST_WAIT_MS = 1_000
+const MAX_WAIT_MS = 300_000
+const GIVE_UP_AFTER_MS = 24 * 3_600_000
+const REPEAT_MARK = '(This may be a repetition: the connection broke off while it was sent.)\n'
+
+/** A row of the outbox, as far as it is sent. @see `OutboxMessage` of `@hermes/storage` */
+export interface SendableMessage extends NewOutboxMessage {
+  readonly mayBeSent: boolean
+  readonly attempt: number
+  readonly sentParts: number
+  readonly platformIds: readonly string[]
+  readonly createdAtMs: number
+}
+
+/** The outbox as a sender uses it. @see `Outbox` of `@hermes/storage` */
+export interface SenderOutbox<Message extends SendableMessage> {
+  take(options: { readonly platform: string }): Promise<Message | null>
+  accepted(message: Message, part: { readonly platformId: string }): Promise<Message>
+  settle(
+    message: Message,
+    outcome:
+      | { readonly type: 'sent' }
+      | { readonly type: 'retry' | 'perhaps'; readonly error: string; readonly dueAtMs: number }
+      | { readonly type: 'failed'; readonly error: string },
+  ): Promise<void>
+}
+
+/** What is written for a chat: the body of a message of the outbox. */
+export interface Outgoing {
+  /** Markdown, of any length. */
+  readonly text: string
+  /** Default `markdown`. */
+  readonly markup?: 'markdown' | 'plain'
+  readonly replyTo?: string
+  /** Under the last part. */
+  readonly buttons?: readonly (readonly PlatformButton[])[]
+  readonly subject?: string
+  /** Changes this message instead of sending one; where it cannot be changed nothing is sent. */
+  readonly edits?: string
+  /** The answer of the model that it is, as events of its run name it. */
+  readonly messageId?: string
+}
+
+/** Options of {@link sendOutbox}. */
+export interface SenderOptions<Message extends SendableMessage> {
+  readonly platform: Platform
+  readonly outbox: SenderOutbox<Message>
+  /** Resolves when something was written, at the latest when the signal fires. Default: it is looked for each second. */
+  readonly written?: (signal: AbortSignal) => Promise<void>
+  /** The message that already shows the beginning of this answer, which is changed into it; `null` where there is none. */
+  readonly bubbleOf?: (message: Message) => Promise<string | null>
+  /** Whether an answer points at the message that it answers. Default `true`. */
+  readonly replies?: boolean
+  /** A message was sent whole. Must not throw. */
+  readonly sent?: (message: Message) => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Sends what is in the outbox for a platform until the signal fires, and waits for what is being sent then. Never rejects. */
+export async function sendOutbox<Message extends SendableMessage>(
+  options: SenderOptions<Message>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { outbox, platform, clock, logger } = options
+  const sending = new Set<Promise<void>>()
+  while (!signal.aborted) {
+    try {
+      const message = sending.size < AT_ONCE ? await outbox.take({ platform: platform.name }) : null
+      if (message) {
+        const done = deliver(options, message).finally(() => sending.delete(done))
+        sending.add(done)
+        continue
+      }
+    } catch (error) {
+      logger.warn('The outbox could not be read.', { platform: platform.name, error: errorLine(error) })
+    }
+    const look = new AbortController()
+    const ended = AbortSignal.any([signal, look.signal])
+    const waits = [clock.sleep(LOOK_EVERY_MS, ended).catch(ignoreAbort), options.written?.(ended), ...sending]
+    await Promise.race(waits.filter((wait) => wait !== undefined))
+    look.abort()
+  }
+  await Promise.all(sending)
+}
+
+/** Sends one message that was taken, and writes down what came of it. Never rejects. */
+async function deliver<Message extends SendableMessage>(
+  options: SenderOptions<Message>,
+  message: Message,
+): Promise<void> {
+  const { outbox, logger } = options
+  let state = message
+  try {
+    const accepted = async (platformId: string) => {
+      state = await outbox.accepted(state, { platformId })
+    }
+    await sendParts(options, message, accepted)
+    await outbox.settle(state, { type: 'sent' })
+    options.sent?.(state)
+  } catch (error) {
+    const { platform, key } = message
+    logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
+    await outbox.settle(state, outcomeOf(error, message, options.clock.now())).catch((cause: unknown) => {
+      // It is in another process's hands, or the store is gone for now: then it is taken again once its time is over.
+      logger.warn('What came of a message could not be written down.', { platform, key, error: errorLine(cause) })
+    })
+  }
+}
+
+async function sendParts<Message extends SendableMessage>(
+  { platform, bubbleOf, replies: points = true }: SenderOptions<Message>,
+  message: Message,
+  accepted: (platformId: string) => Promise<void>,
+): Promise<void> {
+  const { text, markup = 'markdown', replyTo, buttons, subject, edits } = message.body as unknown as Outgoing
+  const base = { target: parseTarget(message.target), markup, ...(subject === undefined ? {} : { subject }) }
+  const { maxLength, replies } = platform.abilities
+  const room = { ...maxLength, limit: maxLength.limit - REPEAT_MARK.length }
+  const parts = splitMessage(text, room)
+  if (edits !== undefined) {
+    const last = buttons === undefined ? {} : { buttons }
+    await platform.edit?.(edits, { ...base, text: parts[0] ?? text, ...last })
+    return
+  }
+  for (let index = message.sentParts; index < parts.length; index++) {
+    const isFirst = index === 0
+    const mark = message.mayBeSent && index === message.sentParts ? REPEAT_MARK : ''
+    const part: PlatformMessage = {
+      ...base,
+      text: parts[index]!,
+      ...(isFirst && replies && points && replyTo !== undefined ? { replyTo } : {}),
+      ...(buttons !== undefined && index === parts.length - 1 ? { buttons } : {}),
+    }
+    const bubble = isFirst ? ((await bubbleOf?.(message)) ?? null) : null
+    if (bubble !== null && (await isEdited(platform, bubble, part))) await accepted(bubble)
+    else await accepted(await sendPart(platform, { ...part, text: mark + part.text }))
+  }
+}
+
+/** As plain text where the platform does not take its markup. */
+async function sendPart(platform: Platform, part: PlatformMessage): Promise<string> {
+  try {
+    return await platform.send(part)
+  } catch (error) {
+    if (part.markup === 'plain' || failureOf(error).failure !== 'markup_refused') throw error
+    return platform.send({ ...part, markup: 'plain' })
+  }
+}
+
+/** A message that cannot be changed any more is sent anew. */
+async function isEdited(platform: Platform, bubble: string, part: PlatformMessage): Promise<boolean> {
+  try {
+    await platform.edit!(bubble, part)
+    return true
+  } catch (error) {
+    const { failure } = failureOf(error)
+    if (failure === 'rate_limited' || failure === 'unreachable') throw error
+    return false
+  }
+}
+
+/** What a failure makes of a message. */
+function outcomeOf(error: unknown, { attempt, createdAtMs }: SendableMessage, nowMs: number) {
+  const { failure, retryAfterMs } = failureOf(error)
+  const line = errorLine(error)
+  const isOver = nowMs - createdAtMs > GIVE_UP_AFTER_MS
+  if (failure === 'rejected' || failure === 'too_large' || failure === 'markup_refused' || isOver)
+    return { type: 'failed', error: isOver ? `Given up after a day: ${line}` : line } as const
+  const waitMs = retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 20), MAX_WAIT_MS)
+  const type = failure === 'unknown_outcome' ? 'perhaps' : 'retry'
+  return { type, error: line, dueAtMs: nowMs + waitMs } as const
+}
+
+function ignoreAbort(error: unknown): void {
+  if (!isAbort(error)) throw error
+}

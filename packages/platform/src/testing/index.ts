@@ -1,0 +1,1 @@
+export { type PlatformSubject, testPlatform } from './test-platform.js'

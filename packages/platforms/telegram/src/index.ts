@@ -1,0 +1,1 @@
+export { createTelegram, type TelegramOptions } from './telegram.js'

@@ -1,0 +1,173 @@
+import { silentLogger, systemClock } from '@hermes/contracts'
+import { testPlatform } from '@hermes/platform/testing'
+import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
+import fc from 'fast-check'
+import { Bot } from 'grammy/web'
+import { expect, it, onTestFinished } from 'vitest'
+import { createTelegram, type TelegramOptions } from './index.js'
+
+const CHAT = 7
+
+async function start(over: Partial<TelegramOptions> = {}) {
+  const server = await startBotApiServer()
+  const options = { token: server.token, apiRoot: server.url, fetch, clock: systemClock, logger: silentLogger }
+  const platform = createTelegram({ ...options, ...over })
+  return { server, platform }
+}
+
+testPlatform({
+  create: async () => {
+    const { server, platform } = await start()
+    const faults = {
+      'rate-limited': {
+        type: 'error',
+        code: 429,
+        description: 'Too Many Requests: retry after 3',
+        parameters: { retry_after: 3 },
+      },
+      unheard: { type: 'accepted-unheard' },
+      markup: { type: 'error', code: 400, description: "Bad Request: can't parse entities: no" },
+      rejected: { type: 'error', code: 403, description: 'Forbidden: bot was blocked by the user' },
+    } as const
+    return {
+      platform,
+      target: { chatId: String(CHAT) },
+      say: (text) => void server.say(text),
+      shown: () => server.messages(CHAT).map(({ text }) => text),
+      unconfirmed: () => server.unconfirmed,
+      fail: (how) => server.fail('sendMessage', faults[how]),
+      revoke: () => server.setRevoked(true),
+      close: () => server.close(),
+    }
+  },
+})
+
+it('is tested against a server that the library itself takes for Telegram', async () => {
+  const server: BotApiServer = await startBotApiServer()
+  const bot = new Bot(server.token, { client: { apiRoot: server.url } })
+  bot.on('message:text', async (context) => {
+    const sent = await context.reply(`<b>${context.message.text}</b>`, {
+      parse_mode: 'HTML',
+      reply_markup: { inline_keyboard: [[{ text: 'ok', callback_data: 'yes' }]] },
+    })
+    await context.api.editMessageText(context.chat.id, sent.message_id, 'edited', {
+      reply_markup: { inline_keyboard: [[{ text: 'ok', callback_data: 'yes' }]] },
+    })
+    await context.react('👍')
+  })
+  bot.on('callback_query:data', (context) => context.answerCallbackQuery(`got ${context.callbackQuery.data}`))
+  const running = bot.start()
+  onTestFinished(async () => {
+    await bot.stop()
+    await running
+    await server.close()
+  })
+  server.say('hello')
+  const [message] = await server.waitFor(CHAT, (all) => all[0]?.edits === 1)
+  expect(message).toMatchObject({ text: 'edited', buttons: [[{ text: 'ok', callback_data: 'yes' }]] })
+  await expect.poll(() => [...server.reactions.values()]).toEqual(['👍'])
+  server.press(message!, 'yes')
+  await expect.poll(() => server.toasts).toEqual(['got yes'])
+  const refused = bot.api.sendMessage(CHAT, '<b>open', { parse_mode: 'HTML' })
+  await expect(refused).rejects.toMatchObject({
+    error_code: 400,
+    description: expect.stringMatching(/can't parse entities/),
+  })
+})
+
+it('sends any Markdown, marked up where Telegram has a tag for it and never refused', async () => {
+  const { server, platform } = await start()
+  onTestFinished(() => server.close())
+  const send = (text: string) => platform.send({ target: { chatId: String(CHAT) }, text, markup: 'markdown' })
+  await send(
+    '# Title\n\n- one **two**\n  - [x] `a<b`\n1. three\n\n> quote\n> > more\n\n```ts\nif (a < b) {}\n```\n[link](https://x.test/?a=1&b=2) [bad](javascript:x) ~~no~~ _yes_',
+  )
+  expect(server.messages(CHAT)[0]!.text).toBe(
+    'Title\n\n• one two\n  ◦ ☑ a<b\n\n1. three\n\nquote\n\nmore\n\nif (a < b) {}\n\nlink [bad](javascript:x) no yes',
+  )
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '**',
+      '_',
+      '`',
+      '```\n',
+      '# ',
+      '> ',
+      '- ',
+      '1. ',
+      '[a](https://x.test)',
+      '|a|b|\n|-|-|\n|c|d|\n',
+      '<b>',
+      '</i>',
+      '&amp;',
+      '\n',
+      '\n\n',
+      '![i](http://y.test)',
+      '~~',
+      '<!--',
+      '\\',
+    ),
+    fc.string({ unit: 'grapheme', maxLength: 12 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 40 }), async (pieces) => {
+      const text = `x ${pieces.join('')}`
+      await send(text)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+it('hears what a webhook brings with the secret, and nothing without it', async () => {
+  const secret = 'a-secret-of-sixteen'
+  const { server, platform } = await start({ webhook: { url: 'https://bot.test/hook', secret } })
+  const heard: string[] = []
+  platform.connect({ hear: async (event) => void heard.push(event.id), onState: () => undefined })
+  onTestFinished(async () => {
+    await platform.close()
+    await server.close()
+  })
+  await expect.poll(() => platform.state.type).toBe('connected')
+  const post = (body: string, key = secret) =>
+    platform.receive!(
+      new Request('https://bot.test/hook', {
+        method: 'POST',
+        body,
+        headers: { 'x-telegram-bot-api-secret-token': key },
+      }),
+    )
+  const message = {
+    message_id: 1,
+    date: 1,
+    chat: { id: CHAT, type: 'private', first_name: 'Ada' },
+    from: { id: CHAT, is_bot: false, first_name: 'Ada' },
+    text: 'hi',
+  }
+  const update = JSON.stringify({ update_id: 9, message })
+  expect([(await post(update, 'wrong')).status, (await post('{')).status, (await post(update)).status]).toEqual([
+    401, 400, 200,
+  ])
+  expect(heard).toEqual(['telegram:110201543:9'])
+  expect(() =>
+    createTelegram({
+      token: server.token,
+      webhook: { url: 'https://x.test', secret: '' },
+      fetch,
+      clock: systemClock,
+      logger: silentLogger,
+    }),
+  ).toThrow(/TELEGRAM_WEBHOOK_SECRET/)
+})
+
+it('follows a group that became a supergroup', async () => {
+  const { server, platform } = await start()
+  onTestFinished(() => server.close())
+  server.fail('sendMessage', {
+    type: 'error',
+    code: 400,
+    description: 'Bad Request: group chat was upgraded to a supergroup chat',
+    parameters: { migrate_to_chat_id: -100_7 },
+  })
+  for (const text of ['one', 'two']) await platform.send({ target: { chatId: '-7' }, text, markup: 'plain' })
+  expect(server.messages(-100_7).map(({ text }) => text)).toEqual(['one', 'two'])
+})

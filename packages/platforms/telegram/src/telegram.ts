@@ -1,0 +1,378 @@
+// Telegram through the Bot API: https://core.telegram.org/bots/api
+//
+//   getUpdates (or a webhook) ─▶ readUpdate ─▶ hear, which keeps it ─▶ the next getUpdates confirms it
+import { timingSafeEqual } from 'node:crypto'
+import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
+import type {
+  IncomingAttachment,
+  Platform,
+  PlatformAbilities,
+  PlatformListener,
+  PlatformMessage,
+  PlatformState,
+  PlatformTarget,
+} from '@hermes/contracts/platform'
+import { failureOf, platformError } from '@hermes/platform'
+import type { InlineKeyboardMarkup, ReactionTypeEmoji, Update } from 'grammy/types'
+import { Api } from 'grammy/web'
+import { type BotIdentity, readUpdate } from './read-update.js'
+import { isNotModified, movedTo, toPlatformError } from './telegram-error.js'
+import { toTelegramHtml } from './telegram-html.js'
+
+const DEFAULT_API_ROOT = 'https://api.telegram.org'
+const POLL_S = 25
+/** A poll that takes longer is of a connection that is dead without saying so. */
+const POLL_TIMEOUT_MS = 40_000
+const CALL_TIMEOUT_MS = 30_000
+const FIRST_WAIT_MS = 1_000
+const MAX_WAIT_MS = 60_000
+const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
+const MAX_TEXT = 4_096
+const KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query'] as const
+
+const ABILITIES: PlatformAbilities = {
+  maxLength: { unit: 'utf16', limit: MAX_TEXT },
+  edits: true,
+  buttons: true,
+  reactions: true,
+  typing: true,
+  replies: true,
+}
+
+/** The client is typed for an older signal than the one of the platform; it takes either. */
+type Abort = NonNullable<Parameters<Api['getMe']>[0]>
+
+/** Options of {@link createTelegram}. */
+export interface TelegramOptions {
+  /** As @BotFather gives it. */
+  readonly token: string
+  /** Telegram delivers to this address, which leads to {@link Platform.receive}; default: the adapter asks for updates. */
+  readonly webhook?: { readonly url: string; readonly secret: string } | undefined
+  /** Of a Bot API server of one's own. Default `https://api.telegram.org`. */
+  readonly apiRoot?: string | undefined
+  /** Reaches `apiRoot`, and need reach nothing else. */
+  readonly fetch: typeof fetch
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Telegram as a platform.
+ * @throws HermesError `platform.bad_options`: no token of Telegram's form, a webhook without a secret.
+ */
+export function createTelegram(options: TelegramOptions): Platform {
+  if (!/^\d+:[\w-]{20,}$/.test(options.token))
+    throw badOptions('The Telegram token is none: it looks like 110201543:AAH…, as @BotFather gives it.')
+  if (options.webhook && !/^[\w-]{16,256}$/.test(options.webhook.secret))
+    throw badOptions(
+      'A Telegram webhook needs a secret of 16 to 256 letters, digits, "_" and "-" (TELEGRAM_WEBHOOK_SECRET). Make one with: openssl rand -hex 32',
+    )
+  return new Telegram(options)
+}
+
+class Telegram implements Platform {
+  readonly name = 'telegram'
+  readonly abilities = ABILITIES
+  readonly #options: TelegramOptions
+  readonly #api: Api
+  readonly #stopped = new AbortController()
+  readonly #moved = new Map<string, string>()
+  #state: PlatformState = { type: 'connecting' }
+  #listener: PlatformListener | null = null
+  #bot: BotIdentity | null = null
+  #heardAtMs: number | null = null
+  #hearing: Promise<void> = Promise.resolve()
+  readonly receive?: (request: Request) => Promise<Response>
+
+  constructor(options: TelegramOptions) {
+    this.#options = options
+    const { token, apiRoot = DEFAULT_API_ROOT, fetch } = options
+    this.#api = new Api(token, { apiRoot, fetch: fetch as never, timeoutSeconds: POLL_TIMEOUT_MS / 1000 })
+    if (options.webhook) this.receive = (request) => this.#receive(request)
+  }
+
+  get state(): PlatformState {
+    return this.#state
+  }
+
+  get heardAtMs(): number | null {
+    return this.#heardAtMs
+  }
+
+  connect(listener: PlatformListener): void {
+    this.#listener = listener
+    this.#hearing = this.#hear().catch((error: unknown) => {
+      this.#options.logger.error('Telegram is not heard any more.', { error: errorLine(error) })
+      this.#set({ type: 'failed', error: errorLine(error) })
+    })
+  }
+
+  /** Until it is closed, or the token is good for nothing. */
+  async #hear(): Promise<void> {
+    const { signal } = this.#stopped
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        this.#set({ type: 'connecting' })
+        const { id, username } = await this.#call((abort) => this.#api.getMe(abort))
+        this.#bot = { id, username }
+        await this.#begin()
+        this.#set({ type: 'connected', account: `@${username}` })
+        this.#heard()
+        attempt = 0
+        if (this.#options.webhook) return
+        await this.#poll()
+      } catch (error) {
+        if (signal.aborted) return
+        const { failure, retryAfterMs } = failureOf(error)
+        if (failure === 'unauthorized') return this.#set({ type: 'failed', error: errorLine(error) })
+        const waitMs = retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt, 10), MAX_WAIT_MS)
+        this.#set({ type: 'waiting', error: errorLine(error), retryAtMs: this.#options.clock.now() + waitMs })
+        await this.#sleep(waitMs)
+      }
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { webhook } = this.#options
+    if (webhook === undefined) await this.#call((abort) => this.#api.deleteWebhook({}, abort))
+    else {
+      const more = { secret_token: webhook.secret, allowed_updates: KINDS }
+      await this.#call((abort) => this.#api.setWebhook(webhook.url, more, abort))
+    }
+  }
+
+  async #poll(): Promise<void> {
+    let offset: number | undefined
+    while (!this.#stopped.signal.aborted) {
+      const requested = { timeout: POLL_S, allowed_updates: KINDS, ...(offset === undefined ? {} : { offset }) }
+      const updates = await this.#call((abort) => this.#api.getUpdates(requested, abort), POLL_TIMEOUT_MS)
+      this.#heard()
+      for (const update of updates) {
+        await this.#take(update)
+        // Only what the listener has taken is confirmed by the next request.
+        offset = update.update_id + 1
+      }
+    }
+  }
+
+  /** Goes on until the listener has taken it: what is refused comes again, and what comes after it waits. */
+  async #take(update: Update): Promise<void> {
+    const { signal } = this.#stopped
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted()
+      try {
+        const acknowledge = (id: string, text: string) => this.#acknowledge(id, text)
+        const event = readUpdate(update, { bot: this.#bot!, acknowledge })
+        if (event?.type === 'moved') this.#moved.set(event.fromChatId, event.toChatId)
+        if (event) await this.#listener!.hear(event)
+        return
+      } catch (error) {
+        if (signal.aborted || isAbort(error)) throw error
+        this.#options.logger.warn('An update of Telegram could not be kept; it is tried again.', {
+          error: errorLine(error),
+        })
+        await this.#sleep(Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt, 10), MAX_WAIT_MS))
+      }
+    }
+  }
+
+  async #receive(request: Request): Promise<Response> {
+    const { secret } = this.#options.webhook!
+    if (!isSame(request.headers.get(SECRET_HEADER) ?? '', secret)) return new Response(null, { status: 401 })
+    const update = await request.json().catch(() => null)
+    if (!isUpdate(update)) return new Response(null, { status: 400 })
+    // Telegram delivers it again.
+    if (!this.#bot || this.#stopped.signal.aborted) return new Response(null, { status: 503 })
+    try {
+      const acknowledge = (id: string, text: string) => this.#acknowledge(id, text)
+      const event = readUpdate(update, { bot: this.#bot, acknowledge })
+      this.#heard()
+      if (event) await this.#listener!.hear(event)
+      return new Response(null, { status: 200 })
+    } catch (error) {
+      this.#options.logger.warn('An update of Telegram could not be kept; it is delivered again.', {
+        error: errorLine(error),
+      })
+      return new Response(null, { status: 503 })
+    }
+  }
+
+  async #acknowledge(queryId: string, text: string): Promise<void> {
+    const answer = { text: text.slice(0, 200) }
+    await this.#call((abort) => this.#api.answerCallbackQuery(queryId, answer, abort)).catch((error: unknown) => {
+      // Too late for the little window; the message itself says what came of it.
+      this.#options.logger.info('A pressed button was not acknowledged.', { error: errorLine(error) })
+    })
+  }
+
+  async send(message: PlatformMessage): Promise<string> {
+    const { target, replyTo } = message
+    const { text, ...other } = shown(message)
+    const place = target.threadId === undefined ? {} : { message_thread_id: Number(target.threadId) }
+    const answers =
+      replyTo === undefined
+        ? {}
+        : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } }
+    const sent = await this.#toChat(target, (chatId, abort) =>
+      this.#api.sendMessage(
+        chatId,
+        text,
+        { ...other, ...place, ...answers, link_preview_options: { is_disabled: true } },
+        abort,
+      ),
+    )
+    return String(sent.message_id)
+  }
+
+  async edit(messageId: string, message: PlatformMessage): Promise<void> {
+    const { text, ...other } = shown(message)
+    await this.#toChat(message.target, async (chatId, abort) => {
+      try {
+        await this.#api.editMessageText(
+          chatId,
+          Number(messageId),
+          text,
+          { ...other, link_preview_options: { is_disabled: true } },
+          abort,
+        )
+      } catch (error) {
+        if (!isNotModified(error)) throw error
+      }
+    })
+  }
+
+  async showTyping(target: PlatformTarget): Promise<void> {
+    const place = target.threadId === undefined ? {} : { message_thread_id: Number(target.threadId) }
+    await this.#toChat(target, (chatId, abort) => this.#api.sendChatAction(chatId, 'typing', place, abort))
+  }
+
+  async react(target: PlatformTarget, messageId: string, emoji: string | null): Promise<void> {
+    const reaction = emoji === null ? [] : [{ type: 'emoji', emoji: emoji as ReactionTypeEmoji['emoji'] } as const]
+    await this.#toChat(target, (chatId, abort) =>
+      this.#api.setMessageReaction(chatId, Number(messageId), reaction, {}, abort),
+    )
+  }
+
+  async download(
+    attachment: IncomingAttachment,
+    { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<Uint8Array> {
+    if ((attachment.size ?? 0) > maxBytes) throw tooLarge(maxBytes)
+    const { file_path: path } = await this.#call((abort) => this.#api.getFile(attachment.ref, abort))
+    if (path === undefined) throw platformError('rejected', 'Telegram gives no address for this file.')
+    const { token, apiRoot = DEFAULT_API_ROOT, fetch } = this.#options
+    try {
+      const response = await fetch(`${apiRoot}/file/bot${token}/${path}`, { signal })
+      if (!response.ok) throw platformError('rejected', `Telegram does not give this file (${response.status}).`)
+      return await bytesOf(response, maxBytes)
+    } catch (error) {
+      throw HermesError.isInstance(error) || signal.aborted ? error : toPlatformError(error)
+    }
+  }
+
+  async probe(): Promise<string> {
+    const { username } = await this.#call((abort) => this.#api.getMe(abort))
+    return `@${username}`
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort(new DOMException('The platform is closed.', 'AbortError'))
+    await this.#hearing
+    this.#set({ type: 'closed' })
+  }
+
+  /** A group that became a supergroup is found under its new id. */
+  async #toChat<Result>(
+    target: PlatformTarget,
+    call: (chatId: string, abort: Abort) => Promise<Result>,
+  ): Promise<Result> {
+    const chatId = this.#moved.get(target.chatId) ?? target.chatId
+    try {
+      return await this.#once((abort) => call(chatId, abort), CALL_TIMEOUT_MS)
+    } catch (error) {
+      const next = movedTo(error)
+      if (next === null) throw toPlatformError(error)
+      this.#moved.set(target.chatId, next)
+      return this.#call((abort) => call(next, abort))
+    }
+  }
+
+  async #call<Result>(call: (abort: Abort) => Promise<Result>, timeoutMs = CALL_TIMEOUT_MS): Promise<Result> {
+    try {
+      return await this.#once(call, timeoutMs)
+    } catch (error) {
+      throw toPlatformError(error)
+    }
+  }
+
+  /** A message that is being sent is sent to its end, also when the platform is being closed. */
+  #once<Result>(call: (abort: Abort) => Promise<Result>, timeoutMs: number): Promise<Result> {
+    const late = AbortSignal.timeout(timeoutMs)
+    const signal = timeoutMs === POLL_TIMEOUT_MS ? AbortSignal.any([late, this.#stopped.signal]) : late
+    return call(signal as unknown as Abort)
+  }
+
+  #heard(): void {
+    this.#heardAtMs = this.#options.clock.now()
+  }
+
+  #set(state: PlatformState): void {
+    if (this.#state.type === 'failed' && state.type !== 'closed') return
+    this.#state = state
+    this.#listener?.onState(state)
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return this.#options.clock.sleep(ms, this.#stopped.signal).catch((error: unknown) => {
+      if (!isAbort(error)) throw error
+    })
+  }
+}
+
+/** As Telegram is told it; too long marked up, it goes as plain text. */
+function shown({ text, markup, buttons }: PlatformMessage) {
+  const keyboard: InlineKeyboardMarkup | undefined = buttons && {
+    inline_keyboard: buttons.map((row) => row.map(({ label, data }) => ({ text: label, callback_data: data }))),
+  }
+  const html = markup === 'markdown' ? htmlOf(text) : null
+  const words = html === null ? { text } : ({ text: html, parse_mode: 'HTML' } as const)
+  return { ...words, ...(keyboard ? { reply_markup: keyboard } : {}) }
+}
+
+function htmlOf(markdown: string): string | null {
+  try {
+    const html = toTelegramHtml(markdown)
+    return html === '' ? null : html
+  } catch {
+    // Nested too deeply for the parser: it is readable as it is.
+    return null
+  }
+}
+
+async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function isUpdate(value: unknown): value is Update {
+  return typeof value === 'object' && value !== null && typeof (value as Partial<Update>).update_id === 'number'
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function tooLarge(maxBytes: number): HermesError {
+  return platformError('too_large', `The file is larger than ${Math.round(maxBytes / 1_048_576)} MB.`)
+}
+
+function badOptions(message: string): HermesError {
+  return new HermesError(message, { code: 'platform.bad_options' })
+}

@@ -1,0 +1,209 @@
+// What a person says yes to: everything a plugin brings, read and set up once, bound by the hash of its files.
+import { pathToFileURL } from 'node:url'
+import { errorLine, HermesError } from '@hermes/contracts'
+import type { ActingPlugin } from '@hermes/contracts/policy'
+import { loadInside } from './extension/inside.js'
+import type { PluginListing } from './listing.js'
+import { type PluginComponents, readComponents } from './package/components.js'
+import { digestOf } from './package/digest.js'
+import { insidePath } from './package/inside-path.js'
+import type { PluginManifest } from './package/manifest.js'
+import type { PluginPlaces } from './package/reader.js'
+import { shortened } from './package/shortened.js'
+import type { PluginHost } from './plugin-host.js'
+import { PluginProcess } from './process/plugin-process.js'
+import { startProcess } from './process/start-process.js'
+import type { Agreed, PluginEntry } from './state.js'
+
+/** Points whose events hold what is said in a session. */
+const SPOKEN_POINTS: readonly string[] = [
+  'input',
+  'answer',
+  'before-model-call',
+  'after-model-call',
+  'run-end',
+  'compaction',
+]
+
+/**
+ * Reads and sets up a plugin as it is now. What runs inside Hermes is loaded only where `loadsInside` says that somebody agreed to it.
+ * @throws HermesError `plugins.…` with one line for what stands against it.
+ */
+export async function readAgreed(
+  manifest: PluginManifest,
+  places: PluginPlaces,
+  { host, loadsInside }: { readonly host: PluginHost; readonly loadsInside: boolean },
+): Promise<Agreed> {
+  const { name, ours } = manifest
+  try {
+    const digest = await digestOf(places.root)
+    const components = await readComponents(manifest, places)
+    const module = ours.extension === undefined ? null : await insidePath(places.root, ours.extension)
+    if (ours.extension !== undefined && module === null)
+      throw new HermesError(`its extension ${shortened(ours.extension)} is not there`, { code: 'plugins.bad_manifest' })
+    const code = module === null ? null : { module, runs: ours.runs }
+    const draft: Agreed = { digest, capabilities: ours.capabilities, code, listing: null, components }
+    if (code?.runs === 'inside' && loadsInside) await loadInside(code.module, digest.content)
+    if (code?.runs !== 'apart') return draft
+    const listing = await listingOf({ name, agreed: draft, places }, host)
+    requireDeclared(listing, ours.capabilities)
+    return { ...draft, listing }
+  } catch (error) {
+    const line = errorLine(error)
+    const text = line.startsWith('Plugin ') ? line : `Plugin ${name}: ${shortened(line.replace(/\.$/, ''), 500)}.`
+    throw new HermesError(text, { code: HermesError.isInstance(error) ? error.code : 'plugins.failed', cause: error })
+  }
+}
+
+/** A plugin with what was agreed about it. */
+export interface AgreedPlugin {
+  readonly name: string
+  readonly agreed: Agreed
+  readonly places: PluginPlaces
+}
+
+interface ProcessWays {
+  readonly onChanged?: (source: string) => void
+  /** Keys of config.yaml that are this plugin's by now: one that belongs to another part is not told to it. Default: none. */
+  readonly configKeys?: () => readonly string[]
+}
+
+/** The process of a plugin, not started yet. It refuses to start once a file is another one. */
+export function processOf(
+  { name, agreed, places }: AgreedPlugin,
+  host: PluginHost,
+  { onChanged, configKeys }: ProcessWays = {},
+): PluginProcess {
+  const { capabilities, listing, code, digest } = agreed
+  return new PluginProcess({
+    ...{ name, clock: host.clock, logger: host.logger },
+    ...(onChanged ? { onChanged } : {}),
+    ...(host.limits ? { limits: host.limits } : {}),
+    permit: (action) => host.permit(action, actingOf(name, agreed)),
+    fetchTo: (address) => host.fetchTo(address),
+    verify: async () => {
+      if ((await digestOf(places.root, digest)).content !== digest.content) throw changed(name)
+    },
+    start: () => startProcess({ name, root: places.root, data: places.data, capabilities }, host),
+    message: () => ({
+      module: pathToFileURL(code!.module).href,
+      data: places.data,
+      secrets: Object.fromEntries(
+        capabilities.secrets.flatMap((variable) => {
+          const value = listing === null ? undefined : host.secret(variable)
+          return value === undefined ? [] : [[variable, value]]
+        }),
+      ),
+      config: Object.fromEntries(
+        (configKeys?.() ?? []).flatMap((key) => {
+          const value = host.config(key)
+          return value === undefined ? [] : [[key, value]]
+        }),
+      ),
+    }),
+  })
+}
+
+/** A plugin as the policy knows it. */
+export function actingOf(name: string, { capabilities: { exec, network } }: Agreed): ActingPlugin {
+  return { name, exec, network }
+}
+
+export const changed = (name: string) =>
+  new HermesError(
+    `Plugin ${name} is not loaded: its files have changed since you agreed to it. Look at it, then: hermes plugins enable ${name}`,
+    { code: 'plugins.changed', details: { plugin: name } },
+  )
+
+/** Set up without keys, only to see what it registers. */
+async function listingOf(plugin: AgreedPlugin, host: PluginHost): Promise<PluginListing> {
+  const process = processOf(plugin, host)
+  try {
+    return await process.listing()
+  } finally {
+    await process.close()
+  }
+}
+
+function requireDeclared(listing: PluginListing, { conversation, secrets }: Agreed['capabilities']): void {
+  const point = listing.hooks.find((hook) => SPOKEN_POINTS.includes(hook.point))?.point
+  const wants = point !== undefined ? `a hook at ${point}` : listing.memories.length > 0 ? 'a memory' : null
+  if (!conversation && wants !== null)
+    throw new HermesError(`${wants} is told what is said, and its manifest does not declare "conversation"`, {
+      code: 'plugins.undeclared',
+    })
+  const missing = listing.tools.flatMap(({ requires = [] }) => requires).find((name) => !secrets.includes(name))
+  if (missing !== undefined)
+    throw new HermesError(`it requires ${shortened(missing, 60)}, which its manifest does not declare in "secrets"`, {
+      code: 'plugins.undeclared',
+    })
+}
+
+/** What a person agrees to with a plugin, a line each. */
+export async function consentLines(
+  { code, capabilities, components, listing }: Agreed,
+  host: PluginHost,
+): Promise<readonly string[]> {
+  const { network, exec, secrets, conversation } = capabilities
+  const wall = code?.runs === 'apart' ? await host.isolationProblem() : null
+  const lines = [
+    ...(code?.runs === 'inside' ? ['Its code runs inside Hermes and can do whatever you can.'] : []),
+    ...(wall === null
+      ? []
+      : [`Its code is held by Node's permissions alone, which do not hold back the network (${wall}).`]),
+    ...(code?.runs === 'apart' ? ['Its code runs in a process of its own, without your files and keys.'] : []),
+    ...(network === false ? [] : [`It reaches ${network === true ? 'any host of the network' : network.join(', ')}.`]),
+    ...(exec ? ['It runs commands, which the policy is asked about.'] : []),
+    ...(secrets.length > 0 ? [`It gets ${secrets.join(', ')}.`] : []),
+    ...(conversation ? ['It reads what is said in your sessions.'] : []),
+    ...serverLines(components),
+    ...components.hooks
+      .flatMap(({ commands }) => commands)
+      .map((command) => `It runs ${shortened(command)} at events, which can do whatever you can.`),
+  ]
+  return [...lines, ...broughtLines(components, listing)]
+}
+
+function serverLines({ servers }: PluginComponents): readonly string[] {
+  return Object.entries(servers).map(([name, { command, args, url }]) =>
+    url === undefined
+      ? `Its MCP server ${name} runs ${shortened([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
+      : `Its MCP server ${name} is at ${shortened(String(url))}.`,
+  )
+}
+
+function broughtLines({ prompts, skills }: PluginComponents, listing: PluginListing | null): readonly string[] {
+  const named = (kind: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${kind}: ${shortened(names.join(', '), 300)}`]
+  return [
+    ...named(
+      'tools',
+      [...(listing?.tools ?? []), ...(listing?.sources ?? [])].map(({ name }) => name),
+    ),
+    ...named(
+      'commands',
+      [...(listing?.commands ?? []), ...prompts].map(({ name }) => `/${name}`),
+    ),
+    ...named('hooks', [...new Set((listing?.hooks ?? []).map(({ point }) => point))]),
+    ...named('memory providers', listing?.memories ?? []),
+    ...named('keys of config.yaml', listing?.configKeys ?? []),
+    ...named(
+      'model providers',
+      (listing?.providers ?? []).map(({ name }) => name),
+    ),
+    ...named('skills (not read yet)', skills),
+  ]
+}
+
+/** Whether what is agreed to now goes beyond what was agreed to before. */
+export function goesBeyond(now: Agreed, before: PluginEntry['agreed']): boolean {
+  if (before === null) return true
+  const rest = (agreed: Agreed) =>
+    JSON.stringify([
+      agreed.capabilities,
+      agreed.code?.runs ?? null,
+      agreed.components.servers,
+      agreed.components.hooks.map(({ commands }) => commands),
+    ])
+  return rest(now) !== rest(before)
+}

@@ -1,0 +1,40 @@
+import { errorLine } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
+import type { LoadedPlugin } from '../open-plugins.js'
+
+/** Sets every plugin up, and says what stands in its way. */
+export async function pluginFindings(
+  loaded: readonly LoadedPlugin[],
+  problems: readonly string[],
+): Promise<readonly Finding[]> {
+  const looked = loaded.map(async ({ entry, process }): Promise<readonly Finding[]> => {
+    const { name, agreed } = entry
+    const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? [])].map(
+      (text) => ({ level: 'warn', text: `${name}: ${text}` }) as const,
+    )
+    const skills = agreed.components.skills.length
+    const later =
+      skills === 0
+        ? []
+        : [
+            {
+              level: 'warn',
+              text: `${name}: its ${skills === 1 ? 'skill is' : `${skills} skills are`} not read: there are no skills yet.`,
+            } as const,
+          ]
+    const earlier = process?.problem ?? null
+    try {
+      await process?.listing()
+    } catch (error) {
+      return [{ level: 'fail', text: errorLine(error) }, ...notes, ...later]
+    }
+    return [
+      earlier === null
+        ? { level: 'ok', text: `${name} ${entry.version ?? ''}`.trim() }
+        : { level: 'warn', text: `${name}: ${earlier}` },
+      ...notes,
+      ...later,
+    ]
+  })
+  return [...problems.map((text) => ({ level: 'fail', text }) as const), ...(await Promise.all(looked)).flat()]
+}

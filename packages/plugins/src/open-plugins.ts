@@ -1,0 +1,143 @@
+// The plugins of a home: those that a person agreed to become extensions, servers and hooks; nothing of the others is loaded.
+import { join } from 'node:path'
+import { errorLine, type JsonObject } from '@hermes/contracts'
+import type { Extension } from '@hermes/contracts/extension'
+import { actingOf, changed, processOf } from './agree.js'
+import { registerApart } from './extension/apart.js'
+import { loadInside } from './extension/inside.js'
+import { promptCommand } from './extension/prompts.js'
+import type { PluginHooks } from './package/components.js'
+import { digestOf } from './package/digest.js'
+import { shortened } from './package/shortened.js'
+import type { PluginHost } from './plugin-host.js'
+import type { PluginProcess } from './process/plugin-process.js'
+import { type Agreed, type PluginEntry, readState } from './state.js'
+
+/** A plugin that counts, or why it does not. */
+export interface LoadedPlugin {
+  readonly entry: PluginEntry & { readonly agreed: Agreed }
+  readonly extension: Extension
+  /** `null` where it runs inside, or has no code. */
+  readonly process: PluginProcess | null
+}
+
+/** The plugins of a home. */
+export interface HomePlugins {
+  /** One for each that counts. */
+  readonly extensions: readonly Extension[]
+  readonly loaded: readonly LoadedPlugin[]
+  readonly host: PluginHost
+  /** Why others are not loaded, a line each. */
+  readonly problems: readonly string[]
+  /** What they bring to `mcp_servers`. */
+  readonly servers: Readonly<Record<string, JsonObject>>
+  /** Their hook files as they are agreed to now. Never rejects. */
+  hooks(): Promise<readonly PluginHooks[]>
+}
+
+/**
+ * Reads which plugins the person agreed to, and looks whether they still are what they were then. No process is started, and nothing but one file
+ * is read where there are none.
+ */
+export async function openPlugins(host: PluginHost): Promise<HomePlugins> {
+  const problems: string[] = []
+  const loaded: LoadedPlugin[] = []
+  const wanted = await enabledEntries(host)
+  const project = wanted.some((entry) => entry.project !== null) ? await host.project().catch(() => null) : null
+  for (const entry of wanted) {
+    if (entry.project !== null && entry.project !== project?.folder) continue
+    try {
+      if (entry.project !== null && !project?.isTrusted)
+        throw new Error(
+          `Plugin ${entry.name} is not loaded: the project that brings it is not trusted. To trust it: hermes trust add`,
+        )
+      if (loaded.some((other) => other.entry.name === entry.name))
+        throw new Error(`Plugin ${entry.name} is there twice; the one in ${entry.folder} is not loaded.`)
+      loaded.push(await load(entry, host))
+    } catch (error) {
+      problems.push(shortened(errorLine(error), 500))
+    }
+  }
+  const bring = loaded.map(({ entry }) => entry.agreed.components)
+  const servers = Object.assign({}, ...bring.map((components) => components.servers)) as Record<string, JsonObject>
+  return {
+    ...{ host, loaded, extensions: loaded.map(({ extension }) => extension) },
+    problems,
+    servers,
+    hooks: () => agreedHooks(host),
+  }
+}
+
+const enabledEntries = async ({ stateFile, isSafe }: PluginHost) =>
+  isSafe ? [] : (await readState(stateFile)).filter(({ isEnabled }) => isEnabled)
+
+async function agreedHooks(host: PluginHost): Promise<readonly PluginHooks[]> {
+  const entries = (await enabledEntries(host)).filter(({ agreed }) => (agreed?.components.hooks.length ?? 0) > 0)
+  const project = entries.some((entry) => entry.project !== null) ? await host.project().catch(() => null) : null
+  const found = await Promise.all(
+    entries.map(async ({ folder, agreed, ...entry }) => {
+      if (agreed === null || (entry.project !== null && !(entry.project === project?.folder && project.isTrusted)))
+        return []
+      const digest = await digestOf(folder, agreed.digest).catch(() => null)
+      return digest?.content === agreed.digest.content ? agreed.components.hooks : []
+    }),
+  )
+  return found.flat()
+}
+
+async function load(entry: PluginEntry, host: PluginHost): Promise<LoadedPlugin> {
+  const { name, folder, agreed } = entry
+  if (agreed === null)
+    throw new Error(`Plugin ${name} is not loaded: nobody agreed to it. Run: hermes plugins enable ${name}`)
+  const digest = await digestOf(folder, agreed.digest).catch((error: unknown) => {
+    throw new Error(`Plugin ${name} is not loaded: ${errorLine(error)}. Run: hermes plugins doctor`)
+  })
+  if (digest.content !== agreed.digest.content) throw changed(name)
+  const known = { ...entry, agreed }
+  const title = extensionName(name)
+  const addPrompts: Extension['setup'] = (api) => {
+    for (const prompt of agreed.components.prompts) api.commands.add(promptCommand(prompt))
+  }
+  const { code, listing } = agreed
+  if (code === null) return { entry: known, extension: { name: title, setup: addPrompts }, process: null }
+  if (code.runs === 'inside' || listing === null) {
+    const inner = await loadInside(code.module, agreed.digest.content).catch((error: unknown) => {
+      throw new Error(`Plugin ${name} is not loaded: ${shortened(errorLine(error).replace(/\.$/, ''), 300)}.`)
+    })
+    const setup: Extension['setup'] = (api) => {
+      addPrompts(api)
+      return inner.setup(api)
+    }
+    return { entry: known, extension: { name: title, setup }, process: null }
+  }
+  const watchers = new Map<string, Set<() => void>>()
+  const places = { root: folder, data: join(host.dataDirectory, name) }
+  let configKeys: readonly string[] = []
+  const process = processOf({ name, agreed, places }, host, {
+    onChanged: (source) => {
+      for (const notify of watchers.get(source) ?? []) notify()
+    },
+    configKeys: () => configKeys,
+  })
+  const setup: Extension['setup'] = (api) => {
+    addPrompts(api)
+    for (const key of listing.configKeys) api.config.section({ key, schema: ANYTHING })
+    configKeys = listing.configKeys
+    registerApart(api, {
+      ...{ process, listing, acting: actingOf(name, agreed), readsConversation: agreed.capabilities.conversation },
+      onChanged: (source, notify) => {
+        const all = watchers.get(source) ?? new Set()
+        watchers.set(source, all.add(notify))
+        return () => void all.delete(notify)
+      },
+    })
+    return () => process.close()
+  }
+  return { entry: known, extension: { name: title, setup }, process }
+}
+
+/** Its own process checks the value. */
+const ANYTHING = { '~standard': { version: 1, vendor: 'hermes', validate: (value: unknown) => ({ value }) } } as const
+
+/** Names of extensions have no dots. */
+const extensionName = (name: string) => `plugin-${name.replaceAll('.', '-')}`.slice(0, 64)

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CommandContext, CommandOutput } from '@hermes/contracts/extension'
+import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openRuntime } from '../open-runtime.js'
+import type { Runtime } from '../runtime.js'
+
+let home: TemporaryHome
+let server: ModelServer
+let runtime: Runtime | null
+beforeEach(async () => {
+  home = await temporaryHome()
+  server = await startModelServer()
+  runtime = null
+})
+afterEach(async () => {
+  await runtime?.close()
+  await server.close()
+  await home.remove()
+})
+
+const SCHEMA = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
+const OURS = 'io.github.hermes-agent'
+
+async function open(config: object = {}, env: Readonly<Record<string, string>> = {}): Promise<Runtime> {
+  await runtime?.close()
+  const yaml = { model: { default: 'm', base_url: server.baseUrl }, checkpoints: { enabled: false }, ...config }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(yaml))
+  const cwd = join(home.path, 'work')
+  await mkdir(cwd, { recursive: true })
+  const world = { env: { PATH: process.env['PATH']!, ...env }, cwd, user: 'ada', tempDir: home.path }
+  runtime = await openRuntime({ home: join(home.path), userHome: home.path, ...world })
+  return runtime
+}
+
+/** A plugin of one module in a folder of its own. */
+async function plugin(name: string, code: string, ours: object = {}): Promise<string> {
+  const folder = join(home.path, 'sources', name)
+  await mkdir(folder, { recursive: true })
+  const manifest = {
+    $schema: SCHEMA,
+    name,
+    version: '1.0.0',
+    extensions: { [OURS]: { extension: './index.js', ...ours } },
+  }
+  await writeFile(join(folder, 'plugin.json'), JSON.stringify(manifest))
+  await writeFile(join(folder, 'index.js'), `export default { name: '${name}', setup(api) {\n${code}\n} }\n`)
+  return folder
+}
+
+const context = (): CommandContext => ({
+  caller: { platform: 'cli', user: 'ada', isOwner: true, changes: [] },
+  ...{ session: null, cwd: home.path, commands: [], notice: () => undefined, signal: AbortSignal.timeout(60_000) },
+})
+
+async function plugins(words: readonly string[], flags: object = {}): Promise<string> {
+  const command = runtime!.extensions.list('command').find(({ item }) => item.name === 'plugins')!.item
+  const result = await command.run({ words: [...words], ...flags } as never, context())
+  return [result]
+    .flat()
+    .map((output) => shown(output as CommandOutput))
+    .join('\n')
+}
+
+function shown(output: CommandOutput): string {
+  if (output.type === 'text') return output.text
+  if (output.type === 'table') return output.rows.map(({ cells }) => cells.join(' | ')).join('\n')
+  return output.type === 'findings' ? output.findings.map(({ level, text }) => `${level} ${text}`).join('\n') : ''
+}
+
+const toolCode = (name: string, body: string) =>
+  `api.tools.add({ name: '${name}', toolset: 'x', description: 'd', parameters: { type: 'object' }, execute: async (args, context) => { ${body} } })`
+
+async function callTool(name: string, args: object = {}): Promise<string> {
+  server.enqueue({ toolCalls: [{ name, args }] }, { text: 'Done.' })
+  const { agent } = await runtime!.createAgent({})
+  await agent.run('go').result
+  await agent.close()
+  return JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))
+}
+
+it('a tool of a plugin runs in a process of its own, without variables, and asks the policy', async () => {
+  const code = toolCode(
+    'look',
+    `let seen = {}
+     const tried = async (name, work) => { try { seen[name] = await work() } catch (error) { seen[name] = 'no: ' + (error.code ?? '') + ' ' + error.message } }
+     await tried('env', () => Object.keys(process.env).sort().join())
+     await tried('file', async () => (await import('node:fs')).readFileSync('${'/etc/hostname'}', 'utf8'))
+     await tried('spawn', async () => String((await import('node:child_process')).execSync('id')))
+     await tried('data', async () => { const fs = await import('node:fs'); fs.writeFileSync(process.env.PLUGIN_DATA + '/a', 'kept'); return fs.readFileSync(process.env.PLUGIN_DATA + '/a', 'utf8') })
+     await tried('session', async () => Buffer.from(await context.environment.read('note.txt')).toString())
+     await tried('exec', async () => { const command = 'echo hi'; const permit = await context.permit({ type: 'spawn', command, cwd: context.environment.cwd(), backend: context.environment.backend }); return (await context.environment.exec(permit, command)).output })
+     await tried('fetch', async () => (await fetch('https://example.com/')).status)
+     console.log('noise')
+     return JSON.stringify(seen)`,
+  )
+  const folder = await plugin('looker', code)
+  await open()
+  await writeFile(join(home.path, 'work', 'note.txt'), 'noted')
+  const text = await plugins(['install', folder], { enable: true })
+  expect(text).toContain('Installed looker 1.0.0.')
+  expect(text).toContain('Its code runs in a process of its own')
+  expect(text).toContain('tools: look')
+  await open({}, { SECRET_THING: 'x' })
+  expect(runtime!.problems).toEqual([])
+  const seen = JSON.parse(JSON.parse(await callTool('look')).content) as Record<string, string>
+  expect(seen).toMatchObject({ env: 'PLUGIN_DATA', data: 'kept', session: 'noted' })
+  expect(seen['file']).toMatch(/^no: ERR_ACCESS_DENIED/)
+  expect(seen['spawn']).toMatch(/^no: ERR_ACCESS_DENIED/)
+  expect(seen['exec']).toContain('plugin looker has not declared that it runs commands')
+  expect(seen['fetch']).toContain('has not declared the host example.com')
+})
+
+/** Opens a home in which these are enabled. */
+async function withPlugins(...folders: readonly string[]): Promise<void> {
+  await open()
+  for (const folder of folders) await plugins(['install', folder], { enable: true })
+  await open()
+}
+
+it('a changed file leaves a plugin out until it is enabled again; others work', async () => {
+  await withPlugins(
+    await plugin('good', toolCode('good_tool', "return 'good'")),
+    await plugin('bad', toolCode('bad_tool', "return 'bad'")),
+  )
+  const file = join(home.path, 'plugins', 'bad', 'index.js')
+  await writeFile(file, `${await readFile(file, 'utf8')}\n// more`)
+  await open()
+  const line =
+    'Plugin bad is not loaded: its files have changed since you agreed to it. Look at it, then: hermes plugins enable bad'
+  expect(runtime!.problems).toEqual([line])
+  expect(await plugins(['doctor'])).toBe(`fail ${line}\nok good 1.0.0`)
+  expect(await callTool('good_tool')).toContain('good')
+  await plugins(['enable', 'bad'])
+  await open()
+  expect(runtime!.problems).toEqual([])
+})
+
+it('a file that is changed while the home is open keeps the process from starting', async () => {
+  await withPlugins(await plugin('bad', toolCode('bad_tool', "return 'bad'")))
+  await writeFile(join(home.path, 'plugins', 'bad', 'index.js'), 'export default 1')
+  expect(await callTool('bad_tool')).toContain('its files have changed since you agreed to it')
+})
+
+it('guards, commands and memories of plugins work; a guard that fails objects', async () => {
+  const guard = `api.hooks.on('before-tool-call', ({ tool, args }) => {
+    if (args.command === 'stop') throw new Error('broken')
+    return args.command === 'no' ? { type: 'block', reason: 'not here' } : undefined
+  })
+  api.commands.add({ name: 'greet', summary: 'g', needsSession: false, parameters: { type: 'object', properties: { who: { type: 'string' } } }, run: ({ who }) => ({ type: 'text', text: 'hello ' + who }) })
+  api.factories.add('memory', 'shelf', ({ userId }) => ({ name: 'shelf', recall: async (query) => [{ id: null, text: userId + ' asked: ' + query }], keep: async () => {}, store: async () => {}, forget: async () => false, check: async () => {}, close: async () => {} }))`
+  await withPlugins(await plugin('guard', guard, { capabilities: { conversation: true } }))
+  await open({ memory: { provider: 'shelf' } })
+  expect(runtime!.problems).toEqual([])
+  expect(await callTool('terminal', { command: 'no' })).toContain('not here')
+  expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('asked: go')
+  expect(await callTool('terminal', { command: 'stop' })).toContain(
+    'A check before this call failed, so it was not run.',
+  )
+  const greet = runtime!.extensions.list('command').find(({ item }) => item.name === 'greet')!.item
+  expect(await greet.run({ who: 'ada' }, context())).toEqual({ type: 'text', text: 'hello ada' })
+})
+
+it('runs no git of their own for the dependencies that a plugin has from git', async () => {
+  const other = join(home.path, 'other')
+  await mkdir(other, { recursive: true })
+  const devDependencies = { third: 'git+file:///nowhere.git' }
+  await writeFile(
+    join(other, 'package.json'),
+    JSON.stringify({ name: 'other', version: '1.0.0', scripts: { prepare: 'true' }, devDependencies }),
+  )
+  await writeFile(join(other, '.npmrc'), `git=${other}/git.sh\n`)
+  await writeFile(join(other, 'git.sh'), `#!/bin/sh\ntouch ${home.path}/ran\nexit 1\n`)
+  await chmod(join(other, 'git.sh'), 0o755)
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'x'],
+  ])
+    execFileSync('git', args, { cwd: other })
+  const folder = await plugin('needy', '')
+  await writeFile(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'needy', dependencies: { other: `git+file://${other}` } }),
+  )
+  await open()
+  await expect(plugins(['install', folder])).rejects.toThrow('npm failed')
+  expect(existsSync(join(home.path, 'ran'))).toBe(false)
+})

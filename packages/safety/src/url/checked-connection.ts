@@ -1,0 +1,90 @@
+import type { Socket } from 'node:net'
+import { HermesError } from '@hermes/contracts'
+import { reachedAs } from './check-url.js'
+import { checkedAddresses, isAddress, pinnedTo, type Resolving } from './checked-addresses.js'
+import { type Proxies, proxyFor } from './proxies.js'
+
+/** Options of {@link connectChecked}. */
+export interface CheckedConnectionOptions extends Resolving {
+  /** Proxies on the way to public hosts; see `readProxies`. Default: none. */
+  readonly proxies?: Proxies | null
+  /** Whether a host of this machine or a private network may be connected to; metadata and reserved addresses never. Default: none may. */
+  readonly mayReachNear?: (target: ConnectionTarget) => boolean
+  /** Ends the attempt, not the connection. */
+  readonly signal?: AbortSignal
+}
+
+/** Where a connection leads. */
+interface ConnectionTarget {
+  /** As the host of a parsed URL: IPv6 in brackets. */
+  readonly hostname: string
+  readonly port: number
+}
+
+const CONNECT_WITHIN_MS = 20_000
+
+/**
+ * A connection for a program that may only reach what the policy lets it, such as a browser. The name is resolved here, its addresses are checked,
+ * and one of them is connected to.
+ * @throws HermesError `policy.address_refused`; errors of the system; the abort.
+ */
+export async function connectChecked(target: ConnectionTarget, options: CheckedConnectionOptions): Promise<Socket> {
+  const { hostname, port } = target
+  const { network = {}, proxies = null, signal } = options
+  const kind = reachedAs(hostname, network)
+  const isNear = kind === 'loopback' || kind === 'private'
+  if (kind !== 'public' && !(isNear && options.mayReachNear?.(target)))
+    throw new HermesError(`${hostname}:${port} is not on the public network.`, {
+      code: 'policy.address_refused',
+      details: { host: hostname, kind },
+    })
+  const proxy = isNear ? null : proxyFor(new URL(`${port === 80 ? 'http' : 'https'}://${hostname}:${port}`), proxies)
+  if (proxy !== null && proxy.protocol !== 'socks5:') return tunnel(proxy, { target, signal })
+  const lookup = isAddress(hostname) ? undefined : pinnedTo(await checkedAddresses(hostname, options))
+  if (proxy !== null) return tunnel(proxy, { target, lookup, signal })
+  return direct(target, { lookup, signal })
+}
+
+async function tunnel(
+  proxy: URL,
+  {
+    target: { hostname, port },
+    lookup,
+    signal,
+  }: {
+    readonly target: ConnectionTarget
+    readonly lookup?: ReturnType<typeof pinnedTo> | undefined
+    readonly signal: AbortSignal | undefined
+  },
+): Promise<Socket> {
+  const { openTunnel } = await import('./tunnel.js')
+  return openTunnel(proxy, { host: hostname, port, lookup, signal })
+}
+
+function direct(
+  { hostname, port }: ConnectionTarget,
+  {
+    lookup,
+    signal,
+  }: { readonly lookup: ReturnType<typeof pinnedTo> | undefined; readonly signal: AbortSignal | undefined },
+): Promise<Socket> {
+  const { connect } = process.getBuiltinModule('node:net')
+  return new Promise((resolve, reject) => {
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const socket = connect({ host, port, noDelay: true, ...(lookup ? { lookup, autoSelectFamily: true } : {}) })
+    const limit = AbortSignal.timeout(CONNECT_WITHIN_MS)
+    const ends = signal ? AbortSignal.any([signal, limit]) : limit
+    const end = () => socket.destroy(new Error(`${host} does not answer on port ${port}`))
+    ends.addEventListener('abort', end)
+    if (ends.aborted) end()
+    const settle = (after: () => void) => () => {
+      ends.removeEventListener('abort', end)
+      after()
+    }
+    socket.once(
+      'connect',
+      settle(() => resolve(socket)),
+    )
+    socket.once('error', (error) => settle(() => reject(error))())
+  })
+}

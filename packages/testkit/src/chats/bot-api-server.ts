@@ -1,0 +1,435 @@
+// A Bot API as Telegram has it, on loopback: https://core.telegram.org/bots/api. It keeps what bots send, and lets a test be the people.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Json = Record<string, unknown>
+
+/** A message as a chat shows it. */
+export interface BotApiMessage {
+  readonly message_id: number
+  readonly chatId: number
+  readonly text: string
+  /** How it was marked up; `null` for plain text. */
+  readonly parseMode: string | null
+  readonly replyTo: number | null
+  readonly threadId: number | null
+  readonly buttons: readonly (readonly { readonly text: string; readonly callback_data: string }[])[]
+  readonly edits: number
+}
+
+/** What goes wrong with the next calls of a method. */
+export type BotApiFault =
+  /** Accepted, and the connection ends without an answer. */
+  | { readonly type: 'accepted-unheard' }
+  /** The connection ends before anything was looked at. */
+  | { readonly type: 'cut' }
+  | { readonly type: 'error'; readonly code: number; readonly description: string; readonly parameters?: Json }
+
+/** A server that a bot is connected to. */
+export interface BotApiServer {
+  /** For `apiRoot` of clients. */
+  readonly url: string
+  readonly token: string
+  /** Methods that were called, in order. */
+  readonly calls: readonly { readonly method: string; readonly payload: Json }[]
+  /** What the bot sent to a chat, in order. */
+  messages(chatId: number): readonly BotApiMessage[]
+  /** Resolves once the chat is as wanted. */
+  waitFor(
+    chatId: number,
+    isWanted: (messages: readonly BotApiMessage[]) => boolean,
+    timeoutMs?: number,
+  ): Promise<readonly BotApiMessage[]>
+  /** A person writes; gives the id of the update. */
+  say(text: string, from?: ChatPerson): number
+  /** A person presses a button of a message. */
+  press(message: BotApiMessage, data: string, from?: ChatPerson): number
+  /** Any update, without its id. */
+  push(update: Json): number
+  /** Delivers updates once more that were confirmed. */
+  repeat(updateId: number): void
+  /** Updates that the bot has not confirmed. */
+  readonly unconfirmed: number
+  /** Reactions of the bot by message. */
+  readonly reactions: ReadonlyMap<number, string | null>
+  /** What callback queries were answered with. */
+  readonly toasts: readonly string[]
+  /** Files by id, for `getFile`. */
+  readonly files: Map<string, Uint8Array>
+  /** The next calls of a method fail; `count` of them, default one. */
+  fail(method: string, fault: BotApiFault, count?: number): void
+  /** The token is good for nothing from now on, or again. */
+  setRevoked(isRevoked: boolean): void
+  close(): Promise<void>
+}
+
+/** Who writes, and where. */
+export interface ChatPerson {
+  /** Default 7. */
+  readonly userId?: number
+  readonly name?: string
+  /** Default: the private chat of the user. */
+  readonly chatId?: number
+  readonly chatType?: 'private' | 'group' | 'supergroup' | 'channel'
+  readonly title?: string
+  readonly threadId?: number
+  readonly isBot?: boolean
+  readonly over?: Json
+}
+
+const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+const BOT = {
+  id: 110201543,
+  is_bot: true,
+  first_name: 'Hermes',
+  username: 'hermes_test_bot',
+  can_join_groups: true,
+  can_read_all_group_messages: false,
+  supports_inline_queries: false,
+}
+const MAX_TEXT = 4096
+const TAGS = /<(\/?)([a-z-]+)((?:\s[^<>]*)?)>/g
+const KNOWN_TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 's', 'del', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler'])
+
+/** Starts one on a free port. */
+export async function startBotApiServer({ port = 0 }: { readonly port?: number } = {}): Promise<BotApiServer> {
+  const state = new BotApi()
+  const server = createServer((request, response) => {
+    state.answer(request, response).catch(() => response.destroy())
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    token: TOKEN,
+    calls: state.calls,
+    messages: (chatId) => state.messages(chatId),
+    waitFor: (chatId, isWanted, timeoutMs = 20_000) => state.waitFor(chatId, isWanted, timeoutMs),
+    say: (text, from = {}) => state.push({ message: state.message(text, from) }),
+    press: (message, data, from = {}) => state.press(message, data, from),
+    push: (update) => state.push(update),
+    repeat: (updateId) => state.repeat(updateId),
+    get unconfirmed() {
+      return state.updates.length
+    },
+    reactions: state.reactions,
+    toasts: state.toasts,
+    files: state.files,
+    fail: (method, fault, count = 1) => {
+      for (let index = 0; index < count; index++) state.faults.push({ method, fault })
+    },
+    setRevoked: (isRevoked) => {
+      state.isRevoked = isRevoked
+    },
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+class BotApi {
+  readonly calls: { method: string; payload: Json }[] = []
+  readonly reactions = new Map<number, string | null>()
+  readonly toasts: string[] = []
+  readonly files = new Map<string, Uint8Array>()
+  readonly faults: { readonly method: string; readonly fault: BotApiFault }[] = []
+  updates: (Json & { readonly update_id: number })[] = []
+  isRevoked = false
+  readonly #all = new Map<number, Json & { readonly update_id: number }>()
+  readonly #sent: (BotApiMessage & { edits: number })[] = []
+  readonly #waiting = new Set<() => void>()
+  #poll: (() => void) | null = null
+  #poller = 0
+  #updateId = 500
+  #messageId = 1000
+  #webhook: { readonly url: string; readonly secret: string } | null = null
+
+  messages(chatId: number): readonly BotApiMessage[] {
+    return this.#sent.filter((message) => message.chatId === chatId)
+  }
+
+  async waitFor(chatId: number, isWanted: (messages: readonly BotApiMessage[]) => boolean, timeoutMs: number) {
+    const late = AbortSignal.timeout(timeoutMs)
+    while (!isWanted(this.messages(chatId))) {
+      await new Promise<void>((resolve, reject) => {
+        const fail = () =>
+          reject(new Error(`chat ${chatId} is not as wanted: ${JSON.stringify(this.messages(chatId))}`))
+        if (late.aborted) fail()
+        late.addEventListener('abort', fail, { once: true })
+        this.#waiting.add(() => {
+          late.removeEventListener('abort', fail)
+          resolve()
+        })
+      })
+    }
+    return this.messages(chatId)
+  }
+
+  message(text: string, from: ChatPerson): Json {
+    const { userId = 7, name = 'Ada', chatType = 'private', title, threadId, isBot = false, over = {} } = from
+    const chat = {
+      id: from.chatId ?? userId,
+      type: chatType,
+      ...(title === undefined ? { first_name: name } : { title }),
+    }
+    return {
+      message_id: ++this.#messageId,
+      date: 1_700_000_000,
+      from: { id: userId, is_bot: isBot, first_name: name },
+      chat,
+      text,
+      ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true }),
+      ...over,
+    }
+  }
+
+  press(message: BotApiMessage, data: string, from: ChatPerson): number {
+    const { userId = 7, name = 'Ada', chatType = 'private' } = from
+    const shown = {
+      message_id: message.message_id,
+      date: 1_700_000_000,
+      chat: { id: message.chatId, type: chatType },
+      from: BOT,
+      text: message.text,
+    }
+    const who = { id: userId, is_bot: false, first_name: name }
+    return this.push({
+      callback_query: { id: `q${this.#updateId + 1}`, from: who, chat_instance: '1', data, message: shown },
+    })
+  }
+
+  push(update: Json): number {
+    const full = { update_id: ++this.#updateId, ...update }
+    this.#all.set(full.update_id, full)
+    this.updates.push(full)
+    this.#deliver()
+    return full.update_id
+  }
+
+  repeat(updateId: number): void {
+    const update = this.#all.get(updateId)
+    if (update) this.updates.unshift(update)
+    this.#deliver()
+  }
+
+  #deliver(): void {
+    this.#poll?.()
+    if (this.#webhook) void this.#post(this.#webhook)
+  }
+
+  async #post({ url, secret }: { readonly url: string; readonly secret: string }): Promise<void> {
+    for (const update of [...this.updates]) {
+      const headers = { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': secret }
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(update) }).catch(() => null)
+      if (response?.ok) this.updates = this.updates.filter((one) => one !== update)
+      else return
+    }
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://bot.test')
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const file = /^\/file\/bot([^/]+)\/(.+)$/.exec(url.pathname)
+    if (file) {
+      const bytes = file[1] === TOKEN ? this.files.get(decodeURIComponent(file[2]!)) : undefined
+      response.writeHead(bytes ? 200 : 404).end(bytes)
+      return
+    }
+    const [, token, method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(url.pathname) ?? []
+    const payload = chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString()) as Json) : {}
+    this.calls.push({ method, payload })
+    const end = (body: Json) => {
+      response.writeHead(body['ok'] ? 200 : (body['error_code'] as number), { 'content-type': 'application/json' })
+      response.end(JSON.stringify(body))
+    }
+    if (token !== TOKEN || this.isRevoked) return end(failed(401, 'Unauthorized'))
+    const at = this.faults.findIndex((one) => one.method === method)
+    const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault
+    if (fault?.type === 'cut') return void response.destroy()
+    if (fault?.type === 'error')
+      return end({
+        ...failed(fault.code, fault.description),
+        ...(fault.parameters ? { parameters: fault.parameters } : {}),
+      })
+    const result = method === 'getUpdates' ? await this.#getUpdates(payload, request) : this.#call(method, payload)
+    if (fault?.type === 'accepted-unheard') return void response.destroy()
+    end(result)
+  }
+
+  async #getUpdates({ offset, timeout = 0, limit = 100 }: Json, request: IncomingMessage): Promise<Json> {
+    if (this.#webhook)
+      return failed(
+        409,
+        "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+      )
+    const poller = ++this.#poller
+    const isNewer = () => poller !== this.#poller
+    this.#poll?.()
+    if (typeof offset === 'number') this.updates = this.updates.filter(({ update_id }) => update_id >= offset)
+    if (this.updates.length === 0 && Number(timeout) > 0) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        this.#poll = resolve
+        timer = setTimeout(resolve, Number(timeout) * 1000)
+        timer.unref()
+        request.socket.once('close', resolve)
+      })
+      clearTimeout(timer)
+      if (isNewer())
+        return failed(
+          409,
+          'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
+        )
+      this.#poll = null
+    }
+    return ok(this.updates.slice(0, Number(limit)))
+  }
+
+  #call(method: string, payload: Json): Json {
+    switch (method) {
+      case 'getMe':
+        return ok(BOT)
+      case 'sendMessage':
+        return this.#send(payload)
+      case 'editMessageText':
+        return this.#edit(payload)
+      case 'sendChatAction':
+      case 'setMyCommands':
+      case 'deleteMessage':
+        return ok(true)
+      case 'setMessageReaction': {
+        const reaction = (payload['reaction'] as { emoji: string }[] | undefined)?.[0]
+        this.reactions.set(Number(payload['message_id']), reaction?.emoji ?? null)
+        return ok(true)
+      }
+      case 'answerCallbackQuery':
+        this.toasts.push(String(payload['text'] ?? ''))
+        return ok(true)
+      case 'getFile': {
+        const id = String(payload['file_id'])
+        const bytes = this.files.get(id)
+        return bytes
+          ? ok({ file_id: id, file_unique_id: id, file_size: bytes.length, file_path: id })
+          : failed(400, 'Bad Request: invalid file_id')
+      }
+      case 'setWebhook':
+        this.#webhook = { url: String(payload['url']), secret: String(payload['secret_token'] ?? '') }
+        this.#deliver()
+        return ok(true)
+      case 'deleteWebhook':
+        this.#webhook = null
+        return ok(true)
+      default:
+        return failed(404, 'Not Found')
+    }
+  }
+
+  #send(payload: Json): Json {
+    const problem = problemOf(payload)
+    if (problem) return problem
+    const message = {
+      ...shownOf(payload),
+      message_id: ++this.#messageId,
+      chatId: Number(payload['chat_id']),
+      replyTo: ((payload['reply_parameters'] as Json | undefined)?.['message_id'] as number | undefined) ?? null,
+      threadId: (payload['message_thread_id'] as number | undefined) ?? null,
+      edits: 0,
+    }
+    this.#sent.push(message)
+    this.#tell()
+    return ok({
+      message_id: message.message_id,
+      date: 1_700_000_000,
+      chat: { id: message.chatId, type: 'private' },
+      from: BOT,
+      text: message.text,
+    })
+  }
+
+  #edit(payload: Json): Json {
+    const problem = problemOf(payload)
+    if (problem) return problem
+    const at = this.#sent.findIndex(({ message_id }) => message_id === payload['message_id'])
+    const message = this.#sent[at]
+    if (!message || message.chatId !== Number(payload['chat_id']))
+      return failed(400, 'Bad Request: message to edit not found')
+    const shown = shownOf(payload)
+    if (message.text === shown.text && JSON.stringify(message.buttons) === JSON.stringify(shown.buttons))
+      return failed(
+        400,
+        'Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
+      )
+    this.#sent[at] = { ...message, ...shown, edits: message.edits + 1 }
+    this.#tell()
+    return ok({
+      message_id: message.message_id,
+      date: 1_700_000_000,
+      chat: { id: message.chatId, type: 'private' },
+      text: shown.text,
+    })
+  }
+
+  #tell(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const look of waiting) look()
+  }
+}
+
+const ok = (result: unknown): Json => ({ ok: true, result })
+const failed = (code: number, description: string): Json => ({ ok: false, error_code: code, description })
+
+function shownOf(payload: Json) {
+  const markup = payload['reply_markup'] as { readonly inline_keyboard?: BotApiMessage['buttons'] } | undefined
+  const html = payload['parse_mode'] === 'HTML'
+  const text = html ? withoutTags(String(payload['text'])) : String(payload['text'])
+  return {
+    text,
+    parseMode: (payload['parse_mode'] as string | undefined) ?? null,
+    buttons: markup?.inline_keyboard ?? [],
+  }
+}
+
+function problemOf(payload: Json): Json | null {
+  const text = payload['text']
+  if (typeof text !== 'string') return failed(400, 'Bad Request: message text is empty')
+  if (!text.isWellFormed()) return failed(400, 'Bad Request: strings must be encoded in UTF-8')
+  if (payload['parse_mode'] === 'HTML') {
+    const problem = entityProblem(text)
+    if (problem) return failed(400, `Bad Request: can't parse entities: ${problem}`)
+  }
+  const shown = shownOf(payload).text
+  if (shown.trim() === '') return failed(400, 'Bad Request: message text is empty')
+  if (shown.length > MAX_TEXT) return failed(400, 'Bad Request: message is too long')
+  const markup = payload['reply_markup'] as { readonly inline_keyboard?: BotApiMessage['buttons'] } | undefined
+  const isInvalid = markup?.inline_keyboard?.flat().some(({ callback_data }) => Buffer.byteLength(callback_data) > 64)
+  return isInvalid ? failed(400, 'Bad Request: BUTTON_DATA_INVALID') : null
+}
+
+function entityProblem(text: string): string | null {
+  const open: string[] = []
+  for (const [, end, name = ''] of text.matchAll(TAGS)) {
+    if (!KNOWN_TAGS.has(name)) return `Unsupported start tag "${name}"`
+    if (!end) open.push(name)
+    else if (open.pop() !== name) return `Unmatched end tag "${name}"`
+  }
+  if (open.length > 0) return `Can't find end tag corresponding to start tag "${open.at(-1)}"`
+  const rest = text.replace(TAGS, '')
+  if (/[<>]/.test(rest)) return 'Unsupported start tag ""'
+  return null
+}
+
+function withoutTags(html: string): string {
+  return html
+    .replace(TAGS, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+}

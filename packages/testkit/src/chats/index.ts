@@ -1,0 +1,7 @@
+export {
+  type BotApiFault,
+  type BotApiMessage,
+  type BotApiServer,
+  type ChatPerson,
+  startBotApiServer,
+} from './bot-api-server.js'

@@ -1,0 +1,3 @@
+export { createWebExtractTool } from './web-extract.js'
+export type { WebToolServices } from './web-search.js'
+export { createWebSearchTool } from './web-search.js'
