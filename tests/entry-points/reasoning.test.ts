@@ -21,15 +21,22 @@ async function configure(text: string): Promise<void> {
 
 it('is configured, by model too, for delegated tasks apart, and with a limit for answers', async () => {
   await configure(
-    'agent: {reasoning_effort: low, reasoning_overrides: {m: high}}\nmodel: {max_tokens: 4096}\ndelegation: {reasoning_effort: minimal}\n',
+    [
+      'agent: {reasoning_effort: low, reasoning_overrides: {m: high}, temperature_overrides: {m: 0.25}}',
+      'model: {max_tokens: 4096, temperature: 1}',
+      'delegation: {reasoning_effort: minimal, temperature: 0, max_tokens: 99}\n',
+    ].join('\n'),
   )
   const task = { name: 'delegate_task', args: { goal: 'look', context: 'here' } }
   scene.server.enqueue({ toolCalls: [task] }, { text: 'Seen.' }, { text: 'Done.' })
   expect((await runCli(['chat', '-q', 'go', ...flags()], scene)).stdout).toContain('Done.')
   expect(efforts()).toEqual(['high', 'minimal', 'high'])
-  expect(scene.server.requests[0]!.body).toMatchObject({ max_tokens: 4096 })
-  await configure('agent: {reasoning_effort: a-lot}\n')
-  expect((await runCli(['config', 'check'], scene)).stdout).toContain('agent.reasoning_effort')
+  expect(scene.server.requests[0]!.body).toMatchObject({ max_tokens: 4096, temperature: 0.25 })
+  expect(scene.server.requests[1]!.body).toMatchObject({ max_tokens: 99, temperature: 0 })
+  await configure('agent: {reasoning_effort: a-lot}\nmodel: {temperature: 2.5}\n')
+  const { stdout } = await runCli(['config', 'check'], scene)
+  expect(stdout).toContain('agent.reasoning_effort')
+  expect(stdout).toContain('model.temperature must be a number from 0 to 2, found 2.5.')
 })
 
 it('is chosen by a flag, kept with the session, and given back', async () => {
@@ -55,12 +62,19 @@ it('is a field of a request over HTTP, and a command', async () => {
     return response.text()
   }
   scene.server.enqueue({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
-  expect(await ask('first', { reasoning_effort: 'minimal' })).toContain('One.')
-  expect(await ask('second', {})).toContain('Two.')
+  const chosen = { temperature: 0.5, max_tokens: 7, max_completion_tokens: 77 }
+  expect(await ask('first', { reasoning_effort: 'minimal', ...chosen })).toContain('One.')
+  expect(await ask('second', { temperature: 0 })).toContain('Two.')
   expect(await ask('/reasoning high', {})).toContain('high effort')
   expect(await ask('third', {})).toContain('Three.')
   expect(efforts()).toEqual(['minimal', 'minimal', 'high'])
-  expect(await ask('fourth', { reasoning_effort: 'a-lot' })).toContain("'reasoning_effort'")
+  expect(scene.server.requests.map(({ body }) => [body['temperature'], body['max_tokens']])).toEqual([
+    [0.5, 77],
+    [0, 77],
+    [0, 77],
+  ])
+  for (const wrong of [{ reasoning_effort: 'a-lot' }, { temperature: 2.1 }, { max_tokens: 0 }])
+    expect(await ask('fourth', wrong)).toContain(`'${Object.keys(wrong)[0]}'`)
   expect(await gateway.stop()).toBe(0)
 })
 

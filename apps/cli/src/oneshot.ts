@@ -50,7 +50,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       endReason = signal.toLowerCase()
       handle.interrupt('interrupted from the terminal')
     })
-    if (options.reasoning) await agent.setReasoningEffort(chosenEffort(options.reasoning))
+    if (options.reasoning) await agent.setSampling({ reasoningEffort: chosenEffort(options.reasoning) })
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.
     else if (isResume(input)) await agent.endPlan('accept')

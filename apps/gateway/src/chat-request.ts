@@ -1,7 +1,7 @@
 import type {
   AssistantMessage,
   ImagePart,
-  ReasoningEffort,
+  Sampling,
   TextPart,
   UserMessage,
   UserPart,
@@ -30,8 +30,8 @@ export interface ChatRequest {
   readonly message: UserMessage
   readonly stream: boolean
   readonly includeUsage: boolean
-  /** Chosen for the session from here on; `null` when the client chooses none. */
-  readonly reasoningEffort: ReasoningEffort | null
+  /** Chosen for the session from here on; empty when the client chooses nothing. */
+  readonly sampling: Sampling
 }
 
 const IMAGE = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/
@@ -87,6 +87,8 @@ const message = z.discriminatedUnion(
   'has to be system, developer, user or assistant.',
 )
 
+const TEMPERATURE = 'has to be a number from 0 to 2.'
+const TOKENS = 'has to be a whole number of at least 1.'
 const NO_PROBABILITIES = 'the agent gives no token probabilities'
 
 const chatBody = z.object({
@@ -99,11 +101,11 @@ const chatBody = z.object({
     .refine((n) => n === 1, notHere('the agent gives one answer'))
     .nullish(),
   reasoning_effort: z.enum(['minimal', 'low', 'medium', 'high'], 'has to be minimal, low, medium or high.').nullish(),
-  // Settings of sampling belong to the server; they are accepted so that usual clients work, and have no effect.
-  temperature: z.number().nullish(),
+  temperature: z.number().min(0, TEMPERATURE).max(2, TEMPERATURE).nullish(),
+  max_tokens: z.int(TOKENS).min(1, TOKENS).nullish(),
+  max_completion_tokens: z.int(TOKENS).min(1, TOKENS).nullish(),
+  // Accepted so that usual clients work, and without effect: not every provider takes them.
   top_p: z.number().nullish(),
-  max_tokens: z.number().nullish(),
-  max_completion_tokens: z.number().nullish(),
   presence_penalty: z.number().nullish(),
   frequency_penalty: z.number().nullish(),
   seed: z.number().nullish(),
@@ -169,7 +171,18 @@ export function parseChatRequest(text: string): ChatRequest {
     message,
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
-    reasoningEffort: body.reasoning_effort ?? null,
+    sampling: samplingOf(body),
+  }
+}
+
+/** `max_tokens` is the older name. */
+function samplingOf(body: z.output<typeof chatBody>): Sampling {
+  const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? null
+  const { temperature = null, reasoning_effort: effort = null } = body
+  return {
+    ...(effort === null ? {} : { reasoningEffort: effort }),
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
   }
 }
 

@@ -86,7 +86,7 @@ export class Chat {
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
       const { session, unheard, otherUser } = conversation
-      if (request.reasoningEffort) await (await session.agent()).agent.setReasoningEffort(request.reasoningEffort)
+      if (Object.keys(request.sampling).length > 0) await (await session.agent()).agent.setSampling(request.sampling)
       const reader = new ReplyReader(unheard)
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })

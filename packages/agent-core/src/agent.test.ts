@@ -59,21 +59,47 @@ describe('createAgent', () => {
       steps: { reasoningEffort: 'low' },
     })
     await agent.run('first').result
-    expect(await agent.setReasoningEffort('high')).toBe(true)
-    expect(await agent.setReasoningEffort('high')).toBe(false)
+    expect(await agent.setSampling({ reasoningEffort: 'high' })).toBe(true)
+    expect(await agent.setSampling({ reasoningEffort: 'high' })).toBe(false)
     await agent.run('second').result
     const again = setUp([{ text: 'Three.' }, { text: 'Four.' }], {
       session: { store, id: 's' },
       steps: { reasoningEffort: 'low' },
     })
     await again.agent.run('third').result
-    await again.agent.setReasoningEffort(null)
-    expect(again.agent.reasoningEffort()).toBe('low')
+    await again.agent.setSampling({ reasoningEffort: null })
+    expect(again.agent.sampling().reasoningEffort).toBe('low')
     await again.agent.run('fourth').result
     const requests = [...model.requests, ...again.model.requests]
     expect(requests.map(({ reasoningEffort }) => reasoningEffort)).toEqual(['low', 'high', 'high', 'low'])
     const texts = requests.map(({ messages }) => JSON.stringify(messages).slice(0, -1))
     for (const [index, text] of texts.slice(1).entries()) expect(text.startsWith(texts[index]!)).toBe(true)
+  })
+
+  it('makes answers as chosen in the session, each setting by itself, also after a resume', async () => {
+    const store = createMemoryStore()
+    const open = () =>
+      setUp([{ text: 'One.' }, { text: 'Two.' }], {
+        session: { store, id: 's' },
+        steps: { temperature: 0.7, maxOutputTokens: 9_000 },
+      })
+    const first = open()
+    await first.agent.run('first').result
+    expect(await first.agent.setSampling({ temperature: 0, maxOutputTokens: 500 })).toBe(true)
+    expect(await first.agent.setSampling({ temperature: 0 })).toBe(false)
+    await first.agent.setSampling({ reasoningEffort: 'high', maxOutputTokens: null })
+    const second = open()
+    await second.agent.run('second').result
+    expect(await second.agent.setSampling({ temperature: null, reasoningEffort: null })).toBe(true)
+    await second.agent.run('third').result
+    const sent = [...first.model.requests, ...second.model.requests].map(
+      ({ temperature, maxOutputTokens, reasoningEffort }) => [temperature, maxOutputTokens, reasoningEffort],
+    )
+    expect(sent).toEqual([
+      [0.7, 9_000, undefined],
+      [0, 9_000, 'high'],
+      [0.7, 9_000, undefined],
+    ])
   })
 
   it('runs tools until the model answers, with every request starting with the one before', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import type { CompactOutcome, CompactPlan } from '@hermes/contracts/context'
-import type { Entry, NewEntry, ReasoningEffort } from '@hermes/contracts/conversation'
+import type { Entry, NewEntry, Sampling, SamplingChange } from '@hermes/contracts/conversation'
 import { noUsage, usageSince } from '@hermes/contracts/conversation'
 import type { Notice } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
@@ -65,13 +65,13 @@ export interface Agent {
    * Ends planning. An accepted plan becomes the task list; `run({ resume: true })` has it carried out. `false` when nothing was planned.
    */
   endPlan(how: PlanEnd): Promise<boolean>
-  /** How much the model thinks before it answers: as chosen in this session, else as the options say; `null`: as its provider does. */
-  reasoningEffort(): ReasoningEffort | null
+  /** How the model makes its answers: as chosen in this session, else as the options say. */
+  sampling(): Sampling
   /**
-   * Lets the model think more or less from its next request on, also after a resume; `null` goes back to the options. `false` when it was
-   * so already.
+   * Has answers made otherwise from the next request on, also after a resume; a `null` goes back to the options. `false` when it was so
+   * already.
    */
-  setReasoningEffort(effort: ReasoningEffort | null): Promise<boolean>
+  setSampling(change: SamplingChange): Promise<boolean>
   /**
    * Takes the place of another agent of the same session: notes that wait there, and notices that its tools give later, come here, and
    * tools keep what they have in memory. Do not run the former agent any more; {@link Agent.close} undoes its setup.
@@ -231,15 +231,18 @@ class CoreAgent implements Agent {
     )
   }
 
-  reasoningEffort(): ReasoningEffort | null {
-    return this.#parts.session.reasoningEffort() ?? this.#parts.sampling.reasoningEffort ?? null
+  sampling(): Sampling {
+    return { ...this.#parts.sampling, ...this.#parts.session.sampling() }
   }
 
-  async setReasoningEffort(reasoningEffort: ReasoningEffort | null): Promise<boolean> {
+  async setSampling(change: SamplingChange): Promise<boolean> {
     const { provider, model } = this.#parts.model
-    return this.#write((session) =>
-      session.reasoningEffort() === reasoningEffort ? [] : [{ type: 'model', provider, model, reasoningEffort }],
-    )
+    return this.#write((session) => {
+      const now = session.sampling()
+      const names = Object.keys(change) as (keyof Sampling)[]
+      const isNew = names.some((name) => change[name] !== undefined && change[name] !== (now[name] ?? null))
+      return isNew ? [{ type: 'model', provider, model, ...change }] : []
+    })
   }
 
   /** Appends at any time: beside the run under way, or between runs. `false` when there was nothing to append. */

@@ -37,6 +37,8 @@ function readField(field: Field, value: unknown, path: Path, context: CheckConte
       return readShare(value)
     case 'amount':
       return readAmount(value)
+    case 'decimal':
+      return readDecimal(value, field)
     case 'boolean':
       return readBoolean(value)
     case 'choice':
@@ -115,8 +117,18 @@ function readNumber(value: unknown, min: number, max = Number.MAX_SAFE_INTEGER):
 }
 
 function readAmount(value: unknown): number | undefined {
-  const amount = typeof value === 'string' && /^\s*(?:\d*\.)?\d+\s*$/.test(value) ? Number(value) : value
-  return typeof amount === 'number' && Number.isFinite(amount) && amount > 0 ? amount : undefined
+  const amount = withDecimals(value)
+  return amount !== undefined && amount > 0 ? amount : undefined
+}
+
+function readDecimal(value: unknown, { min, max }: { readonly min: number; readonly max: number }): number | undefined {
+  const number = withDecimals(value)
+  return number !== undefined && number >= min && number <= max ? number : undefined
+}
+
+function withDecimals(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\s*(?:\d*\.)?\d+\s*$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }
 
 function readBoolean(value: unknown): boolean | undefined {
@@ -160,6 +172,8 @@ export function expectedOf(field: Field): string {
       return 'a number above 0 and at most 1'
     case 'amount':
       return 'a number above 0'
+    case 'decimal':
+      return `a number from ${field.min} to ${field.max}`
     case 'boolean':
       return 'true or false'
     case 'choice':

@@ -6,6 +6,8 @@ export type Field =
   | { readonly type: 'share'; readonly default?: number }
   /** A number above 0, with decimals. */
   | { readonly type: 'amount'; readonly default?: number }
+  /** A number with decimals within both bounds. */
+  | { readonly type: 'decimal'; readonly min: number; readonly max: number; readonly default?: number }
   | { readonly type: 'boolean'; readonly default?: boolean }
   /** `words` maps what may be written to what it means. */
   | { readonly type: 'choice'; readonly words: Readonly<Record<string, string>>; readonly default?: string }

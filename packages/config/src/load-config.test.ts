@@ -60,6 +60,7 @@ describe('loadConfig', () => {
           api_max_retries: 3,
           disabled_toolsets: [],
           reasoning_overrides: {},
+          temperature_overrides: {},
           coding_context: 'auto',
           image_input_mode: 'auto',
           environment_hint: '',

@@ -14,6 +14,8 @@ export {
   type PromptLayerSize,
   project,
   type ReasoningEffort,
+  type Sampling,
+  type SamplingChange,
   type UndoEntry,
 } from './conversation/entry.js'
 export { imageType, MAX_IMAGE_BYTES } from './conversation/image-type.js'

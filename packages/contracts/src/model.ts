@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from './conversation/entry.js'
+import type { Sampling } from './conversation/entry.js'
 import type { AssistantMessage, EndpointStamp, Message } from './conversation/message.js'
 import type { Usage } from './conversation/usage.js'
 import type { HermesError } from './error.js'
@@ -8,7 +8,7 @@ import type { ToolDefinition } from './tool.js'
 export type WireApi = 'chat-completions' | 'anthropic-messages' | 'bedrock-converse' | 'responses'
 
 /** What to ask a model, independent of any wire. */
-export interface ModelRequest {
+export interface ModelRequest extends Sampling {
   /** The model id as the provider names it. */
   readonly model: string
   /** A valid conversation; a system message comes first. */
@@ -17,12 +17,6 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[]
   /** Default `auto`. `none` keeps the definitions in place and forbids calls. */
   readonly toolChoice?: 'auto' | 'none' | 'required'
-  /** Default: the provider's own limit. */
-  readonly maxOutputTokens?: number
-  /** 0 to 2; absent leaves it to the provider. */
-  readonly temperature?: number
-  /** Absent leaves it to the provider. Models that do not think are not asked to. */
-  readonly reasoningEffort?: ReasoningEffort
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Agent, AgentOptions, Children, ExtensionRegistry, SystemPrompt } f
 import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
-import type { ReasoningEffort } from '@hermes/contracts/conversation'
+import type { Sampling } from '@hermes/contracts/conversation'
 import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Extension } from '@hermes/contracts/extension'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
@@ -85,8 +85,8 @@ export interface AgentRequest {
   /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
   readonly withoutToolsets?: readonly string[]
   readonly maxSteps?: number
-  /** How much its model thinks, until the session chooses otherwise. Default: `agent.reasoning_effort` of config.yaml. */
-  readonly reasoningEffort?: ReasoningEffort
+  /** How its answers are made, until the session chooses otherwise. Default, each by itself: as config.yaml has it for the model. */
+  readonly sampling?: Sampling
   /** Whether tools may tell something after their call; no where no further message comes. Default `true`. */
   readonly notices?: boolean
   /** Whether `@file:`, `@url:` and their kin in a message are attached to it. Default `true`. */

@@ -89,6 +89,11 @@ describe('classifyError', () => {
       { reason: 'format-error', repair: 'strip-unsupported' },
     ],
     [
+      '400 for a parameter of older models',
+      answered(400, '`temperature` is deprecated for this model.'),
+      { reason: 'format-error', repair: 'strip-unsupported' },
+    ],
+    [
       '400 for a signature',
       answered(400, 'Invalid signature in thinking block'),
       { reason: 'thinking-signature', repair: 'drop-reasoning' },

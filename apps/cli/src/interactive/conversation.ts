@@ -170,7 +170,7 @@ export class Conversation implements ConsoleHandlers {
     await this.switchSession(session)
     greet(this.session)
     const { reasoningEffort, plan } = this.#options
-    if (reasoningEffort !== undefined) await this.session.agent.setReasoningEffort(reasoningEffort)
+    if (reasoningEffort !== undefined) await this.session.agent.setSampling({ reasoningEffort })
     if (plan) await this.session.agent.plan()
     if (isPlanningSession(this.session)) this.say(PLAN_HINT)
     for (const notice of this.session.notices) this.say(notice)

@@ -64,10 +64,9 @@ async function gateModelCall(context: RunContext, request: ModelCallEvent['reque
 }
 
 function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Omit<ModelRequest, 'model'> {
-  const chosen = context.session.reasoningEffort()
   return {
     ...context.sampling,
-    ...(chosen ? { reasoningEffort: chosen } : {}),
+    ...context.session.sampling(),
     messages: context.session.messages(),
     tools: context.session.prompt()?.tools ?? [],
     ...(toolChoice ? { toolChoice } : {}),

@@ -1,9 +1,9 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
-import type { FinishReason, Usage } from '@hermes/contracts/conversation'
+import type { FinishReason, Sampling, Usage } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { RunEnding } from '@hermes/contracts/extension'
-import type { ModelClient, ModelRequest } from '@hermes/contracts/model'
+import type { ModelClient } from '@hermes/contracts/model'
 import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import type { AskPerson, Notice } from '@hermes/contracts/tool'
@@ -15,9 +15,6 @@ import type { SystemSource } from '../prompt/layers.js'
 import type { SessionLog } from '../session/session.js'
 import type { DelegatedTasks, PauseGate } from '../steering/pause.js'
 import type { SteerQueue } from '../steering/steer-queue.js'
-
-/** How sampling is set for every call of an agent. */
-export type Sampling = Pick<ModelRequest, 'maxOutputTokens' | 'temperature' | 'reasoningEffort'>
 
 /** What an agent keeps from one run to the next. */
 export interface AgentParts {
@@ -35,6 +32,7 @@ export interface AgentParts {
   readonly closeExtensions: () => Promise<void>
   readonly ask: AskPerson | null
   readonly maxSteps: number
+  /** Of every call, where the session chooses nothing else. */
   readonly sampling: Sampling
   readonly clock: Clock
   readonly logger: Logger

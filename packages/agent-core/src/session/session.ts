@@ -9,7 +9,7 @@ import {
   noUsage,
   type PromptEntry,
   project,
-  type ReasoningEffort,
+  type Sampling,
   type ToolCallPart,
   toolCalls,
   type Usage,
@@ -18,6 +18,7 @@ import type { Inbox, InboxMessage, Lease, NewOutboxMessage, NewSession, SessionS
 import type { ToolState } from '@hermes/contracts/tool'
 import { type Prefix, PrefixWatch } from '../prompt/prefix-break.js'
 
+const SAMPLING = ['reasoningEffort', 'temperature', 'maxOutputTokens'] as const satisfies readonly (keyof Sampling)[]
 const RENEW_EVERY_MS = 10_000
 /** Layers of the system text that others may have written: whoever made the project, or a session that was steered. */
 const WRITTEN_OUTSIDE: readonly string[] = ['project', 'memory', 'skills']
@@ -215,10 +216,18 @@ export class SessionLog {
     return entry ?? null
   }
 
-  /** The effort chosen in this session; `null` where nobody chose, or the choice was taken back. */
-  reasoningEffort(): ReasoningEffort | null {
-    const entry = this.#entries.findLast((candidate) => candidate.type === 'model' && 'reasoningEffort' in candidate)
-    return (entry?.type === 'model' && entry.reasoningEffort) || null
+  /** What was chosen in this session of how answers are made, and not taken back. */
+  sampling(): Sampling {
+    const chosen: { -readonly [Name in keyof Sampling]: Sampling[Name] } = {}
+    for (const entry of this.#entries) {
+      if (entry.type !== 'model') continue
+      for (const name of SAMPLING) {
+        if (entry[name] === undefined) continue
+        if (entry[name] === null) delete chosen[name]
+        else Object.assign(chosen, { [name]: entry[name] })
+      }
+    }
+    return chosen
   }
 
   usage(): Usage {

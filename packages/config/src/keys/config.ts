@@ -9,6 +9,7 @@ import {
   seconds,
   section,
   share,
+  temperature,
   text,
   texts,
   whole,
@@ -53,6 +54,9 @@ export const CONFIG = section({
     reasoning_overrides: record(effort().describe('Of that model.')).describe(
       '`reasoning_effort` by the id of a model.',
     ),
+    temperature_overrides: record(temperature().describe('Of that model.')).describe(
+      '`model.temperature` by the id of a model.',
+    ),
     disabled_toolsets: texts(),
     image_input_mode: oneOf(
       'auto',
@@ -91,6 +95,8 @@ export const CONFIG = section({
     provider: text(),
     base_url: text(),
     reasoning_effort: effort().describe('Default: that of the agent that delegates.'),
+    temperature: temperature().describe('Default: that of the agent that delegates.'),
+    max_tokens: whole(1)().describe('Tokens of one answer. Default: as for the agent that delegates.'),
     max_iterations: whole(1)(50).describe('Model calls of one task.'),
     max_concurrent_children: whole(1)(3).describe('Tasks at a time.'),
     max_spawn_depth: whole(1, 3)(1).describe('Levels below the agent a person talks to; 1 to 3.'),

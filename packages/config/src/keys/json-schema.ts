@@ -24,6 +24,7 @@ function writtenAs(kind: Kind): object {
       return { type: ['integer', 'string', 'null'], pattern: `^\\s*[+-]?\\d|^$|${REFERENCE}` }
     case 'share':
     case 'amount':
+    case 'decimal':
       return { type: ['number', 'string', 'null'], pattern: `^\\s*[\\d.]|^$|${REFERENCE}` }
     case 'boolean':
       return oneOrReference('boolean', ['true', 'false', 'yes', 'no', 'on', 'off', '1', '0', 1, 0])

@@ -76,6 +76,7 @@ function rightOf(field: Field): fc.Arbitrary<unknown> {
         .chain((n) => fc.constantFrom(n, String(n)))
     case 'share':
     case 'amount':
+    case 'decimal':
       return fc.constantFrom<unknown>(0, 0.5, 1, 1.01, -1, '0', '0.5', '.5', '1.', '2')
     case 'boolean':
       return fc.constantFrom<unknown>(true, false, 'yes', 'No', 'ON', 'off', 0, 1, '0', '1', 2, 'y')

@@ -82,6 +82,19 @@ export const amount = leaf<number>(
   z.number(amountError).gt(0, amountError),
 )
 
+/** A number from `min` to `max`, with decimals. */
+function decimal(min: number, max: number): Leaf<number> {
+  const error = { error: `a number from ${min} to ${max}` }
+  return leaf<number>(
+    { type: 'decimal', min, max },
+    (value) => (typeof value === 'string' && /^\s*(?:\d*\.)?\d+\s*$/.test(value) ? Number(value) : value),
+    z.number(error).min(min, error).max(max, error),
+  )
+}
+
+/** How much the words of an answer may differ from the likeliest ones. */
+export const temperature = decimal(0, 2)
+
 const word = (value: unknown) => (typeof value === 'object' ? '' : String(value).trim().toLowerCase())
 
 const ON = ['true', 'yes', 'on', '1']

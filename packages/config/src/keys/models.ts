@@ -12,6 +12,7 @@ import {
   section,
   someSection,
   someTexts,
+  temperature,
   text,
   whole,
 } from './kinds.js'
@@ -58,6 +59,7 @@ const auxiliaryTask = someSection({
   timeout: seconds().describe('Seconds.'),
   max_tokens: whole(1)().describe('Tokens of the answer.'),
   reasoning_effort: effort().describe('Default: as the provider has it.'),
+  temperature: temperature().describe('0 to 2. Default: as the task needs it, else as the provider has it.'),
   extra_body: anything().describe('Further fields of each request body.'),
   language: text().describe('Of titles. Default: that of the conversation.'),
   fallback_chain: list().describe('Asked in turn when the first does not answer, like `fallback_providers`.'),
@@ -77,6 +79,9 @@ export const MODELS = {
       ),
       context_length: whole(1)().describe('Tokens. Default: found out.'),
       max_tokens: whole(1)().describe('Tokens of one answer. Default: as the provider has it.'),
+      temperature: temperature().describe(
+        '0 to 2; a wire that knows less takes its most. Models that take none are sent none. Default: as the provider has it.',
+      ),
       extra_headers: anything().describe('Sent with each request; never logged.'),
     },
     { shorthand: 'default', aliases: { model: 'default' } },

@@ -38,13 +38,24 @@ export interface CompactionEntry {
 /** How much a model thinks before it answers; each wire has its own way to ask for it. */
 export type ReasoningEffort = 'minimal' | 'low' | 'medium' | 'high'
 
-/** Which model answers from here on. */
-export interface ModelEntry {
+/** How each answer of a model is made; what is left out is as its provider has it. */
+export interface Sampling {
+  /** Models that do not think are not asked to. */
+  readonly reasoningEffort?: ReasoningEffort
+  /** 0 to 2. */
+  readonly temperature?: number
+  /** Tokens of one answer. */
+  readonly maxOutputTokens?: number
+}
+
+/** What of {@link Sampling} is chosen anew; `null`: as configured again. What is left out stays as it is. */
+export type SamplingChange = { readonly [Name in keyof Sampling]?: Sampling[Name] | null }
+
+/** Which model answers from here on, and how. */
+export interface ModelEntry extends SamplingChange {
   readonly type: 'model'
   readonly provider: string
   readonly model: string
-  /** How much it thinks from here on; `null`: as configured again. Default: as before. */
-  readonly reasoningEffort?: ReasoningEffort | null
 }
 
 /** System text and tool definitions, frozen at the first request and replayed on resume. */

@@ -60,9 +60,9 @@ export function createCommandSession<Next>({
     },
     models: () => ready().models(),
     get reasoningEffort() {
-      return agent().reasoningEffort()
+      return agent().sampling().reasoningEffort ?? null
     },
-    setReasoningEffort: async (effort) => void (await agent().setReasoningEffort(effort)),
+    setReasoningEffort: async (effort) => void (await agent().setSampling({ reasoningEffort: effort })),
     changeModel: async (change) => replaced(await ready().changeModel(change)),
     compact: (options) => agent().compact(options),
     planCompaction: (options) => agent().planCompaction(options),

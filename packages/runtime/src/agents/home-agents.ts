@@ -15,7 +15,7 @@ import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
-import { latestPrompt, type ReasoningEffort } from '@hermes/contracts/conversation'
+import { latestPrompt, type Sampling } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Policy } from '@hermes/contracts/policy'
@@ -111,9 +111,25 @@ interface AgentRecord {
 type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'person' | 'tree'>
 type AgentModel = Pick<AgentRecord, 'resolved' | 'model'>
 
-/** How much config.yaml wants a model to think. */
-function configuredEffort({ agent }: HermesConfig, model: string): ReasoningEffort | undefined {
-  return agent.reasoning_overrides[model] ?? agent.reasoning_effort
+/** How config.yaml wants the answers of a model made. */
+function configuredSampling(config: HermesConfig, id: string): Sampling {
+  const { agent, model } = config
+  return samplingOf({
+    reasoningEffort: agent.reasoning_overrides[id] ?? agent.reasoning_effort,
+    temperature: agent.temperature_overrides[id] ?? model.temperature,
+    maxOutputTokens: model.max_tokens,
+  })
+}
+
+/** How config.yaml wants the answers of delegated tasks made. */
+function delegatedSampling({ delegation }: HermesConfig): Sampling {
+  const { reasoning_effort: reasoningEffort, temperature, max_tokens: maxOutputTokens } = delegation
+  return samplingOf({ reasoningEffort, temperature, maxOutputTokens })
+}
+
+/** Without what nothing is known of. */
+function samplingOf(of: { readonly [Name in keyof Required<Sampling>]: Sampling[Name] | undefined }): Sampling {
+  return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined))
 }
 
 function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
@@ -296,8 +312,6 @@ export class HomeAgents {
     const { request, lineage, cwd, sessionId, person, tree, environment, resolved, model } = known
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
     const { instructions, maxSteps = config.agent.max_turns, ask, notices, deliverTo } = request
-    const { reasoningEffort = configuredEffort(config, model.model) } = request
-    const maxOutputTokens = config.model.max_tokens
     const { choice } = resolved
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
@@ -305,11 +319,7 @@ export class HomeAgents {
     const contextEngine = this.#contextEngine(known)
     const agent = createAgent({
       model,
-      steps: {
-        max: maxSteps,
-        ...(reasoningEffort ? { reasoningEffort } : {}),
-        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-      },
+      steps: { max: maxSteps, ...configuredSampling(config, model.model), ...request.sampling },
       tools: known,
       session: {
         store: storage,
@@ -457,9 +467,8 @@ export class HomeAgents {
     const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = parent.request
     const own = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
-    const effort = this.#options.config.delegation.reasoning_effort ?? parent.agent.reasoningEffort()
-    const thinking = effort ? { reasoningEffort: effort } : {}
-    const request = { ...own, ...thinking, platform, user, person: parent.person }
+    const sampling = { ...parent.agent.sampling(), ...delegatedSampling(this.#options.config) }
+    const request = { ...own, sampling, platform, user, person: parent.person }
     const ownModel = namesModel(request) && !isRecorded(parent.request)
     const child = await this.#make(request, lineage, ownModel ? null : parent.resolved)
     const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))

@@ -52,13 +52,20 @@ describe('the title of a session', () => {
   })
 
   it('is asked of the model that config.yaml names, in the language it names', async () => {
-    const task = { provider: 'custom', base_url: other.baseUrl, model: 'small', language: 'French', max_tokens: 50 }
+    const task = {
+      provider: 'custom',
+      base_url: other.baseUrl,
+      model: 'small',
+      language: 'French',
+      max_tokens: 50,
+      temperature: 0.1,
+    }
     const ready = await open({ auxiliary: { title_generation: task } })
     server.enqueue({ text: 'Yes.' })
     other.enqueue({ text: 'Une question' })
     await ready.agent.run('Is it?').result
     expect([await name(ready), await titleOf(ready)]).toEqual([true, 'Une question'])
-    expect(other.requests[0]!.body).toMatchObject({ model: 'small', max_tokens: 50 })
+    expect(other.requests[0]!.body).toMatchObject({ model: 'small', max_tokens: 50, temperature: 0.1 })
     expect(JSON.stringify(other.requests[0]!.body)).toContain('in French')
   })
 

@@ -221,10 +221,11 @@ export class AuxiliaryTasks {
 
 /** What config.yaml says of a task's answers, where the task itself says nothing. */
 function withSettings(client: ModelClient, settings: NonNullable<HermesConfig['auxiliary'][string]>): ModelClient {
-  const { max_tokens, reasoning_effort } = settings
+  const { max_tokens, reasoning_effort, temperature } = settings
   const defaults = {
     ...(max_tokens === undefined ? {} : { maxOutputTokens: max_tokens }),
     ...(reasoning_effort === undefined ? {} : { reasoningEffort: reasoning_effort }),
+    ...(temperature === undefined ? {} : { temperature }),
   }
   const { provider, model } = client
   return { provider, model, stream: (request, options) => client.stream({ ...defaults, ...request }, options) }

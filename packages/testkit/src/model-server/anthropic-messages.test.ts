@@ -85,7 +85,7 @@ describe('startModelServer over the Anthropic wire', () => {
       {},
       /end with a user/,
     ],
-    ['a sampling parameter', [user('a')], { temperature: 1 }, /temperature/],
+    ['a sampling parameter', [user('a')], { temperature: 1, model: 'claude-opus-4-7' }, /temperature/],
     [
       'a budget beyond the limit',
       [user('a')],

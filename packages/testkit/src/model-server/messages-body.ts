@@ -39,11 +39,15 @@ function blocksOf(content: unknown): readonly Block[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : (content as readonly Block[])
 }
 
+/** Models since Opus 4.7 make their answers in their own way. */
+const FIXED_SAMPLING = /claude-(?:opus-4[.-][7-9]|(?:opus|sonnet|haiku)-[5-9]|fable|mythos)/
+
 function checkParameters({ max_tokens, model, temperature, thinking, tool_choice, ...rest }: WireBody): string[] {
   const problems: string[] = []
   if (!(Number.isInteger(max_tokens) && (max_tokens as number) > 0))
     problems.push('max_tokens: must be a positive integer')
-  if (temperature !== undefined && /claude/.test(model)) problems.push('temperature: no longer a parameter')
+  if (temperature !== undefined && FIXED_SAMPLING.test(model))
+    problems.push('`temperature` is deprecated for this model.')
   const budget = (thinking as { readonly budget_tokens?: number } | undefined)?.budget_tokens
   if (budget !== undefined && (budget < 1024 || budget >= (max_tokens as number)))
     problems.push('thinking.budget_tokens: must be at least 1024 and less than max_tokens')

@@ -240,7 +240,11 @@ describe('the bedrock-converse wire', () => {
         },
       },
     ],
-    ['anthropic.claude-3-haiku-20240307-v1:0', { temperature: 1 }, { inferenceConfig: { maxTokens: 4_096 } }],
+    [
+      'anthropic.claude-3-haiku-20240307-v1:0',
+      { temperature: 1.5 },
+      { inferenceConfig: { maxTokens: 4_096, temperature: 1 } },
+    ],
     [
       'us.amazon.nova-2-lite-v1:0',
       { reasoningEffort: 'high', maxOutputTokens: 9 },

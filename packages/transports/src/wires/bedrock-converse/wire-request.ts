@@ -113,7 +113,12 @@ function limits(request: ModelRequest, family: ConverseFamily, reasoning: Reason
     const budget =
       reasoning && 'thinking' in reasoning && reasoning.thinking.type === 'enabled' ? reasoning.thinking : null
     const requested = (maxOutputTokens ?? DEFAULT_CLAUDE_TOKENS) + (budget?.budget_tokens ?? 0)
-    return { maxTokens: Math.min(claudeOf(request.model).maxOutputTokens, requested) }
+    const claude = claudeOf(request.model)
+    return {
+      maxTokens: Math.min(claude.maxOutputTokens, requested),
+      // Thoughts and a temperature exclude each other.
+      ...(claude.sampling && !reasoning && temperature !== undefined ? { temperature: Math.min(temperature, 1) } : {}),
+    }
   }
   if (reasoning && 'reasoningConfig' in reasoning && reasoning.reasoningConfig.maxReasoningEffort === 'high')
     return null

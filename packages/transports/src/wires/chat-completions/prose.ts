@@ -35,7 +35,7 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
       /not a valid model|model.{0,120}(?:not found|does not exist|not exist|is not (?:available|supported|a valid)|unknown|unavailable|no longer)|(?:no such|unknown|invalid|unsupported) model|no endpoints found|try pulling it|deployment.{0,40}does not exist|模型.{0,12}不存在/i,
     'no-room': /requires more system memory/i,
     unsupported:
-      /unknown name .{0,80}cannot find field|(?:unsupported|unknown|unrecognized|unexpected|extra) (?:parameter|value|argument|field|input|request argument)|extra inputs are not permitted|not supported (?:with|by|for) this model|does not support|is not supported when/i,
+      /unknown name .{0,80}cannot find field|(?:unsupported|unknown|unrecognized|unexpected|extra) (?:parameter|value|argument|field|input|request argument)|extra inputs are not permitted|not supported (?:with|by|for) this model|does not support|is not supported when|is deprecated for this model/i,
     streaming:
       /\bstream(?:ing|_options)?\b.{0,80}(?:support|unknown|unrecognized|extra|not allowed|invalid|must be (?:verified|false))|(?:support|unknown|unrecognized|extra|not allowed|invalid|must be (?:verified|false)).{0,80}\bstream(?:ing|_options)?\b/i,
   },
