@@ -37,6 +37,9 @@ describe('hermes checkpoints', () => {
       exitCode: 0,
       stdout: expect.stringContaining('The state before is checkpoint 2.'),
     })
+    expect(restored.stdout).toMatch(
+      /\nThe conversation .* is back too, before “Clean up\.”\. It goes on with: hermes -r /,
+    )
     expect(await read('data/rows.csv')).toBe('a,b\n')
     expect(await read('note.txt')).toBe('colour\n')
 

@@ -12,7 +12,7 @@ import { addFallback } from './program/fallback.js'
 import { addHooks } from './program/hooks.js'
 import { addImportAgent } from './program/import-agent.js'
 import { addMcp } from './program/mcp.js'
-import { addMemory } from './program/memory.js'
+import { addLearning, addMemory } from './program/memory.js'
 import { addMoa } from './program/moa.js'
 import { addModel } from './program/model.js'
 import { addPairing } from './program/pairing.js'
@@ -44,6 +44,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addMcp(program, choose)
   addBrowser(program, choose)
   addMemory(program, choose)
+  addLearning(program, choose)
   addPlugins(program, choose)
   addPrompt(program, choose)
   addPolicy(program, choose)

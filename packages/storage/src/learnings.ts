@@ -1,3 +1,8 @@
+/** Of one that Hermes saw by itself: a failure that the same run got over. */
+export const SEEN_TAG = 'seen'
+/** Of one seen in a session that had read text from outside; its words count as such until a person changes them. */
+export const OUTSIDE_TAG = 'outside'
+
 /** What went wrong once, and what helped. */
 export interface Learning {
   readonly id: number
@@ -28,7 +33,10 @@ export interface NewLearning {
 
 /** Past failures with their fixes, kept for later ones. At most 1,000 of each person; the least used of the oldest go first. */
 export interface Learnings {
-  /** Keeps it; what is nearly the same as one of before takes its place and counts on. Rejects with `store.bad_learning` when a text is empty. */
+  /**
+   * Keeps it; what is nearly the same as one of before takes its place and counts on, but one with the tag `seen` never takes the place of
+   * one without. Rejects with `store.bad_learning` when a text is empty.
+   */
   save(learning: NewLearning): Promise<{ readonly learning: Learning; readonly isMerged: boolean }>
   /** Those that share words with `query`, the nearest first; all, the most used first, without one. Default limit 10. */
   find(
@@ -38,6 +46,10 @@ export interface Learnings {
       readonly limit?: number
     },
   ): Promise<readonly Learning[]>
+  /** Other words for what helped, by a person: it is theirs then. `null` when there is none of that id; rejects as `save` does. */
+  edit(id: number, change: Required<PersonFilter> & { readonly fix: string }): Promise<Learning | null>
+  /** Whether there was one of that id. */
+  remove(id: number, filter: Required<PersonFilter>): Promise<boolean>
   /** The one whose pattern is in an error of this tool, counted as used; `null` when none is near enough. */
   match(error: PersonFilter & { readonly text: string; readonly tool: string }): Promise<Learning | null>
 }

@@ -26,7 +26,9 @@ export function addCheckpoints(program: Command, choose: (action: Action) => voi
     .action((name) => rollback({ words: ['diff', name] }))
   checkpoints
     .command('restore <checkpoint> [paths...]')
-    .description('bring files back and keep what you edited since; the state before becomes a checkpoint too')
+    .description(
+      'bring files and their conversation back and keep what you edited since; the state before becomes a checkpoint too',
+    )
     .option('--all', 'also take back what you edited since')
     .action((name, paths: readonly string[], { all = false }) => rollback({ words: [name, ...paths], all }))
   checkpoints

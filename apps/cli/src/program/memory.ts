@@ -57,3 +57,23 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .description('use no provider any more')
     .action(() => choose(async (world) => (await provider()).memoryOff(world)))
 }
+
+/** `hermes learning …`. */
+export function addLearning(program: Command, choose: (action: Action) => void): void {
+  const learning = program.command('learning').description('failures that were met before, and what helped')
+  const call = (words: readonly string[], options = {}) =>
+    choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'learning', { words }, options))
+  learning
+    .command('list [words...]', { isDefault: true })
+    .description('what is kept, the most used first; with words, what is about them')
+    .option('--json', 'as JSON lines')
+    .action((words: readonly string[], options) => call(['list', ...words], options))
+  learning
+    .command('edit <id> <text...>')
+    .description('say what helps in your own words; what is seen later does not change them')
+    .action((id: string, text: readonly string[]) => call(['edit', id, ...text]))
+  learning
+    .command('remove <id>')
+    .description('forget one')
+    .action((id: string) => call(['remove', id]))
+}

@@ -1,4 +1,5 @@
 import { HermesError } from '@hermes/contracts'
+import { liveEntries, messageText } from '@hermes/contracts/conversation'
 import type {
   Command,
   CommandContext,
@@ -19,7 +20,7 @@ interface CheckpointServices {
     /** The workspace of a folder; `null` for what is none, such as the person's home. */
     rootOf(folder: string): string | null
   }>
-  storage(): Promise<Pick<SessionStore, 'log'>>
+  storage(): Promise<Pick<SessionStore, 'log' | 'leases' | 'sessions'>>
   readonly policy: Pick<Policy, 'decide'>
 }
 
@@ -114,7 +115,7 @@ async function rollback(
   const { reportLines } = await import('../index.js')
   const text = reportLines(report, `To replace those too, add --all to the same command.`).join('\n')
   const restored: CommandOutput = { type: 'text', text, isProblem: report.conflicts.length > 0 }
-  return [restored, ...(target && paths.length === 0 ? await undoConversation(target, context) : [])]
+  return [restored, ...(target && paths.length === 0 ? await undoConversation(services, target, context) : [])]
 }
 
 /** A restore that the person asked for; the policy is asked all the same. */
@@ -131,17 +132,49 @@ async function permit({ policy }: CheckpointServices, root: string) {
   throw usageError(`Nothing was restored: ${decision.type === 'deny' ? decision.reason : decision.question.summary}`)
 }
 
-/** The conversation goes back to where it was, when it is this one. */
+/** The conversation goes back to where it was: the one that is open here, or the one the checkpoint belongs to where none is. */
 async function undoConversation(
+  services: CheckpointServices,
   { sessionId, undoFromSeq }: Checkpoint,
   { session }: CommandContext,
 ): Promise<readonly CommandOutput[]> {
-  if (!session || undoFromSeq === null || sessionId !== session.id) return []
+  if (undoFromSeq === null || sessionId === null) return []
+  if (!session) return undoStored(services, sessionId, undoFromSeq)
+  if (sessionId !== session.id) return []
   const undone = await session.undo({ fromSeq: undoFromSeq })
   if (!undone) return []
-  const from = undone.text.replace(/\s+/g, ' ').trim()
-  const shown = from.length > SHOWN_CHARS ? `${from.slice(0, SHOWN_CHARS - 1)}…` : from
-  return [{ type: 'change', change: { type: 'shortened' } }, say(`The conversation is back too, before “${shown}”.`)]
+  return [
+    { type: 'change', change: { type: 'shortened' } },
+    say(`The conversation is back too, before ${quoted(undone.text)}.`),
+  ]
+}
+
+/** What became of a conversation that is not open here. */
+async function undoStored(
+  services: CheckpointServices,
+  id: string,
+  fromSeq: number,
+): Promise<readonly CommandOutput[]> {
+  const { log, leases, sessions } = await services.storage()
+  const stored = await sessions.get(id)
+  const taken = liveEntries(await log.entries(id)).filter(({ seq, type }) => type === 'message' && seq >= fromSeq)
+  if (!stored || taken.length === 0) return []
+  const name = stored.title ?? id
+  try {
+    const lease = await leases.acquire(id, { owner: 'checkpoints' })
+    await log.append(id, [{ type: 'undo', fromSeq }], { lease }).finally(() => lease.release())
+  } catch (error) {
+    if (!HermesError.isInstance(error) || error.code !== 'store.session_busy') throw error
+    return [say(`The conversation ${name} is open elsewhere and stays as it is; /undo takes its turns back there.`)]
+  }
+  const spoken = taken.find((entry) => entry.type === 'message' && entry.message.role === 'user')
+  const text = spoken?.type === 'message' ? messageText(spoken.message) : ''
+  return [say(`The conversation ${name} is back too, before ${quoted(text)}. It goes on with: hermes -r ${id}`)]
+}
+
+function quoted(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return `“${line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS - 1)}…` : line}”`
 }
 
 function list(records: readonly Checkpoint[]): CommandOutput {

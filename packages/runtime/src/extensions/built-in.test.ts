@@ -121,6 +121,7 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   browser: async ({ say }) =>
     (await say('Look.', ['tool_search', { query: 'browser_snapshot' }])).includes('what is in the window'),
   'trust-command': async (world) => hasCommand(world, 'trust'),
+  'learning-command': async (world) => hasCommand(world, 'learning'),
   'profile-command': async (world) => hasCommand(world, 'profile'),
   'home-commands': async (world) => hasCommand(world, 'config'),
 }

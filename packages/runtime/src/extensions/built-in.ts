@@ -21,7 +21,7 @@ import { type HomePlugins, pluginsExtension } from '@hermes/plugins'
 import type { Proxies } from '@hermes/safety'
 import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
-import { learningHints } from '@hermes/storage/extension'
+import { learningCommand, learningHints } from '@hermes/storage/extension'
 import { loopGuardOf } from '../agents/lineage.js'
 import { documentText, referenceOptions } from '../context/reference-sources.js'
 import { doctorCommand } from '../doctor/doctor-command.js'
@@ -130,5 +130,6 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     homeCommands(parts.runtime, parts.opened),
     statusCommand(parts.runtime, { home: parts.opened.home, clock }),
     trustCommand(parts.trust, parts.opened),
+    learningCommand({ storage }),
   ]
 }

@@ -1,7 +1,14 @@
 import type { Clock } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
 import { sql } from 'kysely'
-import type { Learning, Learnings, NewLearning, PersonFilter } from '../learnings.js'
+import {
+  type Learning,
+  type Learnings,
+  type NewLearning,
+  OUTSIDE_TAG,
+  type PersonFilter,
+  SEEN_TAG,
+} from '../learnings.js'
 import type { Database, Work } from '../shared/database.js'
 import { all, first, run } from '../shared/database.js'
 
@@ -25,6 +32,8 @@ export class LearningStore implements Learnings {
       yield* database.claim('hermes_learnings')
       const known = yield* readAll(database, { person })
       const same = sameLearning(known, learning)
+      if (same && learning.tags.includes(SEEN_TAG) && !same.tags.includes(SEEN_TAG))
+        return { learning: same, isMerged: true }
       const { pattern, errorType, fix, context } = learning
       const words = { pattern, error_type: errorType, fix, context }
       const tags = mergedTags(learning.tags, same)
@@ -54,6 +63,28 @@ export class LearningStore implements Learnings {
     if (id === null) return null
     const row = await this.#database.write('learnings', () => first(use(this.#database, id).returningAll()))
     return row ? toLearning(row) : null
+  }
+
+  async edit(id: number, change: Parameters<Learnings['edit']>[1]): Promise<Learning | null> {
+    const database = this.#database
+    const fix = cut(change.fix, MAX_FIX_CHARS)
+    if (fix === '') throw missing('fix')
+    return database.write('learnings', function* () {
+      const known = (yield* readAll(database, change)).find((one) => one.id === id)
+      if (!known) return null
+      const tags = JSON.stringify(known.tags.filter((tag) => tag !== SEEN_TAG && tag !== OUTSIDE_TAG))
+      const changed = database.builder.updateTable('hermes_learnings').set({ fix, tags }).where('id', '=', id)
+      return toLearning((yield* first(changed.returningAll()))!)
+    })
+  }
+
+  async remove(id: number, filter: Required<PersonFilter>): Promise<boolean> {
+    const database = this.#database
+    return database.write('learnings', function* () {
+      const isKnown = (yield* readAll(database, filter)).some((one) => one.id === id)
+      if (isKnown) yield* run(database.builder.deleteFrom('hermes_learnings').where('id', '=', id))
+      return isKnown
+    })
   }
 
   #read(filter: PersonFilter): Promise<readonly Learning[]> {
@@ -97,6 +128,7 @@ function* forget({ builder }: Database, person: string | null, count: number): W
 const MAX_LEARNINGS = 1_000
 
 const DEFAULT_LIMIT = 10
+const MAX_FIX_CHARS = 2_000
 /** Words of an error beyond this are not looked at: the telling ones are at its ends. */
 const MAX_ERROR_CHARS = 4_000
 /** From here on two patterns are about the same failure. */
@@ -122,15 +154,18 @@ function cleanLearning({ pattern, errorType = '', fix, context = '', tags = [] }
   const learning = {
     pattern: cut(pattern, 500),
     errorType: cut(errorType, 100),
-    fix: cut(fix, 2_000),
+    fix: cut(fix, MAX_FIX_CHARS),
     context: cut(context, 1_000),
     tags: tags.map((tag) => cut(tag, 50)).filter(Boolean),
   }
   for (const key of ['pattern', 'fix'] as const) {
-    if (learning[key] === '')
-      throw new HermesError(`A learning needs a ${key}.`, { code: 'store.bad_learning', details: { key } })
+    if (learning[key] === '') throw missing(key)
   }
   return learning
+}
+
+function missing(key: string): HermesError {
+  return new HermesError(`A learning needs a ${key}.`, { code: 'store.bad_learning', details: { key } })
 }
 
 /** The one of `all` that is about the same failure. */
@@ -142,9 +177,10 @@ function sameLearning(
   return all.find((one) => one.errorType === errorType && similarity(wordsOf(one.pattern), words) >= SAME)
 }
 
-/** The tags of a learning that is saved, with those of the one it merges with, as its column has them. */
+/** The tags of a learning that is saved, with those of the one it merges with, as its column has them. Where the words come from is said anew. */
 function mergedTags(tags: readonly string[], same: Learning | undefined): string {
-  return JSON.stringify([...new Set([...(same?.tags ?? []), ...tags])])
+  const kept = (same?.tags ?? []).filter((tag) => tag !== SEEN_TAG && tag !== OUTSIDE_TAG)
+  return JSON.stringify([...new Set([...kept, ...tags])])
 }
 
 /** Those that share words with `query`, the nearest first. */

@@ -60,6 +60,31 @@ export function learningCases(open: OpenStore): void {
       expect(await learnings.match({ ...failure, tool: 'read_file' })).toBeNull()
     })
 
+    it('that were seen never take the place of one that was written, and are written once a person changed them', async () => {
+      const { learnings } = await open()
+      const { learning } = await learnings.save({ ...port, fix: 'seen', tags: ['seen', 'outside', 'net'] })
+      await learnings.save({ ...port, fix: 'seen again', tags: ['seen'] })
+      expect(await learnings.find()).toMatchObject([{ fix: 'seen again', tags: ['net', 'seen'] }])
+      expect(await learnings.edit(learning.id, { fix: ' mine ', person: null })).toMatchObject({
+        fix: 'mine',
+        tags: ['net'],
+      })
+      await learnings.save({ ...port, fix: 'seen', tags: ['seen'] })
+      expect(await learnings.find()).toMatchObject([{ id: learning.id, fix: 'mine', tags: ['net'] }])
+    })
+
+    it('are changed and removed by whose they are alone', async () => {
+      const { learnings } = await open()
+      const { learning } = await learnings.save(port)
+      const { id } = learning
+      expect(await learnings.edit(id, { fix: 'x', person: 'anna' })).toBeNull()
+      expect(await learnings.remove(id, { person: 'anna' })).toBe(false)
+      await expect(learnings.edit(id, { fix: ' ', person: null })).rejects.toMatchObject({ code: 'store.bad_learning' })
+      expect(await learnings.remove(id, { person: null })).toBe(true)
+      expect(await learnings.remove(id, { person: null })).toBe(false)
+      expect(await learnings.find()).toEqual([])
+    })
+
     it('need a pattern and a fix', async () => {
       const { learnings } = await open()
       await expect(learnings.save({ pattern: ' ', fix: 'x' })).rejects.toMatchObject({ code: 'store.bad_learning' })

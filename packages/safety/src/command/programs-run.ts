@@ -1,0 +1,28 @@
+import { collectInvocations } from './collect.js'
+import { texts } from './invocation.js'
+import { onlyLooks } from './only-looks.js'
+import { writeTargets } from './write-targets.js'
+
+/** One program that a command line runs. */
+export interface ProgramRun {
+  /** Base name, for example `rm` for `/bin/rm`, freed of `sudo`, `env` and the like. */
+  readonly name: string
+  readonly args: readonly string[]
+  /** As it was written, wrappers and assignments included. */
+  readonly written: string
+  /** Whether it is known to change nothing. */
+  readonly looks: boolean
+  /** Whether it names a file that it writes. */
+  readonly writes: boolean
+}
+
+/** The programs that a command line runs, in their order, those of substitutions included. Never throws. */
+export function programsRun(command: string): readonly ProgramRun[] {
+  return collectInvocations(command, {}).invocations.map((invocation) => ({
+    name: invocation.name,
+    args: texts(invocation.args),
+    written: invocation.written,
+    looks: onlyLooks(invocation.written),
+    writes: writeTargets(invocation).some((path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path)),
+  }))
+}
