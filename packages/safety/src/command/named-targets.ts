@@ -39,6 +39,7 @@ const LAST: readonly LastOperand[] = Object.freeze([
   { programs: /^(?:hg|svn)$/, verbs: /^(?:clone|checkout|co|export)(?= |$)/ },
   { programs: /^(?:unrar|rar)$/, verbs: /^[xe](?= |$)/ },
   { programs: /^(?:virtualenv|venv|mkfifo|mktemp)$/, from: 1 },
+  { programs: /^uv$/, verbs: /^venv(?= |$)/, from: 1, valued: /^(?:-p|--(?:python|prompt|index-url|cache-dir))$/ },
   { programs: /^split$/, valued: /^(?:-[abClnt]|--(?:bytes|lines|line-bytes|number|separator|suffix-length))$/ },
   // Without a name these put what they make next to what they read.
   { programs: /^(?:pdftotext|inkscape)$/, from: 1, valued: /^-(?:[flrxyWH]|enc|opw|upw)$/ },
@@ -142,7 +143,8 @@ function withoutAbout(name: string, words: readonly string[]): readonly string[]
 }
 
 function fromOptions(name: string, all: readonly string[]): readonly string[] {
-  const words = withoutAbout(name, all)
+  const about = withoutAbout(name, all)
+  const words = /^bundler?$/.test(name) ? about.map((word) => word.replace(/^--path(?==|$)/, '--install-path')) : about
   // The paths of another machine say nothing about this one.
   if (
     /^(?:ssh|mosh|vagrant|flyctl?|heroku)$/.test(name) ||

@@ -40,6 +40,9 @@ export function parseShell(source: string, variables: ReadonlyMap<string, string
   return { script, complete: text.complete }
 }
 
+/** Builtins whose words are assignments too. */
+const DECLARES = /^(?:export|local|declare|typeset|readonly)$/
+
 /** Reads commands: lists, pipelines, compound commands, redirects and the bodies of here-documents. */
 class Parser implements NestedScripts {
   readonly #text: ShellText
@@ -271,6 +274,8 @@ class Parser implements NestedScripts {
       }
       if (assignments.length > 0 && words.length === 0 && this.#text.peek() === '(')
         assignments.push(this.#arrayValue(assignments.pop()!))
+      else if (this.#text.peek() === '(' && DECLARES.test(words[0]?.text ?? '') && /^\w+\+?=$/.test(words.at(-1)!.text))
+        words.push(this.#arrayOf(words.pop()!))
       if (this.#text.at === start) this.#text.at++
     }
     this.#remember(words, assignments)
@@ -278,17 +283,22 @@ class Parser implements NestedScripts {
   }
 
   #arrayValue({ name, value }: Assignment): Assignment {
+    return { name, value: this.#arrayOf(value) }
+  }
+
+  /** What stands in the brackets are values, not commands; those are only in there by `$(…)`. */
+  #arrayOf(word: Word): Word {
     this.#text.at++
-    const scripts = this.#wordsUntil(/\)/).flatMap((word) => word.scripts)
+    const scripts = this.#wordsUntil(/\)/).flatMap((value) => value.scripts)
     if (this.#text.peek() === ')') this.#text.at++
     else this.#text.complete = false
-    return { name, value: { ...value, dynamic: true, scripts: [...value.scripts, ...scripts] } }
+    return { ...word, dynamic: true, scripts: [...word.scripts, ...scripts] }
   }
 
   /** Keeps values that later commands of the same text use: `D=/; rm -rf $D`. */
   #remember(words: readonly Word[], assignments: readonly Assignment[]): void {
     const [program = '', ...rest] = words.map(({ text }) => text)
-    const declares = ['export', 'local', 'declare', 'typeset', 'readonly'].includes(program)
+    const declares = DECLARES.test(program)
     if (words.length > 0 && !declares) {
       this.#forget(program, rest)
       return
