@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createExtensionRegistry, type ExtensionRegistry } from '@hermes/agent-core'
 import type { HomeBrowser } from '@hermes/browser'
 import { type HomeCheckpoints, openHomeCheckpoints } from '@hermes/checkpoints/extension'
@@ -20,7 +21,13 @@ import type { Policy } from '@hermes/contracts/policy'
 import type { HomeHooks } from '@hermes/hooks'
 import type { HomeMcp } from '@hermes/mcp'
 import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
-import { createIsolationSupport, type Workspaces, writableRoots } from '@hermes/sandbox'
+import {
+  createIsolationSupport,
+  type IsolationSupport,
+  type SharedLogins,
+  type Workspaces,
+  writableRoots,
+} from '@hermes/sandbox'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
 import type { Web } from '@hermes/web'
@@ -183,12 +190,14 @@ class HomeRuntime implements Runtime {
   readonly #auxiliaryTasks: AuxiliaryTasks
   readonly #tools: HomeTools
   readonly #agents: HomeAgents
-  readonly #isolationSupport = createIsolationSupport()
+  readonly #isolationSupport: IsolationSupport
   readonly #workspaces: Workspaces = new Map()
+  readonly #logins: SharedLogins = new Map()
 
   constructor(options: RuntimeOptions, loaded: Loaded) {
     const { home, userHome, cwd, tempDir } = options
     const { config, secrets, stored } = loaded
+    this.#isolationSupport = createIsolationSupport({ remembered: join(homeLayout(home).cache, 'isolation') })
     this.#options = options
     this.#loaded = loaded
     this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redact([])) : silentLogger
@@ -569,7 +578,7 @@ class HomeRuntime implements Runtime {
     const { config } = this
     const isolationSupport = this.#isolationSupport
     const ownBackend = this.extensions.factory('backend', config.terminal.backend)
-    const machine = { isolationSupport, workspaces: this.#workspaces, ownBackend }
+    const machine = { isolationSupport, workspaces: this.#workspaces, logins: this.#logins, ownBackend }
     return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, ...machine }
   }
 

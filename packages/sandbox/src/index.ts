@@ -4,6 +4,7 @@ export type { IsolationOptions, Workspaces } from './isolation/isolation-options
 export { createIsolationSupport, type IsolationSupport, isolationHinders } from './isolation/isolation-support.js'
 export { filterEnvironment, looksSecret, secretLooking } from './local/filter-environment.js'
 export { createLocalEnvironment, type LocalEnvironmentOptions } from './local/local-environment.js'
+export type { SharedLogins } from './local/login-shell.js'
 export type { PtyModule, PtyProcess } from './local/pty.js'
 export { cleanOutput } from './shell/clean-output.js'
 export { exitCodeMeaning } from './shell/exit-code-meaning.js'

@@ -1,7 +1,7 @@
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Factories } from '@hermes/contracts/extension'
-import type { IsolationSupport, Workspaces } from '@hermes/sandbox'
+import type { IsolationSupport, SharedLogins, Workspaces } from '@hermes/sandbox'
 
 /** What an environment is opened from. */
 export interface EnvironmentRequest {
@@ -28,4 +28,6 @@ export interface EnvironmentRequest {
   readonly isolationSupport?: IsolationSupport
   /** The workspaces of the program, each as it was found first. Default: each environment looks. */
   readonly workspaces?: Workspaces
+  /** What start-up files of shells added for other environments. Default: each reads them. */
+  readonly logins?: SharedLogins
 }

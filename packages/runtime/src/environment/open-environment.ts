@@ -75,7 +75,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     logger: request.logger,
     clock: request.clock,
     user,
-    ...(readsLogin ? { login: { shell: env['SHELL'] } } : {}),
+    ...(readsLogin ? { login: { shell: env['SHELL'], shared: request.logins } } : {}),
     ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
 }

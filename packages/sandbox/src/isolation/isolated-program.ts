@@ -33,7 +33,11 @@ export interface IsolatedProgram extends Started {
 export type Isolate = (
   requested: Started,
   folders: WorkingFolders,
-  options?: { readonly network?: 'on' | 'off' },
+  options?: {
+    readonly network?: 'on' | 'off'
+    /** Whether it goes on when the agent dies. Default `false`. */
+    readonly outlives?: boolean
+  },
 ) => Promise<IsolatedProgram>
 
 /** How to start a program that nothing is done to. */

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { readIfThere } from '../shell/shell-files.js'
 import { findBubblewrap } from './find-bubblewrap.js'
 
 /** Whether this machine can hold commands to a workspace. Made once for a program; it looks when it is first asked, and not again. */
@@ -8,20 +18,70 @@ export interface IsolationSupport {
   why(): string | null
   /** Whether bubblewrap mounts folders by file descriptor, which old ones do not. Default: not. */
   bindsDescriptors?(): boolean
+  /** Says that it could, just now. */
+  worked?(): void
   /** Says that it cannot after all. */
   failed(why: string): void
 }
 
-/** Looks at this machine, at the first question for some milliseconds. */
-export function createIsolationSupport(platform: NodeJS.Platform = process.platform): IsolationSupport {
+/**
+ * Looks at this machine, at the first question for some milliseconds. What worked is kept in the file `remembered`, so that the next program
+ * need not try it: it counts until the machine starts anew, and for the same bubblewrap, user and container. Default: nothing is kept.
+ */
+export function createIsolationSupport({
+  platform = process.platform,
+  remembered,
+}: {
+  readonly platform?: NodeJS.Platform
+  readonly remembered?: string
+} = {}): IsolationSupport {
   let known: Found | null = null
-  const found = () => (known ??= look(platform))
+  let isRemembered = false
+  const mark = () => (remembered === undefined || platform !== 'linux' ? null : markOfMachine())
+  const recall = (): Found | null => {
+    const now = mark()
+    if (now === null || readIfThere(remembered!)?.toString() !== now) return null
+    isRemembered = true
+    return { why: null, bindsDescriptors: takesDescriptors(findBubblewrap() ?? '') }
+  }
+  const found = () => (known ??= recall() ?? look(platform))
   return {
     why: () => found().why,
     bindsDescriptors: () => found().bindsDescriptors ?? false,
+    worked: () => {
+      const now = isRemembered ? null : mark()
+      if (now !== null) keep(remembered!, now)
+      isRemembered = true
+    },
     failed: (why) => {
+      if (remembered !== undefined) keep(remembered, '')
       known = { why }
     },
+  }
+}
+
+/** A folder that is not there is not made for it. */
+function keep(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+  } catch {
+    // Then the next program tries it anew.
+  }
+}
+
+/** What would have to be the same for isolation to work as it did; `null` where that cannot be told. */
+function markOfMachine(): string | null {
+  const program = findBubblewrap()
+  if (program === null) return null
+  try {
+    const { ino, size, mtimeMs, mode } = statSync(program)
+    const status = readFileSync('/proc/self/status', 'utf8')
+    const held = /^(?:Uid|Cap\w+|NoNewPrivs|Seccomp):.*$/gm
+    const namespaces = ['user', 'mnt', 'pid'].map((name) => readlinkSync(`/proc/self/ns/${name}`))
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${[program, ino, size, mtimeMs, mode, boot, ...namespaces, ...(status.match(held) ?? [])].join('\n')}\n`
+  } catch {
+    return null
   }
 }
 
@@ -69,13 +129,22 @@ function lookAtBubblewrap(): Found {
   if (program === null) return { why: 'bubblewrap (bwrap) is not installed' }
   // With rights of its own it joins no namespace that is there already.
   if ((statSync(program).mode & 0o4000) !== 0) return { why: `${program} is setuid, and has to work without that` }
+  const bindsDescriptors = takesDescriptors(program)
   const root = openSync('/', 'r')
   try {
-    const attempt = (mount: readonly string[]) => tryOut(program, [...TRIAL, ...mount, ...TRIAL_REST], root)
-    if (attempt(ROOT_BY_DESCRIPTOR) === null) return { why: null, bindsDescriptors: true }
-    return { why: attempt(ROOT) }
+    const why = tryOut(program, [...TRIAL, ...(bindsDescriptors ? ROOT_BY_DESCRIPTOR : ROOT), ...TRIAL_REST], root)
+    return { why, bindsDescriptors }
   } finally {
     closeSync(root)
+  }
+}
+
+/** Whether its options name one for folders by descriptor: to read that takes less than to start a program that refuses it. */
+function takesDescriptors(program: string): boolean {
+  try {
+    return readFileSync(program).includes('ro-bind-fd')
+  } catch {
+    return false
   }
 }
 

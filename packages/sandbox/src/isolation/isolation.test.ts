@@ -70,6 +70,10 @@ it('draws the bounds of a command on macOS as a profile, links followed, what is
 (deny network-outbound (subpath "/temp/hermes-code"))
 (deny file-read* file-write* (subpath "/out/shells"))
 (deny network-outbound (subpath "/out/shells"))
+(deny file-read* file-write* (subpath "/out/pipes"))
+(deny network-outbound (subpath "/out/pipes"))
+(deny file-read* file-write* (subpath "/out/processes"))
+(deny network-outbound (subpath "/out/processes"))
 (allow file-read* file-write* (subpath "/out/cache"))
 (allow file-read* file-write* (subpath "/out/shells/1"))
 (allow file-read-metadata (literal "/out/shells"))
@@ -146,7 +150,7 @@ it('hides the logins of npm, but not what registries it uses', async () => {
 })
 
 it('runs nothing where it is required and cannot be had, else everything', async () => {
-  const none = createIsolationSupport('aix')
+  const none = createIsolationSupport({ platform: 'aix' })
   const required = await setup({}, 'aix', none)
   await expect(required.wrap()).rejects.toMatchObject({
     code: 'environment.no_isolation',
@@ -168,7 +172,7 @@ it('says when root would lose the rights it works with', async () => {
 })
 
 it('looks at the machine once, and believes what is said later', async () => {
-  const support = createIsolationSupport('linux')
+  const support = createIsolationSupport({ platform: 'linux' })
   const why = support.why()
   expect(support.why()).toBe(why)
   support.failed('it broke')
@@ -178,7 +182,7 @@ it('looks at the machine once, and believes what is said later', async () => {
 
 needs(await probeIsolation())('on Linux', () => {
   it('starts bubblewrap and nothing else before the program, with no variable of it in sight of bubblewrap', async () => {
-    const { wrap } = await setup({}, 'linux', createIsolationSupport('linux'))
+    const { wrap } = await setup({}, 'linux', createIsolationSupport({ platform: 'linux' }))
     const { program, args, env, isConfined, release } = await wrap()
     release()
     expect([program, ...args]).toEqual([findBubblewrap(), '--args', '6', '--', '/bin/bash', '-c', 'true'])

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError, type Logger } from '@hermes/contracts'
 import { codeFolder } from '../local/code-folder.js'
@@ -18,7 +18,7 @@ import {
 import type { IsolationSupport } from './isolation-support.js'
 import { NamespaceHolder } from './namespace-holder.js'
 import { defaultLimits } from './namespace-limits.js'
-import { isHidden, type Place, planPlaces } from './plan.js'
+import { isHidden, type Place, planPlaces, workingFolders } from './plan.js'
 import { seatbeltProfile } from './seatbelt.js'
 import { StartMark } from './start-mark.js'
 
@@ -60,7 +60,8 @@ export class Isolation {
   /**
    * How to start `requested`. The bounds are drawn by a program that sees none of the variables
    * an earlier command may have set: one of them could have it load foreign code first.
-   * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had; `environment.changed` when a folder that
+   * @throws HermesError `environment.no_isolation` when isolation is required and cannot be had; `environment.isolation_lost` when it could be
+   * had until now; `environment.changed` when a folder that
    * it may write is not where it was.
    */
   async wrap(...[requested, folders, options = {}]: Parameters<Isolate>): Promise<IsolatedProgram> {
@@ -75,7 +76,10 @@ export class Isolation {
     }
     const network = isolation.network !== false && options.network !== 'off'
     try {
-      if (platform === 'linux') return await this.#bubblewrapped(requested, folders, network)
+      if (platform === 'linux') {
+        const { outlives = false } = options
+        return await this.#bubblewrapped(requested, folders, { network, outlives })
+      }
       const { places, env } = this.#bounds(requested, folders)
       const profile = seatbeltProfile(places, { network })
       return {
@@ -88,7 +92,14 @@ export class Isolation {
       if (isRequired || !HermesError.isInstance(error) || error.code !== NO_ISOLATION) throw error
       support.failed(error.message)
       logger.warn('Commands run without isolation.', { why: error.message })
-      return plain
+      // It was judged as one that is isolated: what runs without is judged otherwise.
+      throw new HermesError(
+        `${error.message} It did not run. Run it again: commands are judged and run without from now on.`,
+        {
+          code: 'environment.isolation_lost',
+          cause: error,
+        },
+      )
     }
   }
 
@@ -114,16 +125,23 @@ export class Isolation {
   #places(folders: WorkingFolders): readonly Place[] {
     const { bounds, outputDir, path } = this.#settings
     const [sockets, namespace] = [this.#sockets, this.#holder.processes]
-    // Made where it is not there yet: a running command would see one that is made later.
+    // Made where they are not there yet: a running command would see those that are made later.
+    for (const folder of workingFolders(outputDir)) mkdirSync(folder, { recursive: true, mode: 0o700 })
     const code = bounds.temp.flatMap((folder) => codeFolder(folder) ?? [])
     return planPlaces({
       ...{ code, bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path(), sockets, namespace },
     })
   }
 
-  async #bubblewrapped(requested: Started, folders: WorkingFolders, network: boolean): Promise<IsolatedProgram> {
+  async #bubblewrapped(
+    requested: Started,
+    folders: WorkingFolders,
+    { network, outlives }: { readonly network: boolean; readonly outlives: boolean },
+  ): Promise<IsolatedProgram> {
     if (this.#bubblewrap === null) throw noIsolation('bubblewrap (bwrap) is not installed')
+    if (outlives) await this.#holder.keep()
     const held = await this.#holder.open()
+    this.#settings.support.worked?.()
     const own = [held.user, held.pid]
     const release = () => {
       for (const descriptor of own.splice(0)) closeSync(descriptor)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { closeSync, existsSync, openSync, readFileSync, readlinkSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
 import { HermesError } from '@hermes/contracts'
 import { processStartTime } from '../processes/process-tree.js'
 import { type ProgramLimits, watchLimits } from './namespace-limits.js'
@@ -8,15 +8,22 @@ import { type ProgramLimits, watchLimits } from './namespace-limits.js'
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 
-// Says that the namespaces are set up, then waits for its input to end, which it does when the agent is gone however that went, and then for the last process beside itself.
-const HOLD = `echo ready
-read -r line
+/** Ends when the agent is gone or lets go of it: then everything else in here ends too, unless it was told to let that go on. */
+const HOLD = `kept=
+while read -r line; do kept=$line; done
+if [ -z "$kept" ]; then
+  kill -s TERM -- -1 && sleep 2
+  while kill -s KILL -- -1; do sleep 1; done
+  exit
+fi
 while :; do
   count=0
   for one in /proc/[0-9]*; do count=$((count+1)); done
   [ $count -le 2 ] && exit
   sleep 2
 done`
+
+const SETTLE_POLL_MS = 1
 
 /** File descriptors of the namespaces; the caller closes them. */
 interface HeldNamespaces {
@@ -42,6 +49,7 @@ export class NamespaceHolder {
   /** What the process namespace is called, once it is there, such as `pid:[4026532412]`. */
   processes: string | null = null
   #holding: Promise<Holding> | null = null
+  #isKept = false
 
   /** `loopback`: also keeps a network namespace with a loopback and nothing else, around the others. Default `false`. */
   constructor(
@@ -76,6 +84,13 @@ export class NamespaceHolder {
     }
   }
 
+  /** What runs in the namespaces goes on when the agent dies, but for what others end then. */
+  async keep(): Promise<void> {
+    this.#isKept = true
+    const holding = await this.#holding?.catch(() => null)
+    if (holding) tellToKeep(holding)
+  }
+
   /** However many commands ask at once, one that has ended is replaced once. */
   async #living(): Promise<Holding> {
     for (let isRenewed = false; ; isRenewed = true) {
@@ -97,10 +112,12 @@ export class NamespaceHolder {
   async #hold(): Promise<Holding> {
     const holding = await hold(this.#program, this.#nsenter)
     const { init, startTime, child } = holding
-    const unwatch = watchLimits(init, this.#limits, (why) => {
+    if (this.#isKept) tellToKeep(holding)
+    const stop = (why: string) => {
       this.#stopped.set(init, why)
       if (processStartTime(init) === startTime) process.kill(init, 'SIGKILL')
-    })
+    }
+    const unwatch = watchLimits(init, this.#limits, { stop, found: () => reap(child) })
     child.once('exit', unwatch)
     return holding
   }
@@ -111,7 +128,9 @@ export class NamespaceHolder {
     if (!holding) return
     closeAll(holding.outer)
     const { child, init, startTime } = holding
+    if (keepProcesses) tellToKeep(holding)
     child.stdin?.end()
+    reap(child)
     if (keepProcesses || processStartTime(init) !== startTime) return
     // Whoever closes waits for the end, however little else there is to do.
     child.ref()
@@ -138,7 +157,7 @@ const NO_LOOPBACK: Around = { loopback: null, outer: [] }
 /** Namespaces that others are made in: a user's, and a network's with a loopback alone. They stay for as long as they are open here. */
 async function openLoopback(program: string, nsenter: string): Promise<Around> {
   const args = ['--unshare-user', '--unshare-net', '--cap-drop', 'ALL', '--dev-bind', '/', '/', '--info-fd', '3']
-  const { child, init } = await start([program, ...args, '--', '/bin/sh', '-c', 'echo ready; read -r line'])
+  const { child, init } = await start([program, ...args, '--', '/bin/sh', '-c', 'echo ready; read -r line'], isReady)
   const outer: number[] = []
   try {
     for (const name of ['user', 'net']) outer.push(openSync(`/proc/${init}/ns/${name}`, 'r'))
@@ -173,48 +192,83 @@ async function holdWithin(program: string, around: Around): Promise<Holding> {
   // Every command sees this process, and through it its files: it has none but programs. It has no /dev of its own either, which would
   // take a further user namespace in between.
   const programs = PROGRAMS.flatMap((folder) => ['--ro-bind-try', folder, folder])
-  const args = [...namespaces, ...programs, '--proc', '/proc', '--info-fd', '3', '--', '/bin/sh', '-c', HOLD]
-  const { child, init } = await start([...(around.loopback ?? []), program, ...args])
+  const args = [...namespaces, ...programs, '--proc', '/proc', '--info-fd', '3', '--block-fd', '4']
+  const launch = [...(around.loopback ?? []), program, ...args, '--', '/bin/sh', '-c', HOLD]
+  const { child, init } = await start(launch, hasUsers)
   return { loopback: around.loopback, outer: [...around.outer], child, init, startTime: processStartTime(init) ?? '' }
 }
 
-async function start([program = '', ...args]: readonly string[]): Promise<Pick<Holding, 'child' | 'init'>> {
+function tellToKeep({ child }: Holding): void {
+  child.stdin?.write('kept\n')
+}
+
+/**
+ * Has bubblewrap start the program of the namespaces, and reap what its parents have left. Until then it holds them open by itself: that is one
+ * start less for commands that are over at once.
+ */
+function reap(child: ChildProcess): void {
+  ;(child.stdio[4] as Writable | null)?.end('\n')
+}
+
+/** Whether its program runs. */
+function isReady(_init: number, output: string): boolean {
+  return output !== ''
+}
+
+/** Whether the users of its namespace are known, so that other programs can enter it. */
+function hasUsers(init: number): boolean {
+  try {
+    return readFileSync(`/proc/${init}/gid_map`, 'utf8') !== ''
+  } catch {
+    return false
+  }
+}
+
+type IsSetUp = (init: number, output: string) => boolean
+
+async function start(
+  [program = '', ...args]: readonly string[],
+  isSetUp: IsSetUp,
+): Promise<Pick<Holding, 'child' | 'init'>> {
   const child = spawn(program, args, {
     cwd: '/',
     env: { PATH },
     detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
   })
-  child.stdin?.on('error', () => undefined)
+  for (const input of [child.stdin, child.stdio[4]]) input?.on('error', () => undefined)
   const info = child.stdio[3] as Readable
-  const init = await started(child, info)
-  for (const part of [child, child.stdin, child.stdout, child.stderr, info])
+  const init = await started(child, info, isSetUp)
+  for (const part of [child, child.stdin, child.stdout, child.stderr, info, child.stdio[4]])
     (part as unknown as { unref?: () => void } | null)?.unref?.()
   return { child, init }
 }
 
 /** The first process of the namespaces, once they are set up: its number alone is told before that. */
-function started(child: ChildProcess, info: Readable): Promise<number> {
+function started(child: ChildProcess, info: Readable, isSetUp: IsSetUp): Promise<number> {
   return new Promise((resolve, reject) => {
-    const [texts, errors]: [string[], string[]] = [[], []]
-    let isReady = false
+    const [texts, outputs, errors]: [string[], string[], string[]] = [[], [], []]
+    let isOver = false
     const look = () => {
       const pid = /"child-pid":\s*(\d+)/.exec(texts.join(''))?.[1]
-      if (isReady && pid !== undefined) resolve(Number(pid))
+      if (isOver || pid === undefined) return
+      if (isSetUp(Number(pid), outputs.join(''))) {
+        isOver = true
+        resolve(Number(pid))
+      } else setTimeout(look, SETTLE_POLL_MS)
     }
     child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
-    child.stdout?.on('data', () => {
-      isReady = true
-      look()
-    })
+    child.stdout?.on('data', (chunk: Buffer) => outputs.push(chunk.toString()))
     info.on('data', (chunk: Buffer) => {
       texts.push(chunk.toString())
       look()
     })
-    child.once('error', (error) => reject(noIsolation('bubblewrap is not installed', error)))
-    child.once('close', () =>
-      reject(noIsolation(errors.join('').trim().split('\n').at(-1) || 'bubblewrap ended', null)),
-    )
+    const fail = (error: HermesError) => {
+      isOver = true
+      reject(error)
+    }
+    child.once('error', (error) => fail(noIsolation('bubblewrap is not installed', error)))
+    child.once('close', () => fail(noIsolation(errors.join('').trim().split('\n').at(-1) || 'bubblewrap ended', null)))
   })
 }
 

@@ -25,11 +25,18 @@ export function limitsLine({ processes, memoryBytes }: ProgramLimits): string {
 
 /**
  * Looks twice a second at the processes of a namespace by the `/proc` of its first process, and calls `stop` with a line once they use more
- * than they may. Keeps nobody alive. Gives what ends it.
+ * than they may, `found` as long as it sees any besides the first. Keeps nobody alive. Gives what ends it.
  */
-export function watchLimits(init: number, limits: ProgramLimits, stop: (why: string) => void): () => void {
+export function watchLimits(
+  init: number,
+  limits: ProgramLimits,
+  { stop, found }: { readonly stop: (why: string) => void; readonly found: () => void },
+): () => void {
   const timer = setInterval(() => {
-    const why = excess(`/proc/${init}/root/proc`, limits)
+    const proc = `/proc/${init}/root/proc`
+    const processes = processesIn(proc)
+    if (processes.length > 1) found()
+    const why = excess(proc, processes, limits)
     if (why === null) return
     clearInterval(timer)
     stop(why)
@@ -38,13 +45,15 @@ export function watchLimits(init: number, limits: ProgramLimits, stop: (why: str
   return () => clearInterval(timer)
 }
 
-function excess(proc: string, limits: ProgramLimits): string | null {
-  let processes: readonly string[]
+function processesIn(proc: string): readonly string[] {
   try {
-    processes = readdirSync(proc).filter((name) => /^\d+$/.test(name))
+    return readdirSync(proc).filter((name) => /^\d+$/.test(name))
   } catch {
-    return null
+    return []
   }
+}
+
+function excess(proc: string, processes: readonly string[], limits: ProgramLimits): string | null {
   if (processes.length > limits.processes)
     return `they were ${processes.length} processes, and ${limits.processes} may run`
   const bytes = processes.reduce((sum, name) => sum + ownMemory(`${proc}/${name}/statm`), 0)

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { shellsFolder } from '../shell/shell-files.js'
+import { pipesFolder, shellsFolder } from '../shell/shell-files.js'
 import type { Bounds, Root } from './bounds.js'
 import { type ForeignSockets, namesIn } from './foreign-sockets.js'
 import { isWithin, realIfThere } from './paths.js'
@@ -134,6 +134,6 @@ function byDepth(places: readonly Place[]): readonly Place[] {
 const depth = (path: string): number => path.split('/').length
 
 /** Our own folders beside the saved outputs. None of them goes away: those of single shells do while a command is being started. */
-function workingFolders(outputDir: string): string[] {
-  return [shellsFolder(outputDir), join(outputDir, 'processes')]
+export function workingFolders(outputDir: string): string[] {
+  return [shellsFolder(outputDir), pipesFolder(outputDir), join(outputDir, 'processes')]
 }

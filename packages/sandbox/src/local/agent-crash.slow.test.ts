@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '@hermes/contracts'
+import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
+import { probeIsolation } from '../isolation/index.js'
 import { groupExists } from '../processes/process-tree.js'
 import { testPermit } from '../testing/index.js'
 import { createLocalEnvironment } from './local-environment.js'
@@ -21,7 +23,7 @@ interface RunningAgent {
   readonly programGroup: number
 }
 
-async function startAgent(): Promise<RunningAgent> {
+async function startAgent(...more: readonly string[]): Promise<RunningAgent> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-sandbox-')))
   const [cwd, outputDir] = [join(root, 'work'), join(root, 'output')]
   await mkdir(cwd)
@@ -32,6 +34,7 @@ async function startAgent(): Promise<RunningAgent> {
     fixture('agent.mjs'),
     cwd,
     outputDir,
+    ...more,
   ]
   const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(async () => {
@@ -72,6 +75,36 @@ it('ends foreground commands and programs when the agent is killed by SIGKILL', 
   await crash(running.agent)
   while (groups.some(groupExists)) await systemClock.sleep(20)
   await open(running).processes()[0]!.kill()
+})
+
+const SLEEPS = ['sleep 61', 'sleep 62', 'sleep 63']
+
+/** Which of the sleeping programs of an agent run. */
+async function sleeping({ cwd }: RunningAgent): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const at = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+      return at === cwd ? readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '') : ''
+    }),
+  )
+  return found.map((line) => line.replaceAll('\0', ' ').trim()).filter((line) => SLEEPS.includes(line))
+}
+
+needs(await probeIsolation())('isolated commands', () => {
+  it.each([[['alone']], [[]]])(
+    'end with the agent, with what they left and programs that are spoken to: %j',
+    async (alone) => {
+      const started = await startAgent('isolated', ...alone)
+      while ((await sleeping(started)).length < SLEEPS.length) await systemClock.sleep(20)
+      await crash(started.agent)
+      while ((await sleeping(started)).length > 0) await systemClock.sleep(20)
+      const [background] = open(started).processes()
+      expect(background?.info().status).toBe(alone.length === 0 ? 'running' : undefined)
+      await writeFile(join(started.cwd, 'stop'), '')
+      expect((await background?.wait())?.exitCode).toBe(alone.length === 0 ? 7 : undefined)
+    },
+  )
 })
 
 it('finds background processes again after a crash, with output, exit code and a closed input', async () => {

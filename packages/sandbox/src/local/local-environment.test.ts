@@ -196,12 +196,13 @@ describe('local environment', () => {
     expect([left.includes(old), left.includes(recent)]).toEqual([false, true])
   })
 
-  it('leaves only long outputs behind when it closes', async () => {
+  it('leaves only long outputs and unused pipes behind when it closes', async () => {
     const made = await create()
     const { run, environment } = await harness(async () => made)
     await run('echo a; cd ..')
     await environment.close()
-    expect(await readdir(made.outputDir)).toEqual([])
+    // Pipes that no command had yet are for the next program.
+    expect(await readdir(made.outputDir)).toEqual(['pipes'])
   })
 
   it('wants absolute directories', () => {

@@ -72,7 +72,7 @@ export interface LocalEnvironmentOptions {
   /** Holds commands to the working directory and temporary folders, with credentials out of sight. Default: none of that. */
   readonly isolation?: IsolationOptions
   /** Reads the start-up files of the user's shell, once, before the first command. Default: none are read. */
-  readonly login?: Pick<LoginOptions, 'shell'>
+  readonly login?: Pick<LoginOptions, 'shell' | 'shared'>
   /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
   readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
@@ -301,13 +301,17 @@ class LocalEnvironment implements Environment {
     const cwd = this.#shell.start(options.cwd === undefined ? undefined : this.resolve(options.cwd)).cwd
     permit.consume(spawnAction(command, cwd, options))
     const isolate = options.outside ? null : this.#isolate
+    // Its namespace does not end with the agent then: foreground commands in there have to be ended one by one.
+    if (isolate) this.#shell.guard.channel()
     const askpass = this.#shell.askpass(options)
     const env = { ...this.#shell.environment(options), ...options.env, ...askpass?.env }
     try {
       const process = await this.#table.spawn(command, cwd, env, {
         pty: options.pty ?? false,
         ...(askpass ? { line: askpass.commandLine(command) } : {}),
-        ...(isolate ? { isolate: (requested) => isolate(requested, this.#shell.folders(), options) } : {}),
+        ...(isolate
+          ? { isolate: (requested) => isolate(requested, this.#shell.folders(), { ...options, outlives: true }) }
+          : {}),
       })
       if (askpass) process.observe({ onExit: () => askpass.remove() })
       return process

@@ -8,7 +8,12 @@ export interface LoginOptions {
   readonly shell?: string | undefined
   /** Which variables besides `PATH` they may add. Default: all. */
   readonly admits?: (name: string, value: string) => boolean
+  /** Shared by environments that open at about the same time. Default: each reads the files itself. */
+  readonly shared?: SharedLogins | undefined
 }
+
+/** What start-up files came to a moment ago, by all that it goes by. */
+export type SharedLogins = Map<string, { readonly readAtMs: number; readonly state: Promise<ShellState | null> }>
 
 /** Runs a program that leaves its state in the file `$1`; `null` when it leaves none, or takes longer than `timeoutMs`. */
 export type Capture = (run: {
@@ -18,12 +23,16 @@ export type Capture = (run: {
   readonly timeoutMs: number
 }) => Promise<ShellState | null>
 
+/** Who changes such a file and opens a session a minute later finds what changed. */
+const SHARED_FOR_MS = 60_000
 const INTERACTIVE_LIMIT_MS = 5_000
 const LOGIN_LIMIT_MS = 3_000
 
-const SAVE = `{ command pwd; printf '\\0'; export -p; printf '\\0.'; } >| "$1"`
+// Where nothing else has, it tells first that it runs.
+const TELL = `{ printf '+\\n' >&3; exec 3>&-; } 2>/dev/null; `
+const SAVE = `${TELL}{ command pwd; printf '\\0'; export -p; printf '\\0.'; } >| "$1"`
 // zsh prints its PATH together with the array it is tied to, in a form that other shells do not know.
-const SAVE_ZSH = `{ command pwd; printf '\\0'; printf 'export PATH=%q\\n' "$PATH"; printf '\\0.'; } >| "$1"`
+const SAVE_ZSH = `${TELL}{ command pwd; printf '\\0'; printf 'export PATH=%q\\n' "$PATH"; printf '\\0.'; } >| "$1"`
 
 /** What says how a shell is used rather than what it should find. */
 const OF_THE_SHELL =
@@ -36,7 +45,15 @@ const OF_THE_SHELL =
  */
 export async function withLogin(
   options: LoginOptions,
-  at: { readonly commandShell: string; readonly home: string; readonly env: Variables; readonly capture: Capture },
+  at: {
+    readonly commandShell: string
+    readonly home: string
+    readonly env: Variables
+    readonly capture: Capture
+    /** Where it runs, and how: what they come to may depend on it. */
+    readonly circumstances: readonly string[]
+    readonly nowMs: number
+  },
 ): Promise<Variables> {
   const shell =
     options.shell !== undefined && /(^|\/)(?:bash|zsh)$/.test(options.shell) ? options.shell : at.commandShell
@@ -44,13 +61,32 @@ export async function withLogin(
   const env = { ...at.env, HOME: at.home, TERM: 'dumb' }
   const ask = (flags: readonly string[], timeoutMs: number) =>
     at.capture({ program: shell, args: [...flags, '-c', isZsh ? SAVE_ZSH : SAVE, 'bash'], env, timeoutMs })
-  const found = (await ask(['-l', '-i'], INTERACTIVE_LIMIT_MS)) ?? (await ask(['-l'], LOGIN_LIMIT_MS))
+  const read = async () => (await ask(['-l', '-i'], INTERACTIVE_LIMIT_MS)) ?? (await ask(['-l'], LOGIN_LIMIT_MS))
+  const key = JSON.stringify([shell, env, at.circumstances])
+  const found = await (options.shared ? readShared(options.shared, key, at.nowMs, read) : read())
   if (found === null) return at.env
   const admits = (name: string, value: string) => !OF_THE_SHELL.test(name) && (options.admits?.(name, value) ?? true)
   const added = Object.entries(found.env).filter(
     ([name, value]) => !(name in at.env) && name !== 'HOME' && admits(name, value),
   )
   return { ...Object.fromEntries(added), ...at.env, PATH: joinPaths(at.env['PATH'] ?? '', found.env['PATH'] ?? '') }
+}
+
+/** The session that reads may be closed over it: then another one does. */
+async function readShared(
+  shared: SharedLogins,
+  key: string,
+  nowMs: number,
+  read: () => Promise<ShellState | null>,
+): Promise<ShellState | null> {
+  const recent = shared.get(key)
+  if (recent && nowMs - recent.readAtMs < SHARED_FOR_MS) {
+    const state = await recent.state.catch(() => null)
+    if (state !== null) return state
+  }
+  const state = read()
+  shared.set(key, { readAtMs: nowMs, state })
+  return state
 }
 
 /** The folders of `login` in their order, for they say what goes before what; first those that only `own` has, such as a virtual environment. */

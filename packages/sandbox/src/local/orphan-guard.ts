@@ -45,34 +45,47 @@ end KILL`
 
 /**
  * Ends foreground process groups when the agent dies without doing so, even by SIGKILL: one small shell, started with the first
- * command, that waits for the agent's end of a pipe to close. Costs a command one short write.
+ * command that no namespace holds, that waits for the agent's end of a pipe to close. Costs a command one short write.
  */
 export class OrphanGuard {
   /** The variable of a program that tells nobody of its group. */
   readonly mark: Readonly<Record<string, string>> = { [MARK]: randomBytes(16).toString('hex') }
   #watcher: ChildProcess | null = null
+  /** Told of while there is no watcher. */
+  readonly #groups = new Map<number, string>()
 
   /**
    * The pipe a new group writes its "+ group" line to before it does anything else: no kill of the agent falls between start and
    * registration, and the watcher sees the end of the pipe only once every new group has let go of it. `null` without a watcher.
    */
   channel(): Writable | null {
-    this.#watcher ??= this.#start()
+    if (!this.#watcher) {
+      this.#watcher = this.#start()
+      for (const line of this.#groups.values()) this.#watcher.stdin?.write(line)
+      this.#groups.clear()
+    }
     const { stdin, pid } = this.#watcher
     return pid === undefined || stdin === null || stdin.destroyed ? null : stdin
   }
 
-  /** Tells of a group; `socket` is the one that what it starts has among its variables. */
+  /**
+   * Tells of a group whose process namespace ends with the agent; `socket` is the one that what it starts has among its variables. No watcher is
+   * started for it alone: only when something of the namespace goes on does one have to end the rest.
+   */
   add(group: number, socket?: string): void {
-    this.channel()?.write(`+ ${group}${socket === undefined ? '' : ` ${socket}`}\n`)
+    const line = `+ ${group}${socket === undefined ? '' : ` ${socket}`}\n`
+    if (this.#watcher) this.#watcher.stdin?.write(line)
+    else this.#groups.set(group, line)
   }
 
   remove(group: number): void {
+    this.#groups.delete(group)
     this.#watcher?.stdin?.write(`- ${group}\n`)
   }
 
   /** Lets the watcher go; groups still added are ended by it. */
   close(): void {
+    this.#groups.clear()
     this.#watcher?.stdin?.end('close\n')
     this.#watcher = null
   }

@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, openSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, openSync, renameSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { fileError } from '../file-error.js'
+import { namesIn } from './shell-files.js'
+
+const MADE_AT_ONCE = 32
 
 /** The two ends of one command's output. */
 export interface OutputPipe {
@@ -30,16 +34,20 @@ const nodePipe: OutputPipe = {
 
 /**
  * Real pipes for command output. Node connects children by sockets, which on Linux cannot be opened again, so that
- * `echo … > /dev/stderr` or `tee /dev/stdout` would fail; named pipes made once and used again cost nothing per command.
+ * `echo … > /dev/stderr` or `tee /dev/stdout` would fail; named pipes cost nothing per command. They are made many at once, for later programs
+ * too; one that a command had is used by commands of the same shell alone, since something may still have it open.
  */
 export class OutputPipes {
   readonly #directory: string
+  readonly #unused: string
   readonly #free: string[] = []
   #made = 0
   #usable = process.platform === 'linux'
 
-  constructor(directory: string) {
+  /** `unused` is where those lie that nobody had yet. */
+  constructor(directory: string, unused: string) {
     this.#directory = directory
+    this.#unused = unused
   }
 
   async acquire(): Promise<OutputPipe> {
@@ -65,15 +73,33 @@ export class OutputPipes {
 
   async #make(): Promise<string | null> {
     if (!this.#usable) return null
-    const path = join(this.#directory, `output-${++this.#made}`)
+    const taken = this.#take()
+    if (taken !== null) return taken
+    const names = Array.from({ length: MADE_AT_ONCE }, () => randomBytes(8).toString('hex'))
     try {
-      await promisify(execFile)('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin' } })
-      return path
+      await promisify(execFile)('mkfifo', ['-m', '600', ...names], {
+        cwd: this.#unused,
+        env: { PATH: '/usr/bin:/bin' },
+      })
     } catch {
       // No mkfifo, or a file system without named pipes: sockets do for nearly everything.
       this.#usable = false
-      return null
     }
+    return this.#take()
+  }
+
+  /** Whoever moves one here has it: others find it gone. */
+  #take(): string | null {
+    const path = join(this.#directory, `output-${++this.#made}`)
+    for (const name of namesIn(this.#unused)) {
+      try {
+        renameSync(join(this.#unused, name), path)
+        return path
+      } catch {
+        // Somebody else took it.
+      }
+    }
+    return null
   }
 }
 

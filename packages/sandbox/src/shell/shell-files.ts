@@ -21,6 +21,11 @@ export function shellsFolder(outputDir: string): string {
   return join(outputDir, 'shells')
 }
 
+/** Where named pipes lie that no command had yet. */
+export function pipesFolder(outputDir: string): string {
+  return join(outputDir, 'pipes')
+}
+
 /** The name of a shell's scratch directory, which tells whose it is. */
 export function scratchName(): string {
   return `${process.pid}-${randomBytes(4).toString('hex')}`
@@ -49,7 +54,8 @@ export function removeLeftovers(outputDir: string, outputsBeforeMs: number): voi
   }
 }
 
-function namesIn(folder: string): readonly string[] {
+/** Of what lies in a folder; none where there is no such folder. */
+export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {

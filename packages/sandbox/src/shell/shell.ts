@@ -20,6 +20,7 @@ import {
   isDirectory,
   nearestDirectory,
   openInput,
+  pipesFolder,
   readIfThere,
   removeLeftovers,
   removeScratch,
@@ -208,10 +209,12 @@ export class Shell {
   }
 
   async #readLogin(login: LoginOptions & { readonly home: string }, signal: AbortSignal): Promise<void> {
-    const { program, env, logger } = this.#options
+    const { program, env, logger, outputDir, isIsolated, clock } = this.#options
     const capture: Capture = (requested) => this.#capture(requested, signal)
+    const circumstances = [this.cwd(), outputDir, isIsolated() ? 'isolated' : '']
+    const at = { commandShell: program.path, home: login.home, env, capture, circumstances, nowMs: clock.now() }
     try {
-      this.#session.restart(await withLogin(login, { commandShell: program.path, home: login.home, env, capture }))
+      this.#session.restart(await withLogin(login, at))
     } catch (error) {
       logger.warn('The start-up files of the shell were not read.', { error: errorLine(error) })
     }
@@ -224,8 +227,11 @@ export class Shell {
     const path = join(scratch.state, `state-${++this.#commands}`)
     const { cwd } = this.start(undefined)
     const env = { ...requested.env, PWD: cwd }
-    const args = ['-c', REGISTER, 'sh', requested.program, ...requested.args, path]
-    const run = { program: '/bin/sh', args, env }
+    const args = [...requested.args, path]
+    const isConfined = isolate !== null && this.#options.isIsolated()
+    const run = isConfined
+      ? { program: requested.program, args, env }
+      : { program: '/bin/sh', args: ['-c', REGISTER, 'sh', requested.program, ...args], env }
     const common = { cwd, stdin: null, onOutput: () => undefined, timeoutMs, signal, clock, guard: this.guard }
     try {
       const { result: end } = await startHeld(
@@ -270,12 +276,13 @@ export class Shell {
     const directory = join(shellsFolder(this.#options.outputDir), scratchName())
     // Isolated commands write their state apart from what is ours.
     const state = this.#options.isolate ? join(directory, 'state') : directory
+    const pipes = pipesFolder(this.#options.outputDir)
     try {
-      mkdirSync(state, { recursive: true, mode: 0o700 })
+      for (const folder of [state, pipes]) mkdirSync(folder, { recursive: true, mode: 0o700 })
     } catch (error) {
       throw fileError(error, 'make the directory', directory)
     }
-    this.#scratch = { directory, state, pipes: new OutputPipes(directory) }
+    this.#scratch = { directory, state, pipes: new OutputPipes(directory, pipes) }
     return this.#scratch
   }
 
