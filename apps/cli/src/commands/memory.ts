@@ -6,6 +6,7 @@ import {
   type MemoryChange,
   type MemoryState,
   type MemoryTarget,
+  orderIn,
   sourcesOf,
 } from '@hermes/memory'
 import { EXIT, UsageError } from '../errors.js'
@@ -84,6 +85,7 @@ function editInEditor(io: Io, { user }: MemoryFlags): Promise<number> {
     const { entries } = await memory.read(target)
     const { editEntries } = await import('./memory-edit.js')
     const changes = await editEntries(io, entries, user ? 'USER.md' : 'MEMORY.md')
+    refuseOrders(changes, ' Nothing was changed.')
     const outcome = await memory.change(target, changes, ORIGIN)
     if (outcome.type === 'refused') throw new UsageError(`${outcome.reason} Nothing was changed.`)
     const text = outcome.type === 'changed' ? 'Saved.' : 'Nothing was changed.'
@@ -145,7 +147,16 @@ export function memoryImport(io: Io, file: string): Promise<number> {
   })
 }
 
+/** What the agent may not remember as it is worded, nobody writes into its memory here. */
+function refuseOrders(changes: readonly MemoryChange[], rest = ''): void {
+  for (const change of changes) {
+    const order = change.action === 'remove' ? null : orderIn(change.content)
+    if (order !== null) throw new UsageError(`${order}${rest}`)
+  }
+}
+
 function change(io: Io, { user }: MemoryFlags, changes: readonly MemoryChange[]): Promise<number> {
+  refuseOrders(changes)
   return withMemory(io, async (open) => {
     const target = user ? 'user' : 'memory'
     const memory = await open(target)

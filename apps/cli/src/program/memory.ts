@@ -13,7 +13,7 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .action((options) => choose(async (world) => (await load()).memoryList(world, options)))
   memory
     .command('add <text>')
-    .description('remember something')
+    .description('remember a fact; what is worded as an order is not kept')
     .option(...user)
     .action((text, options) => choose(async (world) => (await load()).memoryAdd(world, text, options)))
   memory

@@ -62,14 +62,12 @@ async function* transcriptsOf(file: string): AsyncGenerator<Transcript | null> {
 }
 
 async function* ofDatabase(file: string): AsyncGenerator<Transcript | null> {
-  const { kindOfDatabase, oldStore, readOwnDatabase } = await import('./own-database.js')
+  const { kindOfDatabase, readOwnDatabase } = await import('./own-database.js')
   switch (kindOfDatabase(file)) {
     case 'own':
       return yield* readOwnDatabase(file)
     case 'opencode':
       return yield* opencode(opencodeDatabase(file))
-    case 'old':
-      throw oldStore(file)
     default:
       throw unknownFormat(file)
   }

@@ -24,17 +24,19 @@ export function importedPath(path: string): string {
  * comes along, the original stays as it is. Several processes may do this at once.
  * @throws HermesError `store.newer_schema` when its tables have not the columns we know.
  */
-export async function importNewer(path: string, version: number, logger: Logger): Promise<string> {
+export async function importNewer(
+  path: string,
+  version: number,
+  { logger, onNotice }: { readonly logger: Logger; readonly onNotice?: ((line: string) => void) | undefined },
+): Promise<string> {
   const target = importedPath(path)
-  if (existsSync(target)) return target
+  if (existsSync(target)) {
+    if (onNotice) sayWrittenSince(path, target, onNotice)
+    return target
+  }
   const partial = `${target}.${randomBytes(4).toString('hex')}`
   try {
-    await copyWhole(path, partial, version)
-    const database = new Database(partial)
-    database.unsafeMode(true)
-    database.transaction(() => makeOurs(database, partial))()
-    database.close()
-    chmodSync(partial, 0o600)
+    await copyAsOurs(path, partial, version)
     linkSync(partial, target)
     logger.info('imported the store of a newer program', { path, version, to: target })
   } catch (error) {
@@ -43,6 +45,55 @@ export async function importNewer(path: string, version: number, logger: Logger)
     for (const suffix of LOGS) rmSync(partial + suffix, { force: true })
   }
   return target
+}
+
+/** Copies a database of a newer schema to `to`, and makes it one of ours there. @throws HermesError `store.newer_schema`. */
+export async function copyAsOurs(path: string, to: string, version: number): Promise<void> {
+  await copyWhole(path, to, version)
+  const database = new Database(to)
+  try {
+    database.unsafeMode(true)
+    const newest = newestMessage(database)
+    database.transaction(() => {
+      makeOurs(database, to)
+      database.prepare('INSERT OR REPLACE INTO state_meta VALUES (?, ?)').run(copiedKey(path), String(newest))
+    })()
+  } finally {
+    database.close()
+  }
+  chmodSync(to, 0o600)
+}
+
+/** Where a store notes up to which message it has what is in the database of a newer program at `path`. */
+export function copiedKey(path: string): string {
+  return `copied:${path}`
+}
+
+/** The number of the newest message of a database; 0 without one. */
+export function newestMessage(database: Database.Database): number {
+  return Number(database.prepare('SELECT COALESCE(MAX(id), 0) FROM messages').pluck().get())
+}
+
+/** Says what the newer program wrote since its sessions were copied; nothing where that is not known. */
+function sayWrittenSince(path: string, target: string, onNotice: (line: string) => void): void {
+  const source = new Database(path, { readonly: true })
+  const copy = new Database(target, { readonly: true })
+  try {
+    const copied = copy.prepare('SELECT value FROM state_meta WHERE key = ?').pluck().get(copiedKey(path))
+    if (copied === undefined || newestMessage(source) <= Number(copied)) return
+    const [messages, sessions] = source
+      .prepare('SELECT COUNT(*), COUNT(DISTINCT session_id) FROM messages WHERE id > ?')
+      .raw()
+      .get(Number(copied)) as [number, number]
+    onNotice(
+      `${path} is of a newer Hermes and was copied once, to ${target}. Written there since: ${messages} messages in ${sessions} sessions. To bring them in: hermes sessions import ${path}`,
+    )
+  } catch {
+    // What is there is opened all the same; a file that is written right now is looked at another time.
+  } finally {
+    source.close()
+    copy.close()
+  }
 }
 
 async function copyWhole(path: string, to: string, version: number): Promise<void> {

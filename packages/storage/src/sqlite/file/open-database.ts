@@ -31,7 +31,8 @@ export async function openDatabase(options: SqliteOptions): Promise<Connection> 
     if (isNewer(found)) {
       close(database, owner)
       const { importNewer } = await import('./import-newer.js')
-      return await openDatabase({ ...options, path: await importNewer(path, found.shared!, logger) })
+      const { onNotice } = options
+      return await openDatabase({ ...options, path: await importNewer(path, found.shared!, { logger, onNotice }) })
     }
     const journal = connection.isAlone ? 'delete' : (options.journal ?? 'wal')
     const { sync = 'normal' } = options

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { makeFormat } from '../../__fixtures__/formats.js'
 import { temporaryPath, temporaryStore } from '../../__fixtures__/temporary-store.js'
-import { openStorage } from '../../index.js'
+import { importSessions, openStorage } from '../../index.js'
 import { SHARED_INDEXES, SHARED_TABLES } from './schema-sql.js'
 
 /** The first version: few columns, a word index over texts only. */
@@ -168,6 +168,47 @@ describe('a database of a newer program', () => {
     expect(readdirSync(dirname(path)).sort().join(' ')).toMatch(
       /^state\.db state\.hermes\.db( state\.hermes\.db-(shm|wal))*$/,
     )
+  })
+
+  it('says what was written to the original since, and takes that in on request, also where sessions went on here', async () => {
+    const path = temporaryPath()
+    makeFormat(path, 20)
+    const notices: string[] = []
+    const open = () => openStorage({ path, onNotice: (line) => void notices.push(line) })
+    const first = await open()
+    const texts = async (store: typeof first, id: string) =>
+      (await store.log.entries(id)).map((entry) => JSON.stringify(entry)).join()
+    const lease = await first.leases.acquire('s0', { owner: 'me' })
+    await first.log.append('s0', [{ type: 'message', message: userText('said here') }], { lease })
+    await lease.release()
+    await first.close()
+    await (await open()).close()
+    expect(notices).toEqual([])
+    const newer = new Database(path)
+    const say = newer.prepare(
+      "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', ?, 2000000000)",
+    )
+    newer.exec("INSERT INTO sessions (id, source, started_at, message_count) VALUES ('later', 'cli', 2000000000, 1)")
+    say.run('s0', 'said there')
+    say.run('later', 'begun there')
+    newer.close()
+    const before = readFileSync(path)
+    const store = await open()
+    expect(notices).toEqual([
+      expect.stringMatching(/newer Hermes .*: 2 messages in 2 sessions\. To bring them in: hermes sessions import \//),
+    ])
+    const results = []
+    for await (const result of importSessions(store, path)) if (result.type !== 'present') results.push(result)
+    expect(results).toMatchObject([
+      { type: 'imported', sessionId: 's0', messages: 1 },
+      { type: 'imported', sessionId: 'later', messages: 1 },
+    ])
+    expect(await texts(store, 's0')).toMatch(/said here.*said there/)
+    expect(await texts(store, 'later')).toContain('begun there')
+    expect(readFileSync(path)).toEqual(before)
+    await store.close()
+    await (await open()).close()
+    expect(notices).toHaveLength(1)
   })
 
   it('is refused and left as it is when its tables are not those we know', async () => {
