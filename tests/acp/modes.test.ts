@@ -27,7 +27,17 @@ it('plans in one mode and works in the other, and a stored session comes back in
     { toolCalls: [{ name: 'write_file', args: { path: 'a.txt', content: 'x\n' } }] },
     { text: 'Done.' },
   )
-  const { modes, sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers: [] })
+  const { modes, configOptions, sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers: [] })
+  const values = (options: typeof configOptions) => options?.map(({ id, currentValue }) => [id, currentValue])
+  expect(values(configOptions)).toEqual([
+    ['mode', 'work'],
+    ['reasoning', 'default'],
+  ])
+  const set = (configId: string, value: string) =>
+    agent.request('session/set_config_option', { sessionId, configId, value })
+  expect(values((await set('reasoning', 'high')).configOptions)).toContainEqual(['reasoning', 'high'])
+  await expect(set('reasoning', 'a-lot')).rejects.toThrow(/Unknown reasoning effort "a-lot". Valid: default, minimal/)
+  await expect(set('colour', 'red')).rejects.toThrow(/Unknown option "colour"/)
   expect(modes).toMatchObject({ currentModeId: 'work', availableModes: [{ id: 'work' }, { id: 'plan' }] })
   await agent.request('session/set_mode', { sessionId, modeId: 'plan' })
   await expect(agent.request('session/set_mode', { sessionId, modeId: 'dance' })).rejects.toThrow(/Unknown mode/)
@@ -37,16 +47,26 @@ it('plans in one mode and works in the other, and a stored session comes back in
 
   const loaded = await agent.request('session/load', { sessionId, cwd: scene.cwd, mcpServers: [] })
   expect(loaded.modes).toMatchObject({ currentModeId: 'plan' })
-  await agent.request('session/set_mode', { sessionId, modeId: 'work' })
+  expect(values(loaded.configOptions)).toEqual([
+    ['mode', 'plan'],
+    ['reasoning', 'high'],
+  ])
+  expect(await prompt(sessionId, '/reasoning default')).toBe('end_turn')
+  await expect
+    .poll(() => updates.findLast(({ update }) => update.sessionUpdate === 'config_option_update')?.update)
+    .toMatchObject({ configOptions: [{ id: 'mode' }, { id: 'reasoning', currentValue: 'default' }] })
+  await set('mode', 'work')
   // The client hands updates on beside answers.
   await expect
-    .poll(() => updates.at(-1)!.update)
+    .poll(() => updates.findLast(({ update }) => update.sessionUpdate === 'plan')?.update)
     .toEqual({
       sessionUpdate: 'plan',
       entries: ['Write a.txt.', 'Read it.'].map((content) => ({ content, priority: 'medium', status: 'pending' })),
     })
   expect(await prompt(sessionId, 'Go.')).toBe('end_turn')
   await access(join(scene.cwd, 'a.txt'))
+  const efforts = scene.server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort)
+  expect(efforts).toEqual(['high', 'high', undefined, undefined])
   expect(scene.server.violations).toEqual([])
   expect(await newSession(scene.cwd)).not.toBe(sessionId)
 })

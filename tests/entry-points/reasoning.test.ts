@@ -40,12 +40,16 @@ it('is configured, by model too, for delegated tasks apart, and with a limit for
 })
 
 it('is chosen by a flag, kept with the session, and given back', async () => {
-  await configure('agent: {reasoning_effort: high}\n')
+  await configure('agent: {reasoning_effort: high}\ndisplay: {show_reasoning: true}\n')
   for (const more of [[], ['--reasoning', 'low'], [], ['--reasoning', 'default']]) {
     const isFirst = scene.server.requests.length === 0
-    scene.server.enqueue({ text: 'Yes.' })
-    const { exitCode } = await runCli(['chat', ...(isFirst ? [] : ['-c']), '-q', 'Well?', ...more, ...flags()], scene)
-    expect(exitCode).toBe(0)
+    scene.server.enqueue({ reasoning: 'It looks like it.', text: 'Yes.' })
+    const { exitCode, stdout, stderr } = await runCli(
+      ['chat', ...(isFirst ? [] : ['-c']), '-q', 'Well?', ...more, ...flags()],
+      scene,
+    )
+    expect([exitCode, stdout.trim()]).toEqual([0, 'Yes.'])
+    expect(stderr).toContain('It looks like it.')
   }
   expect(efforts()).toEqual(['high', 'low', 'low', 'high'])
   expect((await runCli(['chat', '-q', 'x', '--reasoning', 'a-lot', ...flags()], scene)).exitCode).not.toBe(0)
@@ -61,11 +65,14 @@ it('is a field of a request over HTTP, and a command', async () => {
     headers = { ...headers, 'x-hermes-session-id': response.headers.get('x-hermes-session-id') ?? '' }
     return response.text()
   }
-  scene.server.enqueue({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
+  scene.server.enqueue({ reasoning: 'Which?', text: 'One.' }, { text: 'Two.' }, { text: 'Three.' })
   const chosen = { temperature: 0.5, max_tokens: 7, max_completion_tokens: 77 }
-  expect(await ask('first', { reasoning_effort: 'minimal', ...chosen })).toContain('One.')
+  expect(await ask('first', { reasoning_effort: 'minimal', ...chosen })).toContain(
+    '"content":"One.","reasoning_content":"Which?"',
+  )
   expect(await ask('second', { temperature: 0 })).toContain('Two.')
   expect(await ask('/reasoning high', {})).toContain('high effort')
+  expect(await ask('/reasoning show', {})).toContain('always goes out here')
   expect(await ask('third', {})).toContain('Three.')
   expect(efforts()).toEqual(['minimal', 'minimal', 'high'])
   expect(scene.server.requests.map(({ body }) => [body['temperature'], body['max_tokens']])).toEqual([
@@ -94,16 +101,20 @@ it('is chosen by a command in editors', async () => {
 needs('tmux', hasTmux)('in a terminal', () => {
   it('is chosen by a command of the terminal', async () => {
     await configure('')
-    scene.server.enqueue({ text: 'One.' })
+    scene.server.enqueue({ reasoning: 'How many?', text: 'One.' }, { reasoning: 'More?', text: 'Two.' })
     await using terminal = await openTerminal(flags(), { ...scene, columns: 100 })
     await terminal.shows(/\n>$/)
     await terminal.type('/reasoning high')
     await terminal.press('Enter')
     await terminal.shows('m thinks with high effort from the next request on.')
-    await terminal.type('first')
-    await terminal.press('Enter')
-    await terminal.shows('One.')
-    expect(efforts()).toEqual(['high'])
+    for (const line of ['/reasoning show', 'first', '/reasoning hide', 'second']) {
+      await terminal.type(line)
+      await terminal.press('Enter')
+      await terminal.shows({ first: 'One.', second: 'Two.' }[line] ?? 'from here on')
+      if (line === 'first') await terminal.shows('How many?')
+    }
+    expect(await terminal.screen()).not.toContain('More?')
+    expect(efforts()).toEqual(['high', 'high'])
     await terminal.press('C-d')
     await terminal.exitCode()
   })

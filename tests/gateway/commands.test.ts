@@ -40,7 +40,7 @@ async function ask(
 it('answers a command in the first message without a session, a model call or a trace', async () => {
   const help = await ask([user('/help')])
   expect(help.text).toMatch(
-    /^- \/agents .*\n- \/compress .*\n- \/context .*\n- \/help .*\n- \/history .*\n- \/reasoning \[EFFORT\] .*\n- \/stop .*\n- \/title TEXT .*\n- \/usage .*\n- \/version /,
+    /^- \/agents .*\n- \/compress .*\n- \/context .*\n- \/help .*\n- \/history .*\n- \/reasoning \[EFFORT \| show \| hide\] .*\n- \/stop .*\n- \/title TEXT .*\n- \/usage .*\n- \/version /,
   )
   expect(help).toMatchObject({
     status: 200,

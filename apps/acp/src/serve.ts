@@ -17,6 +17,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     .onRequest('session/new', ({ params }) => server.newSession(params))
     .onRequest('session/load', ({ params }) => server.loadSession(params))
     .onRequest('session/set_mode', ({ params }) => server.setMode(params))
+    .onRequest('session/set_config_option', ({ params }) => server.setOption(params))
     .onRequest('session/close', ({ params }) => server.closeSession(params))
     .onRequest('session/prompt', ({ params, signal }) => server.prompt(params, signal))
     .onRequest('_session/steering', toSteerRequest, ({ params }) => server.steer(params))

@@ -13,7 +13,9 @@ import {
   PROTOCOL_VERSION,
   type PromptRequest,
   type PromptResponse,
+  type SessionConfigOption,
   type SessionModeState,
+  type SetSessionConfigOptionRequest,
   type SetSessionModeRequest,
 } from '@agentclientprotocol/sdk'
 import { type Clock, systemClock } from '@hermes/contracts'
@@ -37,6 +39,9 @@ export type SteerRequest = Pick<PromptRequest, 'sessionId' | 'prompt'>
 type SteerResponse =
   | { readonly outcome: 'injected' }
   | { readonly outcome: 'promptRequired'; readonly reason: 'noRunningTurn' }
+
+/** What can be set of a session, as an answer to its opening. */
+type SessionSettings = { modes: SessionModeState; configOptions: SessionConfigOption[] }
 
 type SessionRequest = Pick<NewSessionRequest, 'cwd' | 'mcpServers'> & { readonly sessionId?: string }
 
@@ -94,13 +99,13 @@ export class AcpServer {
     return {}
   }
 
-  async newSession(request: NewSessionRequest): Promise<{ sessionId: string; modes: SessionModeState }> {
+  async newSession(request: NewSessionRequest): Promise<SessionSettings & { sessionId: string }> {
     const session = await answering(() => this.#open(request))
     announceCommands(session)
-    return { sessionId: session.id, modes: session.modes([]) }
+    return { sessionId: session.id, ...session.settings([]) }
   }
 
-  async loadSession(request: LoadSessionRequest): Promise<{ modes: SessionModeState }> {
+  async loadSession(request: LoadSessionRequest): Promise<SessionSettings> {
     const { sessionId } = request
     const before = this.#loading.get(sessionId)
     const loading = answering(async () => {
@@ -113,7 +118,7 @@ export class AcpServer {
       const entries = await (await runtime.storage()).log.entries(sessionId)
       await session.replay(entries)
       announceCommands(session)
-      return { modes: session.modes(entries) }
+      return session.settings(entries)
     })
     this.#loading.set(sessionId, loading)
     try {
@@ -127,6 +132,15 @@ export class AcpServer {
   async setMode({ sessionId, modeId }: SetSessionModeRequest): Promise<Record<string, never>> {
     await answering(() => this.#sessionOf(sessionId).setMode(modeId))
     return {}
+  }
+
+  /** Sets one option of a session from its next request on, and tells all of them. */
+  async setOption({
+    sessionId,
+    configId,
+    value,
+  }: SetSessionConfigOptionRequest): Promise<{ configOptions: SessionConfigOption[] }> {
+    return answering(async () => ({ configOptions: await this.#sessionOf(sessionId).setOption(configId, value) }))
   }
 
   async prompt({ sessionId, prompt }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {

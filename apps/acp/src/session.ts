@@ -1,6 +1,12 @@
-import type { AgentContext, ContentBlock, SessionModeState, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
+import type {
+  AgentContext,
+  ContentBlock,
+  SessionConfigOption,
+  SessionModeState,
+  SessionUpdate,
+  StopReason,
+} from '@agentclientprotocol/sdk'
 import type { RunInput, RunResult } from '@hermes/agent-core'
-import { isPlanning } from '@hermes/agent-core'
 import type { TypedLine } from '@hermes/commands'
 import { offeredTo, readLine, runCommand, toPlainText, unknownLine, usageOf } from '@hermes/commands'
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
@@ -20,6 +26,7 @@ import { askPermission } from './permission.js'
 import { toPlan } from './plan.js'
 import { toUserParts } from './prompt-content.js'
 import { askQuestion } from './question.js'
+import { configOptionsOf, modesOf, readSetting } from './session-settings.js'
 import type { Place } from './tool-view.js'
 import { RunUpdates, textChunk } from './updates.js'
 
@@ -102,9 +109,9 @@ export class AcpSession {
     return this.#prompt !== null || this.#command !== null
   }
 
-  /** The modes there are, and which one is on by the log. */
-  modes(entries: readonly Entry[]): SessionModeState {
-    return modesOf(entries)
+  /** What can be set, and how it is by the log. */
+  settings(entries: readonly Entry[]): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
+    return { modes: modesOf(entries), configOptions: configOptionsOf(entries) }
   }
 
   /**
@@ -112,12 +119,37 @@ export class AcpSession {
    * @throws RequestError for a mode there is not.
    */
   async setMode(modeId: string): Promise<void> {
-    const mode = MODES.find(({ id }) => id === modeId)
-    if (!mode)
-      throw failure('invalidParams', `Unknown mode "${modeId}". Modes: ${MODES.map(({ id }) => id).join(', ')}.`)
+    await this.#set('mode', modeId)
     const { agent } = await this.#options.handle.agent()
-    if (mode.id === 'plan') await agent.plan()
-    else if (await agent.endPlan('accept')) await this.#sendPlan(agent.entries())
+    await this.#send({ sessionUpdate: 'config_option_update', configOptions: configOptionsOf(agent.entries()) })
+  }
+
+  /**
+   * Sets one option at any time, for the next request on; resolves with all of them.
+   * @throws RequestError for an option or a value there is not.
+   */
+  async setOption(configId: string, value: unknown): Promise<SessionConfigOption[]> {
+    await this.#set(configId, value)
+    const entries = (await this.#options.handle.agent()).agent.entries()
+    if (configId === 'mode')
+      await this.#send({ sessionUpdate: 'current_mode_update', currentModeId: modesOf(entries).currentModeId })
+    return configOptionsOf(entries)
+  }
+
+  async #set(configId: string, value: unknown): Promise<void> {
+    const setting = readSetting(configId, value)
+    const { agent } = await this.#options.handle.agent()
+    switch (setting.type) {
+      case 'mode':
+        if (setting.mode === 'plan') await agent.plan()
+        else if (await agent.endPlan('accept')) await this.#sendPlan(agent.entries())
+        return
+      case 'reasoning':
+        await agent.setSampling({ reasoningEffort: setting.effort })
+        return
+      default:
+        setting satisfies never
+    }
   }
 
   /** The accepted plan is the task list now. */
@@ -223,7 +255,7 @@ export class AcpSession {
       const { agent } = await this.#options.handle.agent()
       const before = [...agent.entries()]
       const outputs = await runCommand(command, args, await this.#commandContext(ended))
-      await this.#sendMode(before)
+      await this.#sendSettings(before)
       const text = toPlainText(outputs)
       if (text !== '') await this.#say(text)
       if (ended.aborted) return 'cancelled'
@@ -240,10 +272,13 @@ export class AcpSession {
     }
   }
 
-  /** A command may have begun a plan, left it, or accepted it. */
-  async #sendMode(before: readonly Entry[]): Promise<void> {
+  /** A command may have begun a plan, left it, or accepted it, or have changed how much the model thinks. */
+  async #sendSettings(before: readonly Entry[]): Promise<void> {
     const { agent } = await this.#options.handle.agent()
     const entries = agent.entries()
+    const configOptions = configOptionsOf(entries)
+    if (JSON.stringify(configOptions) !== JSON.stringify(configOptionsOf(before)))
+      await this.#send({ sessionUpdate: 'config_option_update', configOptions })
     const { currentModeId } = modesOf(entries)
     if (currentModeId === modesOf(before).currentModeId) return
     await this.#send({ sessionUpdate: 'current_mode_update', currentModeId })
@@ -450,16 +485,4 @@ async function windowOf({ runtime }: Home, sessionId: string): Promise<number | 
   } catch {
     return null
   }
-}
-
-/** How a session can be worked in. */
-const MODES = [
-  { id: 'work', name: 'Work', description: 'Carries out what you ask, within your permissions.' },
-  { id: 'plan', name: 'Plan', description: 'Looks and changes nothing; back to Work accepts the plan.' },
-] as const
-
-/** The modes, and the one that the log of a session says is on. */
-function modesOf(entries: readonly Entry[]): SessionModeState {
-  const availableModes = MODES.map((mode) => ({ ...mode }))
-  return { currentModeId: isPlanning(entries) ? 'plan' : 'work', availableModes }
 }

@@ -55,7 +55,8 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     // To go on without a word is to accept the plan that was shown.
     else if (isResume(input)) await agent.endPlan('accept')
     const turn = handle.send(input)
-    const view = createProgressView({ output: person?.output ?? io.stderr, text: false })
+    const showsThoughts = () => runtime.config.display.show_reasoning
+    const view = createProgressView({ output: person?.output ?? io.stderr, text: false, showsThoughts })
     for await (const event of turn) {
       if (options.json) io.stdout.write(`${JSON.stringify(eventToJson(event))}\n`)
       else if (!isPure) view.show(event)

@@ -39,6 +39,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
+      showsThoughts: runtime.config.display.show_reasoning,
       busyMode: runtime.config.display.busy_input_mode,
       user: io.user,
       userHome: io.userHome,

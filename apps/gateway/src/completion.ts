@@ -17,6 +17,8 @@ export interface Envelope {
 export interface Ending {
   /** The final answer. */
   readonly text: string
+  /** What the model thought on the way; empty where nothing is known of it. */
+  readonly thoughts: string
   /** What a run that parked waits for, said after all else; empty where it waits for nothing. */
   readonly waiting: string
   readonly finishReason: 'stop' | 'length' | 'content_filter'
@@ -41,7 +43,8 @@ export interface Ending {
 
 /** What is known beside the result once a reply is over. */
 export interface ReplySummary
-  extends Pick<ReplyReader, 'approvals' | 'question' | 'denials' | 'notices' | 'isCutOff' | 'unheard'> {
+  extends Pick<ReplyReader, 'approvals' | 'question' | 'denials' | 'notices' | 'isCutOff' | 'unheard'>,
+    Partial<Pick<ReplyReader, 'thoughts'>> {
   readonly command?: CommandReport | undefined
 }
 
@@ -58,7 +61,7 @@ interface EndingOptions {
  */
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
-  const { approvals, question, denials, notices, isCutOff, unheard, command } = reader
+  const { approvals, question, denials, notices, isCutOff, unheard, command, thoughts = '' } = reader
   const open = status === 'parked' && question ? { id: result.pending?.[0] ?? '', ...question } : null
   const isAnswer = status === 'completed' || status === 'stopped' || status === 'parked'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
@@ -67,6 +70,7 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const text = isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text
   return {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
+    thoughts,
     waiting: open ? questionText(open) : status === 'parked' ? waitingText(approvals.filter(isParked)) : '',
     finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
     usage: addUsage(result.usage, result.delegated ?? noUsage),
@@ -92,9 +96,10 @@ function noAnswer({ status, error }: RunResult): ApiError {
 
 /** The answer as one body. */
 export function completionBody({ id, created, model }: Envelope, ending: Ending) {
-  const { text, waiting, finishReason, usage, hermes } = ending
+  const { text, thoughts, waiting, finishReason, usage, hermes } = ending
   const content = [text, waiting].filter((part) => part !== '').join('\n\n')
-  const message = { role: 'assistant', content, refusal: null }
+  const reasoning = thoughts === '' ? {} : { reasoning_content: thoughts }
+  const message = { role: 'assistant', content, ...reasoning, refusal: null }
   return {
     id,
     object: 'chat.completion',
@@ -122,6 +127,11 @@ export class ChunkWriter {
 
   text(content: string): string {
     return this.#chunk({ delta: { content } })
+  }
+
+  /** As DeepSeek's servers send it; clients that know no such field skip it. */
+  thought(text: string): string {
+    return this.#chunk({ delta: { reasoning_content: text } })
   }
 
   /** An event of its own name, and a chunk without text for clients that take every event for one. */

@@ -55,6 +55,31 @@ describe('ReplyReader', () => {
     )
   })
 
+  it('gives what the model thinks apart from what it says, streamed or whole', () => {
+    const reader = new ReplyReader()
+    const thinks = (messageId: string, text: string): AgentEventBody => ({ type: 'reasoning-delta', messageId, text })
+    const whole: AgentEventBody = {
+      type: 'message-end',
+      messageId: '2',
+      message: {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Now I know.' },
+          { type: 'text', text: 'Done.' },
+        ],
+      },
+    }
+    const pieces = [thinks('1', 'Let me '), thinks('1', 'see.'), delta('1', 'Looking.'), end('1', 'Looking.'), whole]
+    expect(pieces.flatMap((body) => reader.read(event(body)))).toEqual([
+      { type: 'thought', text: 'Let me ' },
+      { type: 'thought', text: 'see.' },
+      { type: 'text', text: 'Looking.' },
+      { type: 'thought', text: '\n\nNow I know.' },
+      { type: 'text', text: '\n\nDone.' },
+    ])
+    expect(reader.thoughts).toBe('Let me see.\n\nNow I know.')
+  })
+
   it('gives the text of a message that was not streamed', () => {
     expect(textOf(end('1', 'All at once.'))).toBe('All at once.')
   })

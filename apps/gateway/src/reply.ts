@@ -9,7 +9,7 @@ import {
   type RunResult,
 } from '@hermes/agent-core'
 import type { JsonObject } from '@hermes/contracts'
-import { messageText, toolCalls } from '@hermes/contracts/conversation'
+import { type AssistantMessage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { CommandOutput } from '@hermes/contracts/extension'
 import { numberedQuestion } from '@hermes/contracts/tool'
 import type { KeptApproval, KeptQuestionText } from './waiting.js'
@@ -39,6 +39,8 @@ export interface CommandReport {
 /** What happens in a run or a command, as far as a client is told. */
 export type Piece =
   | { readonly type: 'text'; readonly text: string }
+  /** What the model thinks. */
+  | { readonly type: 'thought'; readonly text: string }
   | { readonly type: 'tool'; readonly progress: ToolProgress }
   | { readonly type: 'notice'; readonly notice: NoticeText }
   | { readonly type: 'command'; readonly command: CommandReport }
@@ -47,6 +49,8 @@ export type Piece =
 
 /** Of other tools it would be their output, which comes at the end. */
 const SHOWS_STEPS: ReadonlySet<string> = new Set(['delegate_task', 'execute_code'])
+/** What a stream begins with. */
+const BEGINS: ReadonlySet<Piece['type']> = new Set(['text', 'thought', 'tool'])
 const SAYS_OTHER = '\n\n[The reply broke off; asked again, it says:]\n\n'
 
 /** Turns the events of one run into pieces and remembers what was denied and what the person was to be told. */
@@ -64,6 +68,9 @@ export class ReplyReader {
   isCutOff = false
   readonly #labels = new Map<string, Pick<ToolProgress, 'tool' | 'label' | 'emoji'>>()
   #streamedId = ''
+  /** What the model has thought so far. */
+  thoughts = ''
+  #thoughtId = ''
   #hasText = false
   readonly #repeated = new RepeatedText()
   /** A reply is asked again, and nothing new of it came yet. */
@@ -79,7 +86,7 @@ export class ReplyReader {
     const notice = describeNotice(event)
     if (notice) this.notices.push(notice)
     const pieces = this.#read(event)
-    if (!this.#hasBegun) this.#hasBegun = pieces.some(({ type }) => type === 'text' || type === 'tool')
+    if (!this.#hasBegun) this.#hasBegun = pieces.some(({ type }) => BEGINS.has(type))
     if (notice && !this.#hasBegun) this.#held++
     else if (notice) return [...pieces, { type: 'notice', notice }]
     if (!this.#hasBegun || this.#held === 0) return pieces
@@ -97,10 +104,14 @@ export class ReplyReader {
       case 'message-end': {
         const rest = this.#pieces(event.messageId, this.#repeated.end())
         const text = event.messageId === this.#streamedId ? '' : messageText(event.message)
-        const pieces = text === '' ? rest : [...rest, this.#text(event.messageId, text)]
+        const whole =
+          this.#thoughtId === event.messageId ? [] : this.#thought(event.messageId, thoughtsOf(event.message))
+        const pieces = text === '' ? [...whole, ...rest] : [...whole, ...rest, this.#text(event.messageId, text)]
         this.isCutOff = event.message.finishReason === 'length' && toolCalls(event.message).length === 0
         return pieces
       }
+      case 'reasoning-delta':
+        return this.#thought(event.messageId, event.text)
       case 'retry-wait':
         if (event.discardedMessageId !== undefined) this.#isRepeated = this.#repeated.breakOff()
         return []
@@ -128,7 +139,6 @@ export class ReplyReader {
         return []
       case 'run-start':
       case 'message-start':
-      case 'reasoning-delta':
       case 'compaction-start':
       case 'compaction-end':
       case 'usage-update':
@@ -137,6 +147,16 @@ export class ReplyReader {
       default:
         return event satisfies never
     }
+  }
+
+  /** Those of several replies stand apart. */
+  #thought(messageId: string, text: string): readonly Piece[] {
+    if (text === '') return []
+    const isNext = this.thoughts !== '' && this.#thoughtId !== messageId
+    this.#thoughtId = messageId
+    const piece = isNext ? `\n\n${text}` : text
+    this.thoughts += piece
+    return [{ type: 'thought', text: piece }]
   }
 
   #kept({ approvalId: id, outcome }: AgentEvent & { readonly type: 'approval-resolve' }): readonly Piece[] {
@@ -186,4 +206,8 @@ export class ReplyReader {
     const { label = toolName, emoji = '' } = this.#labels.get(callId) ?? {}
     return { type: 'tool', progress: { tool: toolName, emoji, label, toolCallId: callId, ...state } }
   }
+}
+
+function thoughtsOf({ content }: AssistantMessage): string {
+  return content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
 }

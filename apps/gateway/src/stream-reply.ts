@@ -120,6 +120,8 @@ class ReplyLines {
       case 'text':
         this.#hasText = true
         return this.#begin() + writer.text(piece.text)
+      case 'thought':
+        return this.#begin() + writer.thought(piece.text)
       case 'tool':
         return this.#begin() + writer.tool(piece.progress)
       case 'notice':

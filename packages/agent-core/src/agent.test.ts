@@ -102,6 +102,25 @@ describe('createAgent', () => {
     ])
   })
 
+  it('tells what the model thinks as it comes', async () => {
+    const { agent } = setUp([
+      async function* () {
+        yield { type: 'reasoning-delta', text: 'Which ' }
+        yield { type: 'reasoning-delta', text: 'one?' }
+        yield { type: 'text-delta', text: 'One.' }
+        yield finish('One.')
+      },
+    ])
+    const types: string[] = []
+    let thoughts = ''
+    for await (const event of agent.run('go')) {
+      if (types.at(-1) !== event.type) types.push(event.type)
+      if (event.type === 'reasoning-delta') thoughts += event.text
+    }
+    expect(thoughts).toBe('Which one?')
+    expect(types.indexOf('reasoning-delta')).toBeLessThan(types.indexOf('message-delta'))
+  })
+
   it('runs tools until the model answers, with every request starting with the one before', async () => {
     const { agent, model } = setUp([
       { text: 'Looking.', calls: [['a', 'look', { n: '5' }]] },

@@ -178,7 +178,7 @@ describe('loadConfig', () => {
         context_file_max_chars: 20_000,
         platform_hints: {},
         timezone: '',
-        display: { busy_input_mode: 'queue', bell: 30 },
+        display: { busy_input_mode: 'queue', show_reasoning: false, bell: 30 },
       },
       problems: [],
       source: 'defaults',

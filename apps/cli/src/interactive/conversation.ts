@@ -50,6 +50,8 @@ type BusyMode = 'queue' | 'steer' | 'interrupt'
 /** Options of {@link Conversation}. */
 export interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp'> {
   readonly busyMode: BusyMode
+  /** Whether what the model thinks is shown at first. */
+  readonly showsThoughts: boolean
   readonly yolo: boolean
   /** Chosen for the session it begins with; `null` goes back to what is configured. Default: as the session has it. */
   readonly reasoningEffort?: ReasoningEffort | null
@@ -69,7 +71,19 @@ interface Waiting {
   readonly shown: string
 }
 
-const CHANGES = ['new', 'open', 'send', 'resume', 'queue', 'shortened', 'yolo', 'details', 'copy', 'leave'] as const
+const CHANGES = [
+  'new',
+  'open',
+  'send',
+  'resume',
+  'queue',
+  'shortened',
+  'yolo',
+  'details',
+  'thoughts',
+  'copy',
+  'leave',
+] as const
 const USER_EXIT = 'user_exit'
 const LEAVE_WITHIN_MS = 2_000
 const TICK_MS = 1_000
@@ -87,6 +101,7 @@ export class Conversation implements ConsoleHandlers {
   readonly #options: ConversationOptions
   readonly #waiting: Waiting[] = []
   #isYolo: boolean
+  #showsThoughts: boolean
   /** A name for a session that is not stored yet. */
   #title: string | null = null
   /** Why the person left, in a word. */
@@ -119,6 +134,7 @@ export class Conversation implements ConsoleHandlers {
   constructor(options: ConversationOptions) {
     this.#options = options
     this.#isYolo = options.yolo
+    this.#showsThoughts = options.showsThoughts
   }
 
   get #permissions(): OpenSessionOptions['permissions'] {
@@ -551,6 +567,13 @@ export class Conversation implements ConsoleHandlers {
         if (details === null) return this.say(`There are not so many calls yet.`)
         return void this.output.write(details)
       }
+      case 'thoughts':
+        this.#showsThoughts = change.shown
+        return this.say(
+          change.shown
+            ? 'What the model thinks is shown from here on, where its provider tells. display.show_reasoning keeps it so.'
+            : 'What the model thinks is not shown from here on.',
+        )
       case 'copy':
         return this.say(this.#console.copy(change.text))
       case 'leave':
@@ -607,7 +630,9 @@ export class Conversation implements ConsoleHandlers {
     const markdown = await this.#markdown()
     const blocks = new Blocks((space) => this.output.write(space))
     this.#blocks = blocks
-    const view = createProgressView({ output: this.#stream, text: true, isLive, blocks, ...(markdown && { markdown }) })
+    const showsThoughts = () => this.#showsThoughts
+    const look = { isLive, blocks, showsThoughts, ...(markdown && { markdown }) }
+    const view = createProgressView({ output: this.#stream, text: true, ...look })
     const known = agent.entries()
     const status = createTurnStatus(Date.now(), tasksIn(known.length > 0 ? known : entries))
     const showTasks = (tasks: readonly ShownTask[] | null) => {

@@ -75,6 +75,27 @@ it('announces what takes its time where nothing else shows it, with the steps of
   }
 })
 
+it('shows what the model thinks while that is wanted, apart from what it says, and nothing a terminal would obey', () => {
+  const written: string[] = []
+  const output = { write: (text: string) => void written.push(text), columns: () => 80, colors: false }
+  let isWanted = true
+  const view = createProgressView({ output: output as never, text: true, showsThoughts: () => isWanted })
+  const thinks = (messageId: string, text: string) => view.show({ ...base, type: 'reasoning-delta', messageId, text })
+  const says = (messageId: string, text: string) => view.show({ ...base, type: 'message-delta', messageId, text })
+  const ends = (messageId: string, content: readonly object[]) =>
+    view.show({ ...base, type: 'message-end', messageId, message: { role: 'assistant', content } as never })
+  thinks('m', '\n\nLet me \u001b[2')
+  thinks('m', 'Jsee.')
+  says('m', 'I look.')
+  ends('m', [{ type: 'reasoning', text: 'Let me see.' }])
+  ends('n', [{ type: 'reasoning', text: 'All at once.' }])
+  isWanted = false
+  thinks('o', 'Never mind.')
+  says('o', 'Done.')
+  ends('o', [{ type: 'reasoning', text: 'Never mind.' }])
+  expect(written.join('')).toBe('Let me see.\n\nI look.\n\nAll at once.\n\nDone.\n')
+})
+
 it('shows an answer once that broke off twice, and where another one begins', () => {
   const { written, view } = viewWithout(true)
   const delta = (messageId: string, text: string) => view.show({ ...base, type: 'message-delta', messageId, text })

@@ -4,6 +4,7 @@ import type { Output } from '../io.js'
 import type { MarkdownStream } from '../markdown/markdown.js'
 import { Blocks } from './blocks.js'
 import { clip, createStyle, PrintableStream, printable, wrap } from './style.js'
+import { Thoughts } from './thoughts.js'
 import { callLine, renderCall, type StartedCall } from './tool-call.js'
 
 /** Shows what an agent does, a line at a time. */
@@ -22,6 +23,8 @@ interface ProgressOptions {
   readonly isLive?: boolean
   /** What else is written there keeps to the same blocks. Default: nothing else is. */
   readonly blocks?: Blocks
+  /** Whether what the model thinks is shown now. Default: never. */
+  readonly showsThoughts?: () => boolean
 }
 
 /** A call that takes so long is announced where nothing else shows that it is under way. */
@@ -38,7 +41,8 @@ export function createProgressView({
   ...options
 }: ProgressOptions): ProgressView {
   const style = createStyle(output)
-  const { blocks = new Blocks((space) => output.write(space)) } = options
+  const { blocks = new Blocks((space) => output.write(space)), showsThoughts = () => false } = options
+  const thoughts = new Thoughts(output, blocks, showsThoughts)
   const look = () => ({ style, columns: output.columns() })
   const line = (body: string) => output.write(`${body}\n`)
   let openText = false
@@ -52,6 +56,7 @@ export function createProgressView({
       line(style.notice('  The reply broke off; asked again, it says:'))
     }
     if (words === '') return
+    thoughts.end()
     if (!openText) blocks.begin('words')
     const safe = shown.add(words)
     const rows = markdown ? markdown.add(safe) : safe
@@ -59,6 +64,7 @@ export function createProgressView({
     openText = true
   }
   const closeText = () => {
+    thoughts.end()
     if (openText) output.write(markdown ? markdown.add(shown.end()) + markdown.end() : `${shown.end()}\n`)
     openText = false
   }
@@ -88,7 +94,12 @@ export function createProgressView({
       case 'message-delta':
         if (text) write(repeated.add(event.text))
         return
+      case 'reasoning-delta':
+        // Between words of one answer they would look like words.
+        if (!openText) thoughts.add(event)
+        return
       case 'message-end':
+        thoughts.see(event)
         write(repeated.end())
         closeText()
         if (!text && toolCalls(event.message).length > 0) {

@@ -11,6 +11,7 @@ import type { SessionServices } from './services.js'
 export const PLAN_HINT = 'Plan mode: /plan accept has the plan carried out; or say what to change; /plan off leaves it.'
 
 const EFFORTS: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high']
+const VIEWS = ['show', 'hide'] as const
 const KEPT_TURNS = 2
 
 /** What was said, who answers, and with what. */
@@ -38,13 +39,16 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
     },
     {
       name: 'reasoning',
-      usage: '[EFFORT]',
-      summary: 'show or change how much the model thinks: minimal, low, medium, high, default',
+      usage: '[EFFORT | show | hide]',
+      summary: 'how much the model thinks: minimal, low, medium, high, default; or whether that is shown',
       scope: 'anyone',
       duringRun: 'allowed',
-      parameters: parameters({ effort: { type: 'string', enum: [...EFFORTS, 'default'] } }),
-      complete: () => [...EFFORTS, 'default'],
-      run: ({ effort }, context) => reasoning(sessionOf(context), effort as ReasoningEffort | 'default' | undefined),
+      parameters: parameters({ effort: { type: 'string', enum: [...EFFORTS, 'default', ...VIEWS] } }),
+      complete: () => [...EFFORTS, 'default', ...VIEWS],
+      run: ({ effort }, context) =>
+        effort === 'show' || effort === 'hide'
+          ? showThoughts(context, effort === 'show')
+          : reasoning(sessionOf(context), effort as ReasoningEffort | 'default' | undefined),
     },
     {
       name: 'tools',
@@ -152,6 +156,11 @@ async function reasoning(
       ? `${session.model} thinks with ${now} effort${from}.`
       : `${session.model} thinks as its provider has it${from}.`,
   )
+}
+
+function showThoughts({ caller }: CommandContext, shown: boolean): CommandOutput {
+  if (caller.changes.includes('thoughts')) return { type: 'change', change: { type: 'thoughts', shown } }
+  return say('What the model thinks always goes out here; the program that you use shows or hides it.')
 }
 
 async function changeModel(

@@ -55,6 +55,6 @@ export const SCHEMA: Section = {
     context_file_max_chars: {"type":"number","min":1,"default":20000},
     platform_hints: {"type":"record","of":{"type":"section","fields":{"append":{"type":"text"},"replace":{"type":"text"}},"shorthand":"append"}},
     timezone: {"type":"text","default":""},
-    display: {"type":"section","fields":{"busy_input_mode":{"type":"choice","words":{"queue":"queue","steer":"steer","interrupt":"interrupt"},"default":"queue"},"bell":{"type":"number","min":0,"max":86400,"default":30}}},
+    display: {"type":"section","fields":{"busy_input_mode":{"type":"choice","words":{"queue":"queue","steer":"steer","interrupt":"interrupt"},"default":"queue"},"show_reasoning":{"type":"boolean","default":false},"bell":{"type":"number","min":0,"max":86400,"default":30}}},
   },
 }

@@ -300,6 +300,9 @@ export const CONFIG = section({
   timezone: text('').describe("IANA name; empty for the machine's."),
   display: section({
     busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),
+    show_reasoning: flag(false).describe(
+      'Whether the terminal shows what the model thinks, where its provider tells. Editors and clients of the gateway always get it.',
+    ),
     bell: whole(
       0,
       86_400,

@@ -113,6 +113,8 @@ export type SessionChange =
   | { readonly type: 'copy'; readonly text: string }
   /** Shows all of a call that the session made: its arguments and what came of it. `call` counts from the newest, which is 1. */
   | { readonly type: 'details'; readonly call: number }
+  /** Shows what the model thinks from here on, or does not. */
+  | { readonly type: 'thoughts'; readonly shown: boolean }
   | { readonly type: 'leave' }
 
 /** Who calls a command, and from where. */
