@@ -11,6 +11,8 @@ export {
   type TurnRecorder,
   type TurnRecorderOptions,
 } from './records/turn-recorder.js'
+export { RemoteKeeper, type RemoteReport } from './remote/remote-keeper.js'
+export { pruneRemote } from './remote/remote-records.js'
 export { reportLines } from './restore/report-lines.js'
 export type { RestoreReport, RestoreRequest } from './restore/restore-workspace.js'
 export { type CheckpointLimits, defaultLimits } from './scan/limits.js'

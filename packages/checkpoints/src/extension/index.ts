@@ -1,9 +1,10 @@
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import { turnStarts } from '@hermes/contracts/conversation'
 import type { ActionEvent, Extension, HookEvent } from '@hermes/contracts/extension'
+import type { Action } from '@hermes/contracts/policy'
 import type { SessionStore } from '@hermes/contracts/store'
 import { mayChangeFiles } from '@hermes/safety'
-import type { Checkpoints, TurnRecorder } from '../index.js'
+import type { Checkpoints, RemoteKeeper, TurnRecorder } from '../index.js'
 import type { CheckpointsToolServices, OpenedCheckpoints } from '../tools/index.js'
 
 export { checkpointCommands } from './checkpoint-commands.js'
@@ -37,7 +38,7 @@ interface HomeCheckpointsOptions {
   /** Where they are kept. */
   readonly directory: string
   readonly settings: CheckpointSettings
-  /** Where commands run: files are kept of `local` alone. */
+  /** Where commands run: workspaces are kept of `local`, of others what file tools change and git tracks. */
   readonly backend: string
   readonly store: () => Promise<SessionStore>
   readonly clock: Clock
@@ -77,7 +78,7 @@ export function openHomeCheckpoints(options: HomeCheckpointsOptions): HomeCheckp
     extension: checkpointsExtension(settings, agents),
     open: load,
     forAgent: (cwd, sessionId) => {
-      const agent = new RecordedAgent(options, { cwd, load, prepared })
+      const agent = new RecordedAgent(options, { cwd, sessionId, load, prepared })
       if (sessionId === undefined) return agent
       agents.set(sessionId, agent)
       const close = () => {
@@ -128,9 +129,10 @@ class RecordedAgent implements AgentCheckpoints {
   readonly #cwd: string
   readonly #runs = new Map<string, string>()
   #recorder: Promise<TurnRecorder> | null = null
+  readonly #sessionId: string | undefined
+  #remote: Promise<RemoteKeeper> | null = null
   readonly #prepared: Set<string>
   readonly #closing = new AbortController()
-  #hasNotified = false
   /** Runs whose end is being told to the recorder. */
   #ending: Promise<unknown> = Promise.resolve()
 
@@ -138,12 +140,14 @@ class RecordedAgent implements AgentCheckpoints {
     options: HomeCheckpointsOptions,
     about: {
       readonly cwd: string
+      readonly sessionId: string | undefined
       readonly load: () => Promise<Loaded>
       /** Folders that an agent of this home has read beforehand, or is reading; once is enough for all of them. */
       readonly prepared: Set<string>
     },
   ) {
-    const { cwd, load, prepared } = about
+    const { cwd, sessionId, load, prepared } = about
+    this.#sessionId = sessionId
     this.#prepared = prepared
     this.#options = options
     this.#load = load
@@ -156,6 +160,7 @@ class RecordedAgent implements AgentCheckpoints {
           rootOf,
           runOf: (sessionId) => this.#runOf(sessionId),
           adopt: (root, runId) => recorder.adopt(root, runId),
+          remote: () => this.#openRemote(),
         }
       },
     }
@@ -173,10 +178,14 @@ class RecordedAgent implements AgentCheckpoints {
   }
 
   async before(event: ActionEvent): Promise<void> {
-    const { action, session, runId, turnSeq, signal } = event
-    if (this.#options.backend !== 'local') this.#tellOfRemote(event)
+    const { action, session, runId, turnSeq, signal, environment } = event
     if (!mayChangeFiles(action)) return
     const notice = (text: string) => event.notice(text)
+    if (environment && environment.backend !== 'local') {
+      const permit = (own: Action) => event.permit(own, { mayAsk: false })
+      await (await this.#openRemote())?.before(action, { runId, environment, signal, permit, notice })
+      return
+    }
     await (await this.#open()).before(action, { sessionId: session.id, runId, turnSeq, signal, notice })
   }
 
@@ -218,13 +227,19 @@ class RecordedAgent implements AgentCheckpoints {
       })
   }
 
-  #tellOfRemote(event: ActionEvent): void {
-    if (this.#hasNotified || !mayChangeFiles(event.action)) return
-    this.#hasNotified = true
-    const { backend } = this.#options
-    event.notice(
-      `No checkpoints are kept of files in the ${backend} environment: what changes there cannot be rolled back. Use git there.`,
-    )
+  /** What keeps files of another machine; `null` for an agent without a session. */
+  async #openRemote(): Promise<RemoteKeeper | null> {
+    if (this.#sessionId === undefined) return null
+    const { directory, settings, clock, logger } = this.#options
+    const sessionId = this.#sessionId
+    this.#remote ??= this.#load().then(({ module }) => {
+      const remote = `${directory}-remote`
+      if (settings.auto_prune)
+        module.pruneRemote(remote, { retentionDays: settings.retention_days, nowMs: clock.now() })
+      const maxFileBytes = settings.max_file_size_mb * MIB
+      return new module.RemoteKeeper({ directory: remote, sessionId, maxFileBytes, clock, logger })
+    })
+    return this.#remote
   }
 
   async #after(sessionId: string, runId: string): Promise<void> {

@@ -56,7 +56,13 @@ async function setUp(files: readonly string[], answer: 'once' | 'deny', before =
     environment: { backend: 'local', cwd: () => root, resolve: (path: string) => join(root, path) },
   } as unknown as ToolContext
   const tool = createRestoreTool({
-    checkpoints: async () => ({ checkpoints, rootOf: () => root, runOf: async () => null, adopt: () => undefined }),
+    checkpoints: async () => ({
+      checkpoints,
+      rootOf: () => root,
+      runOf: async () => null,
+      adopt: () => undefined,
+      remote: async () => null,
+    }),
   })
   const restore = (paths?: readonly string[]) =>
     tool.execute({ checkpoint: 'kept', force: false, ...(paths ? { paths: [...paths] } : {}) }, context)

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
+import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
 import { changesLifecycle, surfaceOf } from '@hermes/safety'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Checkpoints } from '../checkpoints.js'
 import type { Checkpoint } from '../records/record.js'
+import type { RemoteKeeper } from '../remote/remote-keeper.js'
 import { reportLines } from '../restore/report-lines.js'
 import type { RestoreReport } from '../restore/restore-workspace.js'
 import { insideRoot } from '../restore/restore-workspace.js'
@@ -47,6 +49,10 @@ export const createRestoreTool = (services: CheckpointsToolServices) =>
 
 async function restore(services: CheckpointsToolServices, args: Args, context: ToolContext): Promise<ToolResult> {
   const opened = await services.checkpoints()
+  if (context.environment.backend !== 'local') {
+    const keeper = await opened.remote()
+    if (keeper) return restoreRemote(keeper, args, context)
+  }
   const root = workspaceOf(context, opened)
   const { checkpoints } = opened
   if (!args.checkpoint) return list(checkpoints.list(root))
@@ -67,6 +73,35 @@ async function restore(services: CheckpointsToolServices, args: Args, context: T
     data: toData(report),
     text: reportLines(report, 'To replace those too, the user has to want it: restore with force.').join('\n'),
   }
+}
+
+/** The same on another machine, where what file tools changed and what git tracks is kept. */
+async function restoreRemote(keeper: RemoteKeeper, args: Args, context: ToolContext): Promise<ToolResult> {
+  const { environment, signal, sessionId } = context
+  const { backend } = environment
+  if (!args.checkpoint) {
+    const lines = keeper
+      .list()
+      .slice(-SHOWN)
+      .toReversed()
+      .map(({ number, atMs, reason }) => `${number}  ${new Date(atMs).toISOString()}  ${reason}`)
+    return lines.length === 0 ? `Nothing is kept of files in the ${backend} environment yet.` : lines.join('\n')
+  }
+  if (args.paths?.length)
+    return { text: `Single files cannot be restored in the ${backend} environment.`, isError: true }
+  const permit = (action: Action) => context.permit(action)
+  const run = { runId: `restore in ${sessionId}`, environment, signal, permit, notice: () => undefined }
+  const { restored, removed, git, failed, undo } = await keeper.restore(args.checkpoint, run)
+  const named = (word: string, paths: readonly string[]) => (paths.length === 0 ? [] : [`${word}: ${paths.join(', ')}`])
+  const lines = [
+    `Back at checkpoint ${args.checkpoint}.`,
+    ...(git === null ? [] : [`Files that git tracks in ${git} are as they were; new files are still there.`]),
+    ...named('Restored', restored),
+    ...named('Removed', removed),
+    ...failed.map(({ path, why }) => `Left as it is: ${path} – ${why}`),
+    `The state before is checkpoint ${undo}.`,
+  ]
+  return { text: lines.join('\n'), isError: failed.length > 0 }
 }
 
 function toData({ target, undo, restored, removed, merged, edited, conflicts, unavailable }: RestoreReport) {

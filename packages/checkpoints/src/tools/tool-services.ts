@@ -1,4 +1,5 @@
 import type { Checkpoints } from '../checkpoints.js'
+import type { RemoteKeeper } from '../remote/remote-keeper.js'
 
 /** What the tools of this package need of a home. */
 export interface CheckpointsToolServices {
@@ -15,4 +16,6 @@ export interface OpenedCheckpoints {
   runOf(sessionId: string): Promise<{ readonly runId: string; readonly turnSeq: number | null } | null>
   /** Notes that a checkpoint was taken for a run. */
   adopt(root: string, runId: string): void
+  /** What keeps files of another machine; `null` for an agent without a session. */
+  remote(): Promise<RemoteKeeper | null>
 }

@@ -9,7 +9,7 @@ import type { OpenedCheckpoints } from './tool-services.js'
 export function workspaceOf({ environment }: ToolContext, { rootOf }: OpenedCheckpoints): string {
   if (environment.backend !== 'local') {
     throw new HermesError(
-      `Checkpoints are kept of folders on this machine, not of the ${environment.backend} environment. Use git there.`,
+      `Checkpoints by name are kept of folders on this machine, not of the ${environment.backend} environment. Use git there; restore takes back what a run changed.`,
       { code: 'checkpoint.not_local', details: { backend: environment.backend } },
     )
   }
