@@ -210,6 +210,22 @@ export interface EnvironmentProbe {
   readonly shell: string
 }
 
+/** A file that is another one than it was, or came. Texts are `null` where there was none, or it is too large to be kept. */
+export interface FileChange {
+  /** Absolute. */
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** Files as they were at one time. */
+export interface RememberedFiles {
+  /** Those that changed or came since. */
+  changes(): readonly FileChange[]
+  /** Makes a file what it was; `false` where that cannot be done. Takes no permit: it only undoes what had none. */
+  putBack(path: string): boolean
+}
+
 /**
  * Where commands run and files live: this machine, a container, a host behind ssh. One per agent: the shell's directory and
  * exported variables persist from one `exec` to the next. Missing files are `null`, not exceptions; other failures throw
@@ -298,6 +314,16 @@ export interface Environment {
    * the files of this machine. @throws HermesError `environment.*`.
    */
   readonly keepText?: ((text: string) => Promise<string>) | undefined
+  /**
+   * Remembers files of the workspace, at most 500 of 1 MiB each, for what a command may do to them. `path` is from the root of the workspace,
+   * with slashes; only folders that `enters` names are looked into. Missing where it would take as long as a command.
+   */
+  readonly rememberFiles?:
+    | ((selection: {
+        readonly holds: (path: string) => boolean
+        readonly enters: (folder: string) => boolean
+      }) => RememberedFiles)
+    | undefined
   /** How commands here can become root; missing where `sudo` cannot be given a password. */
   readonly sudo?: SudoAccess | undefined
   /** Background processes by id, the running ones and those that ended in the last half hour. */

@@ -5,7 +5,7 @@ import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
 import { looksAlone, onlyLooks } from '@hermes/safety'
-import { cleanOutput } from '@hermes/sandbox'
+import { cleanOutput, watchLaterFiles } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import type { ToolSettings } from './settings.js'
@@ -160,6 +160,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   const before = context.environment.cwd()
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
   const ended = new AbortController()
+  const later = watchLaterFiles(args.command, context, { outside })
   const result = await context.environment
     .exec(permit, args.command, {
       ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
@@ -174,10 +175,12 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
       ...yieldTo(context.steered, settings.clock, ended.signal),
     })
     .finally(() => ended.abort())
+  const laterNotes = await later.settle()
   if (result.process) return yielded(result, context)
   const at = { timeoutMs, before, after: context.environment.cwd() }
   const more = sudoOutcome(args.command, result, password, context)
   const notes = [
+    ...laterNotes,
     ...more.notes,
     ...withheldNotes(args.command, context),
     ...(outside ? [] : notesOf(result, args, context)),
@@ -194,6 +197,7 @@ async function runOnPty(
 ): Promise<ToolResult> {
   const outside = runsOutside(args, context.environment)
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
+  const later = watchLaterFiles(args.command, context, { outside })
   const { process, note } = await spawn(args, context, password)
   if (note) process.closeInput()
   const startedAtMs = process.info().startedAtMs
@@ -218,7 +222,12 @@ async function runOnPty(
     cwd,
   }
   const { notes, data } = sudoOutcome(args.command, result, password, context)
-  const all = [...notes, ...withheldNotes(args.command, context), ...(outside ? [] : notesOf(result, args, context))]
+  const all = [
+    ...(await later.settle()),
+    ...notes,
+    ...withheldNotes(args.command, context),
+    ...(outside ? [] : notesOf(result, args, context)),
+  ]
   return report(args, result, { timeoutMs, before: cwd, after: cwd, notes: all, data })
 }
 

@@ -86,6 +86,40 @@ export function surfaceOf(path: string): Surface | null {
   return found ? { by: found.by, does: found.does } : null
 }
 
+/** Folders of a project in which such files lie, with those around them. Hooks that `husky` makes anew each time call others that count. */
+const SURFACE_FOLDERS =
+  /^(?:\.(?:claude|codex|cursor|windsurf|gemini|continue|kiro|roo|amazonq|junie|agents|opencode|hermes|clinerules|roorules|rules|vscode|idea|zed|devcontainer|githooks|gitlab|circleci|woodpecker|buildkite|ci|tekton|cargo|bundle|mvn|skills)(?:\/.+)?|\.husky(?:\/(?!_(?:\/|$)).+)?|\.git(?:\/(?:hooks|info))?|\.(?:github|forgejo|gitea)(?:\/(?:workflows|actions|instructions|prompts|chatmodes|agents)(?:\/.+)?)?|skills(?:\/.+)?|\.yarn(?:\/(?:plugins|releases))?|gradle(?:\/wrapper)?)$/i
+
+/** Whether a folder, from the root of a project with slashes, may hold files that something takes up later. */
+export function mayHoldSurfaces(folder: string): boolean {
+  return SURFACE_FOLDERS.test(folder)
+}
+
+/** Settings of git that name programs, or where programs and further settings are. */
+const PROGRAM_SETTING =
+  /^\s*(?:hookspath|fsmonitor|sshcommand|\w*pager|\w*editor|askpass|helper|command|cmd|textconv|clean|smudge|process|driver|external|insteadof|pushinsteadof|path|gitproxy|program|uploadpack|receivepack|proxy|update|templatedir|attributesfile)\s*=/i
+/** Written by `husky` whenever a project is installed. */
+const OF_HUSKY = /^\s*hookspath\s*=\s*\.husky(?:\/_)?\s*$/i
+
+/** Whether settings of git name other programs than before. */
+export function changesGitPrograms(before: string, after: string): boolean {
+  return programSettings(before) !== programSettings(after)
+}
+
+function programSettings(text: string): string {
+  let section = ''
+  return text
+    .split('\n')
+    .filter((line) => {
+      // A setting may stand behind the name of its section.
+      const [header = '', name = ''] = /^\s*\[([^\]]*)\]/.exec(line) ?? []
+      if (header !== '') section = name
+      const setting = line.slice(header.length)
+      return !OF_HUSKY.test(setting) && (/^\s*(?:alias|include)/i.test(section) || PROGRAM_SETTING.test(setting))
+    })
+    .join('\n')
+}
+
 /** Scripts that npm and its kin run by themselves. */
 const LIFECYCLE = Object.freeze([
   ...['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish', 'prepublishOnly'],

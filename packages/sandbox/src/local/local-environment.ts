@@ -42,6 +42,7 @@ import { readBytes } from './local-read.js'
 import type { LoginOptions } from './login-shell.js'
 import { currentUser, describeSystem } from './probe.js'
 import { isPtyInstalled, type PtyModule } from './pty.js'
+import { rememberFiles } from './remembered-files.js'
 
 const TEMPORARY = ['/tmp', '/var/tmp']
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -347,6 +348,8 @@ class LocalEnvironment implements Environment {
     this.#requireOpen()
     return program
   }
+
+  readonly rememberFiles: NonNullable<Environment['rememberFiles']> = (selection) => rememberFiles(this.root, selection)
 
   processes(): readonly BackgroundProcess[] {
     return this.#table.list()

@@ -5,6 +5,7 @@ import { type CodeRequest, codeAction } from '../execute-code/code-request.js'
 import type { CodeResult } from '../execute-code/code-result.js'
 import { pythonOnPath } from '../execute-code/language.js'
 import { scriptToolNames } from '../execute-code/program-calls.js'
+import { watchLaterFiles } from '../later-files.js'
 
 const parameters = {
   type: 'object',
@@ -69,7 +70,9 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
         keep: args.keep ?? false,
         reset: args.reset ?? false,
       }
-      return render(await host.run(permit, request))
+      const later = watchLaterFiles(null, context)
+      const result = await host.run(permit, request)
+      return render(result, await later.settle())
     },
   })
 
@@ -105,7 +108,7 @@ function workingFolder(context: ToolContext, host: CodeHost): string {
   }
 }
 
-function render(result: CodeResult): ToolResult {
+function render(result: CodeResult, notes: readonly string[]): ToolResult {
   const { status, output, errors, toolCallsMade, durationMs, fullOutputPath, note } = result
   const seconds = durationMs / 1000
   const data = {
@@ -121,6 +124,7 @@ function render(result: CodeResult): ToolResult {
   const lines = [
     output.trimEnd(),
     errors.trimEnd(),
+    ...notes,
     ...(fullOutputPath === null ? [] : [`[all of the output: ${fullOutputPath}]`]),
     `[${facts.join(' · ')}]${note === null ? '' : ` ${note}`}`,
   ]

@@ -1,0 +1,110 @@
+// Programs that write what runs or instructs later: nobody sees it in the words of the command.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import type { Action } from '@hermes/contracts/policy'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
+import { createTerminalTool } from '../index.js'
+
+let cwd: string
+let requested: string[]
+let run: (command: string) => Promise<string>
+let answer: 'yes' | 'no'
+
+const put = (path: string, text: string) => {
+  mkdirSync(join(cwd, path, '..'), { recursive: true })
+  writeFileSync(join(cwd, path), text)
+}
+const textOf = (path: string) => readFileSync(join(cwd, path), 'utf8')
+
+beforeEach(async () => {
+  const { environment } = await temporaryEnvironment({ env: { PATH: process.env['PATH'] ?? '' } })
+  cwd = environment.root!
+  requested = []
+  answer = 'no'
+  const context = createToolContext({ environment })
+  const permit = async (action: Action) => {
+    if (action.type === 'write') {
+      requested.push(action.path.slice(cwd.length + 1))
+      if (answer === 'no') throw new HermesError('Not permitted (runs-later): no', { code: 'policy.denied' })
+    }
+    return context.permit(action)
+  }
+  const tool = createTerminalTool()
+  run = async (command) => (await call(tool, { command }, { ...context, permit })).text
+})
+
+/** A program whose name says nothing of what it writes. */
+const write = (files: Readonly<Record<string, string>>) => {
+  const lines = Object.entries(files).map(
+    ([path, text]) => `mkdir -p "$(dirname ${path})"; printf '%b' ${JSON.stringify(text)} > ${path}`,
+  )
+  put('gen.sh', lines.join('\n'))
+  return 'bash gen.sh'
+}
+
+describe('what a program changes of what runs later', () => {
+  it('asks once for each file, and is put back when that is not permitted', async () => {
+    put('AGENTS.md', 'old\n')
+    const text = await run(`${write({ 'AGENTS.md': 'EVIL', '.husky/pre-commit': 'EVIL', 'src/a.ts': 'x' })}; echo done`)
+    expect(requested.toSorted()).toEqual(['.husky/pre-commit', 'AGENTS.md'])
+    expect([textOf('AGENTS.md'), existsSync(join(cwd, '.husky/pre-commit')), textOf('src/a.ts')]).toEqual([
+      'old\n',
+      false,
+      'x',
+    ])
+    expect(text).toMatch(
+      /^done\n(?:\[A program changed \S+, which runs or instructs later\. That is not permitted: it is as it was before\.\]\s*){2}$/,
+    )
+  })
+
+  it('stays when it is permitted', async () => {
+    answer = 'yes'
+    expect(await run(`${write({ 'CLAUDE.md': 'new' })}; echo done`)).toBe('done')
+    expect([requested, textOf('CLAUDE.md')]).toEqual([['CLAUDE.md'], 'new'])
+  })
+
+  it('asks for links that lead there, and puts them back as links', async () => {
+    put('notes.md', 'x')
+    symlinkSync('notes.md', join(cwd, 'CLAUDE.md'))
+    put('gen.sh', 'ln -sf evil.md CLAUDE.md; ln -s evil .vscode')
+    await run('bash gen.sh')
+    expect(requested.toSorted()).toEqual(['.vscode', 'CLAUDE.md'])
+    expect([readlinkSync(join(cwd, 'CLAUDE.md')), existsSync(join(cwd, '.vscode'))]).toEqual(['notes.md', false])
+  })
+
+  it('asks nothing for what the words of the command say: the policy has asked for that', async () => {
+    await run('echo x > CLAUDE.md')
+    expect([requested, textOf('CLAUDE.md')]).toEqual([[], 'x\n'])
+  })
+
+  it('asks nothing for everyday work', async () => {
+    execFileSync('git', ['init', '-q', '-b', 'main'], { cwd })
+    put('AGENTS.md', 'one\n')
+    put('package.json', '{"name":"x","scripts":{"test":"true"}}')
+    const git = 'git -c user.name=a -c user.email=a@b'
+    await run(`git add -A && ${git} commit -qm one && git checkout -qb other && git config user.name ada`)
+    put('AGENTS.md', 'two\n')
+    await run(`${git} commit -qam two && git checkout -q main`)
+    expect(textOf('AGENTS.md')).toBe('one\n')
+    await run(write({ 'package.json': '{"name":"x","version":"2","scripts":{"test":"true","build":"tsc"}}' }))
+    await run('git remote add origin https://example.com/x.git; git config core.hooksPath .husky/_; bash gen.sh')
+    await run(write({ '.husky/_/pre-commit': 'x', '.gitignore': 'x', 'docs/README.md': 'x', '.vscode/.keep': 'x' }))
+    expect(requested).toEqual([])
+  })
+
+  it.each([
+    ['a script that npm runs by itself', { 'package.json': '{"name":"x","scripts":{"postinstall":"node e.js"}}' }],
+    ['a hook of git', { '.git/hooks/post-merge': 'EVIL' }],
+    ['another folder of hooks', { '.git/config': '[core]\n\thooksPath = /tmp/evil\n' }],
+    ['a folder of hooks behind the name of its section', { '.git/config': '[core] hooksPath = /tmp/evil\n' }],
+    ['an alias of git', { '.git/config': '[alias]\n\tst = !evil\n' }],
+    ['tasks of an editor', { '.vscode/tasks.json': 'EVIL' }],
+  ])('asks for %s', async (_title, files) => {
+    execFileSync('git', ['init', '-q'], { cwd })
+    await run(write(files))
+    expect(requested).toEqual(Object.keys(files))
+  })
+})
