@@ -6,7 +6,7 @@ import type { ToolContext } from '@hermes/contracts/tool'
 import {
   changesGitPrograms,
   changesLifecycle,
-  mayHoldSurfaces,
+  mayHoldLaterFiles,
   onlyLooks,
   programsRun,
   surfaceOf,
@@ -38,7 +38,7 @@ export function watchLaterFiles(
   const cwd = context.environment.cwd()
   const remembered = rememberFiles({
     holds: (path) => (surfaceOf(path) !== null && !path.endsWith('.sample')) || path === 'package.json',
-    enters: mayHoldSurfaces,
+    enters: mayHoldLaterFiles,
   })
   return {
     async settle() {

@@ -87,12 +87,12 @@ export function surfaceOf(path: string): Surface | null {
 }
 
 /** Folders of a project in which such files lie, with those around them. Hooks that `husky` makes anew each time call others that count. */
-const SURFACE_FOLDERS =
+const LATER_FOLDERS =
   /^(?:\.(?:claude|codex|cursor|windsurf|gemini|continue|kiro|roo|amazonq|junie|agents|opencode|hermes|clinerules|roorules|rules|vscode|idea|zed|devcontainer|githooks|gitlab|circleci|woodpecker|buildkite|ci|tekton|cargo|bundle|mvn|skills)(?:\/.+)?|\.husky(?:\/(?!_(?:\/|$)).+)?|\.git(?:\/(?:hooks|info))?|\.(?:github|forgejo|gitea)(?:\/(?:workflows|actions|instructions|prompts|chatmodes|agents)(?:\/.+)?)?|skills(?:\/.+)?|\.yarn(?:\/(?:plugins|releases))?|gradle(?:\/wrapper)?)$/i
 
 /** Whether a folder, from the root of a project with slashes, may hold files that something takes up later. */
-export function mayHoldSurfaces(folder: string): boolean {
-  return SURFACE_FOLDERS.test(folder)
+export function mayHoldLaterFiles(folder: string): boolean {
+  return LATER_FOLDERS.test(folder)
 }
 
 /** Settings of git that name programs, or where programs and further settings are. */
