@@ -31,6 +31,8 @@ function readField(field: Field, value: unknown, path: Path, context: CheckConte
   switch (field.type) {
     case 'text':
       return readText(value, path, context)
+    case 'name':
+      return typeof value === 'string' ? value : undefined
     case 'number':
       return readNumber(value, field.min, field.max)
     case 'share':
@@ -164,6 +166,8 @@ export function expectedOf(field: Field): string {
   switch (field.type) {
     case 'text':
       return 'a text'
+    case 'name':
+      return 'a name'
     case 'number':
       return field.max === undefined
         ? `a whole number of at least ${field.min}`

@@ -43,7 +43,7 @@ export async function setConfigValue(options: {
 /**
  * Changes a list of `config.yaml`, atomically and with mode 0600; comments, order and the items that stay are left as they are.
  * References such as `${NAME}` are given as they are written.
- * @throws HermesError `config.broken` (with file, line and column), `files.not_writable`, `config.unreadable`
+ * @throws HermesError `config.unknown_key`, `config.broken` (with file, line and column), `files.not_writable`, `config.unreadable`
  */
 export async function changeConfigList(options: {
   readonly home: string
@@ -53,6 +53,7 @@ export async function changeConfigList(options: {
   const { home, key, change } = options
   const path = keyPath(key)
   const text = await readSound(home)
+  await checkKey(path, text)
   const edited = await editYaml(text, (edit) => {
     const items = edit.get(path)
     openWay(edit, path)

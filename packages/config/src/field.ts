@@ -1,6 +1,8 @@
 /** What one key of `config.yaml` may hold. */
 export type Field =
   | { readonly type: 'text'; readonly default?: string }
+  /** A text; a number is a mistake. */
+  | { readonly type: 'name'; readonly default?: string }
   | { readonly type: 'number'; readonly min: number; readonly max?: number; readonly default?: number }
   /** A number above 0 and at most 1. */
   | { readonly type: 'share'; readonly default?: number }

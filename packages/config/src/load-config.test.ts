@@ -54,7 +54,7 @@ describe('loadConfig', () => {
         people: {},
         groups: { memory: 'own' },
         custom_toolsets: {},
-        tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5, listing_max_tokens: 0 } },
+        tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5 } },
         agent: {
           max_turns: 90,
           api_max_retries: 3,
@@ -90,7 +90,6 @@ describe('loadConfig', () => {
           docker_shm_size: '1g',
           singularity_image: 'docker://nikolaik/python-nodejs:python3.11-nodejs20',
           modal_image: 'nikolaik/python-nodejs:python3.11-nodejs20',
-          modal_mode: 'auto',
           daytona_image: 'nikolaik/python-nodejs:python3.11-nodejs20',
           vercel_runtime: 'node24',
           container_cpu: 1,
@@ -219,8 +218,8 @@ describe('loadConfig', () => {
   })
 
   it('keeps the digits of a number where a text is wanted', async () => {
-    await write('model: {api_key: 0012, default: 4.10}\n')
-    expect((await load()).config.model).toEqual({ api_key: '0012', default: '4.10' })
+    await write('model: {api_key: 0012, base_url: 4.10}\n')
+    expect((await load()).config.model).toEqual({ api_key: '0012', base_url: '4.10' })
   })
 
   it('names file, line, column, what is wanted and what is there', async () => {
@@ -230,7 +229,7 @@ describe('loadConfig', () => {
     expect(config.model).toEqual({})
     expect(problems).toEqual([
       {
-        message: `${file}:4:5: model.default must be a text, found a list. Its other values are used; nothing was overwritten.`,
+        message: `${file}:4:5: model.default must be a name, found a list. Its other values are used; nothing was overwritten.`,
         file,
         line: 4,
         column: 5,
@@ -341,16 +340,33 @@ describe('checkConfig', () => {
 
   it('reads how keys are chosen and how to log in, and names a strategy that does not exist', async () => {
     await write(
-      'credential_pool_strategies: {openai: round-robin, zai: quota_aware}\nproviders: {lab: {oauth: {client_id: 12}}}\n',
+      'credential_pool_strategies: {openai: round-robin, zai: least-used}\nproviders: {lab: {oauth: {client_id: 12}}}\n',
     )
     const { config, problems } = await load()
-    expect(config.credential_pool_strategies).toEqual({ openai: 'round_robin', zai: 'fill_first' })
+    expect(config.credential_pool_strategies).toEqual({ openai: 'round_robin', zai: 'least_used' })
     expect(config.providers['lab']).toMatchObject({ oauth: { client_id: '12' } })
     expect(problems).toEqual([])
-    await write('credential_pool_strategies: {openai: best}\n')
+    await write('credential_pool_strategies: {openai: quota_aware}\n')
     expect((await load()).problems[0]?.message).toContain(
-      'credential_pool_strategies.openai must be one of fill_first, round_robin, least_used, random, found the text "best".',
+      'credential_pool_strategies.openai must be one of fill_first, round_robin, least_used, random, found the text "quota_aware".',
     )
+  })
+
+  it('takes no number for the name of a model or a provider, and names platforms that are not there', async () => {
+    await write('model: 7\ndelegation: {model: 8, provider: 9}\n')
+    expect((await load()).problems.map(({ message }) => message.replace(/ (?:Until|Settings|The).*/, ''))).toEqual([
+      expect.stringContaining(':1:8: model must be a name, found 7.'),
+      `${file}:2:21: delegation.model must be a name, found 8.`,
+      `${file}:2:34: delegation.provider must be a name, found 9.`,
+    ])
+    await write('model: "7"\nplatform_toolsets: {discord: [todo], telegran: [todo]}\nplatform_hints: {slack: Rhyme.}\n')
+    const { config, problems } = await load()
+    expect([config.model, problems]).toEqual([{ default: '7' }, []])
+    expect((await checkConfig({ home, env: {} })).map(({ message }) => message)).toEqual([
+      `${file}:2:21: platform_toolsets.discord is not a known key; it has no effect.`,
+      `${file}:2:38: platform_toolsets.telegran is not a known key. Did you mean platform_toolsets.telegram?`,
+      `${file}:3:18: platform_hints.slack is not a known key; it has no effect.`,
+    ])
   })
 
   it('names providers, toolsets and wires that do not exist, and what was likely meant', async () => {

@@ -4,11 +4,14 @@ import {
   effort,
   flag,
   map,
+  name,
   oneOf,
   record,
   seconds,
   section,
   share,
+  someSection,
+  someTexts,
   temperature,
   text,
   texts,
@@ -18,6 +21,13 @@ import { MODELS } from './models.js'
 import { PLATFORMS } from './platforms.js'
 import { TERMINAL } from './terminal.js'
 
+/** Where sessions speak. */
+const SURFACES = ['cli', 'oneshot', 'acp', 'api', 'gateway', 'mcp', 'cron', 'embedded', 'telegram'] as const
+
+function bySurface<Value>(value: Value): Record<(typeof SURFACES)[number], Value> {
+  return Object.fromEntries(SURFACES.map((name) => [name, value])) as never
+}
+
 const UNATTENDED = ['deny', 'park', 'approve'] as const
 
 /** Every key that Hermes reads from `config.yaml`. */
@@ -26,9 +36,7 @@ export const CONFIG = section({
   toolsets: texts(['hermes-cli']).describe(
     'Default `[hermes-cli]`, which stands for the set of the platform: `hermes-acp` in editors, `hermes-telegram` there.',
   ),
-  platform_toolsets: record(texts()).describe(
-    'In place of `toolsets`, by platform: `cli`, `acp`, `gateway`, `telegram` …',
-  ),
+  platform_toolsets: section(bySurface(someTexts())).describe('In place of `toolsets`, by where a session speaks.'),
   custom_toolsets: record(texts()).describe("Toolsets of one's own: names of tools and of other toolsets."),
   extensions: texts().describe(
     'Modules below `extensions/` of the home, each with an extension as its default export. Read once, when a program starts.',
@@ -41,7 +49,6 @@ export const CONFIG = section({
       always: texts().describe('Toolsets and tools that are defined whole although they are deferred.'),
       // Of a window of 200,000 tokens, whatever the model: what a session sends must not depend on who answers.
       threshold_pct: whole(0, 100)(5).describe('Per cent of a window of 200,000 tokens, 0 to 100.'),
-      listing_max_tokens: whole(0)(0).describe('Of older versions; without effect: single tools are not listed.'),
     }),
   }),
   agent: section({
@@ -91,8 +98,8 @@ export const CONFIG = section({
     ),
   }),
   delegation: section({
-    model: text().describe('Default: the model of the agent that delegates.'),
-    provider: text(),
+    model: name().describe('Default: the model of the agent that delegates.'),
+    provider: name(),
     base_url: text(),
     reasoning_effort: effort().describe('Default: that of the agent that delegates.'),
     temperature: temperature().describe('Default: that of the agent that delegates.'),
@@ -286,17 +293,9 @@ export const CONFIG = section({
     )('own').describe("What a group's sessions are shown: what the group had kept, or the owner's memory too."),
   }),
   context_file_max_chars: whole(1)(20_000),
-  platform_hints: record(
-    section(
-      {
-        append: text(),
-        replace: text(),
-      },
-      { shorthand: 'append' },
-    ),
-  ).describe(
-    'What the system text says of how an agent speaks, by surface (`cli`, `oneshot`, `acp`, `gateway` …): more, or instead.',
-  ),
+  platform_hints: section(
+    bySurface(someSection({ append: text(), replace: text() }, { shorthand: 'append' })),
+  ).describe('What the system text says of how an agent speaks, by where it speaks: more, or instead.'),
   timezone: text('').describe("IANA name; empty for the machine's."),
   display: section({
     busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),

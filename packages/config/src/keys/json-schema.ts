@@ -20,6 +20,8 @@ function writtenAs(kind: Kind): object {
   switch (kind.type) {
     case 'text':
       return { type: ['string', 'number', 'null'] }
+    case 'name':
+      return { type: ['string', 'null'] }
     case 'number':
       return { type: ['integer', 'string', 'null'], pattern: `^\\s*[+-]?\\d|^$|${REFERENCE}` }
     case 'share':

@@ -47,6 +47,9 @@ const digits = (value: unknown) => (typeof value === 'number' ? String(value) : 
 /** A text; a number is taken as it is written. */
 export const text = leaf<string>({ type: 'text' }, digits, z.string({ error: 'a text' }))
 
+/** The name of something; a number is none. */
+export const name = leaf<string>({ type: 'name' }, (value) => value, z.string({ error: 'a name' }))
+
 /** A whole number of at least `min`. */
 export function whole(min: number, max?: number): Leaf<number> {
   const error = max === undefined ? `a whole number of at least ${min}` : `a whole number from ${min} to ${max}`

@@ -6,6 +6,7 @@ import {
   flag,
   list,
   map,
+  name,
   oneOf,
   record,
   seconds,
@@ -26,8 +27,6 @@ const STRATEGIES = {
   'fill-first': 'fill_first',
   'round-robin': 'round_robin',
   'least-used': 'least_used',
-  // Quotas are not asked for beforehand; the first key is then used until its limit.
-  quota_aware: 'fill_first',
 } as const
 
 const oauth = someSection({
@@ -51,8 +50,8 @@ const budget = someSection({
 /** One auxiliary task: who does it, and how long it may take. */
 const auxiliaryTask = someSection({
   enabled: flag(true),
-  provider: text(),
-  model: text(),
+  provider: name(),
+  model: name(),
   base_url: text(),
   api_key: text(),
   key_env: text().describe('The environment variable that holds the key.'),
@@ -69,8 +68,8 @@ const auxiliaryTask = someSection({
 export const MODELS = {
   model: section(
     {
-      default: text(),
-      provider: text(),
+      default: name(),
+      provider: name(),
       base_url: text(),
       api_key: text(),
       key_env: text().describe('The environment variable that holds the key.'),
@@ -95,7 +94,7 @@ export const MODELS = {
       api_key: text(),
       key_env: text().describe('The environment variable that holds the key.'),
       key_envs: someTexts().describe('Further variables with keys, which stand in for the first.'),
-      model: text(),
+      model: name(),
       models: anything().describe(
         'Names of its models, as a list or as a map to `context_length`, `timeout_seconds`, `stale_timeout_seconds` …',
       ),

@@ -50,10 +50,6 @@ export const TERMINAL = section({
     'A file, a folder or an address such as `docker://debian:12`.',
   ),
   modal_image: text('nikolaik/python-nodejs:python3.11-nodejs20'),
-  modal_mode: oneOf(
-    'auto',
-    'direct',
-  )('auto').describe("Sandboxes of Modal are made with a token of one's own, by either word."),
   daytona_image: text('nikolaik/python-nodejs:python3.11-nodejs20').describe('An image, or the name of a snapshot.'),
   vercel_runtime: oneOf('node24', 'node22', 'python3.13')('node24').describe('`node24`, `node22` or `python3.13`.'),
   container_cpu: whole(0)(1).describe('Cores. Default 1; 0 is no limit.'),

@@ -44,7 +44,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
   const { context_length: window } = config.model
   const prompt = buildSystemPrompt({
     ...(named ? { identity: named.text, identitySource: named.path ?? 'SOUL.md' } : {}),
-    ...(platform === null ? {} : { platform, platformHint: config.platform_hints[platform] ?? {} }),
+    ...(platform === null ? {} : { platform, platformHint: hintsOf(config)[platform] ?? {} }),
     environment: probe,
     environmentHint: config.agent.environment_hint,
     model: facts.model,
@@ -121,4 +121,11 @@ async function withinTime({ render }: PromptSection, context: PromptSectionConte
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   return bytes.length <= maxBytes ? text : new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
+}
+
+/** Platforms of others have none of their own in the schema, and may stand in the file all the same. */
+function hintsOf({
+  platform_hints: hints,
+}: Pick<HermesConfig, 'platform_hints'>): Readonly<Record<string, HermesConfig['platform_hints']['cli']>> {
+  return hints
 }

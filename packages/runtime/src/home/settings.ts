@@ -43,7 +43,7 @@ export function toolsetsOf(
   config: Pick<HermesConfig, 'toolsets' | 'platform_toolsets'>,
   platform: string,
 ): readonly string[] {
-  const own = config.platform_toolsets[platform]
+  const own = (config.platform_toolsets as Readonly<Record<string, readonly string[] | undefined>>)[platform]
   return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? platformToolset(platform) : name))
 }
 
