@@ -14,12 +14,12 @@ const READERS = globSync('{packages,apps}/{*,platforms/*}/src/**/*.ts', { cwd: r
   .filter((file) => !NO_READERS.test(file))
   .map((file) => new Set(readFileSync(join(root, file), 'utf8').match(/[A-Za-z_]\w*/g)))
 
-const BY_SURFACE: ReadonlySet<string> = new Set(['platform_toolsets', 'platform_hints'])
+const BY_PLATFORM: ReadonlySet<string> = new Set(['platform_toolsets', 'platform_hints'])
 
 function leaves(field: Field, path: readonly string[]): readonly (readonly string[])[] {
   if (field.type === 'record' && field.of.type === 'section') return leaves(field.of, path)
   // These are looked up by where a session speaks.
-  if (field.type !== 'section' || BY_SURFACE.has(path[0] ?? '')) return [path]
+  if (field.type !== 'section' || BY_PLATFORM.has(path[0] ?? '')) return [path]
   return Object.entries(field.fields).flatMap(([name, inner]) => leaves(inner, [...path, name]))
 }
 

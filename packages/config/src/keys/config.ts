@@ -22,10 +22,10 @@ import { PLATFORMS } from './platforms.js'
 import { TERMINAL } from './terminal.js'
 
 /** Where sessions speak. */
-const SURFACES = ['cli', 'oneshot', 'acp', 'api', 'gateway', 'mcp', 'cron', 'embedded', 'telegram'] as const
+const PLATFORM_NAMES = ['cli', 'oneshot', 'acp', 'api', 'gateway', 'mcp', 'cron', 'embedded', 'telegram'] as const
 
-function bySurface<Value>(value: Value): Record<(typeof SURFACES)[number], Value> {
-  return Object.fromEntries(SURFACES.map((name) => [name, value])) as never
+function byPlatform<Value>(value: Value): Record<(typeof PLATFORM_NAMES)[number], Value> {
+  return Object.fromEntries(PLATFORM_NAMES.map((name) => [name, value])) as never
 }
 
 const UNATTENDED = ['deny', 'park', 'approve'] as const
@@ -36,7 +36,7 @@ export const CONFIG = section({
   toolsets: texts(['hermes-cli']).describe(
     'Default `[hermes-cli]`, which stands for the set of the platform: `hermes-acp` in editors, `hermes-telegram` there.',
   ),
-  platform_toolsets: section(bySurface(someTexts())).describe('In place of `toolsets`, by where a session speaks.'),
+  platform_toolsets: section(byPlatform(someTexts())).describe('In place of `toolsets`, by where a session speaks.'),
   custom_toolsets: record(texts()).describe("Toolsets of one's own: names of tools and of other toolsets."),
   extensions: texts().describe(
     'Modules below `extensions/` of the home, each with an extension as its default export. Read once, when a program starts.',
@@ -294,7 +294,7 @@ export const CONFIG = section({
   }),
   context_file_max_chars: whole(1)(20_000),
   platform_hints: section(
-    bySurface(someSection({ append: text(), replace: text() }, { shorthand: 'append' })),
+    byPlatform(someSection({ append: text(), replace: text() }, { shorthand: 'append' })),
   ).describe('What the system text says of how an agent speaks, by where it speaks: more, or instead.'),
   timezone: text('').describe("IANA name; empty for the machine's."),
   display: section({

@@ -1,5 +1,5 @@
-import { access, constants, stat, statfs } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { type ConfigProblem, checkConfig, homeLayout, loadPermissions, loadSecrets } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
@@ -19,7 +19,7 @@ export async function homeFindings(
   const taken = new Set(extensions.list('config').map(({ item }) => item.key))
   const folder = await homeFolder(home)
   const disk = await diskSpace(home)
-  return [folder, ...(await configuration(home, env, taken)), ...disk, await log(home)]
+  return [folder, ...(await configuration(home, env, taken)), ...(await unusedLogins(home)), ...disk, await log(home)]
 }
 
 async function homeFolder(home: string): Promise<Finding> {
@@ -34,6 +34,18 @@ async function homeFolder(home: string): Promise<Finding> {
   if (!mayWrite) return fail(`Home ${home} cannot be written to: sessions are lost. Run: chmod u+rwx ${home}`)
   if ((found.mode & 0o022) !== 0) return warn(`Others can write to ${home}. Run: chmod 700 ${home}`)
   return ok(`Home ${home}`)
+}
+
+/** A process that nobody watched may have set the file aside. */
+async function unusedLogins(home: string): Promise<readonly Finding[]> {
+  const { auth } = homeLayout(home)
+  const names = await readdir(dirname(auth)).catch(() => [])
+  const kept = names.filter((name) => name.startsWith(`${basename(auth)}.broken-`)).sort()
+  return kept.map((name) =>
+    warn(
+      `${join(dirname(auth), name)} could not be used: add the keys and logins in it with hermes auth add, then delete it.`,
+    ),
+  )
 }
 
 async function configuration(
