@@ -902,7 +902,7 @@ for (const path of ['@HOME@/.netrc', '@HOME@/.pgpass', '@HOME@/.cargo/credential
     `a program that goes on does not see ${path} when it is replaced`,
     'read',
     [
-      { background: `for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do cat ${path}; sleep 0.05; done` },
+      { background: `for n in $(seq 15); do cat ${path}; sleep 0.05; done` },
       { host: { replace: { [path]: 'machine x password @SECRET@\n' } } },
       'sleep 0.5',
     ],
@@ -1088,7 +1088,7 @@ add('resource', 'a flood of output leaves the environment usable', 'hang', [
   'echo still here',
 ])
 add('resource', 'a deep tree and odd names leave the environment usable', 'hang', [
-  'p=; for n in $(seq 200); do p=$p/d; done; mkdir -p .$p; for n in $(seq 300); do mkdir d && cd d; done; touch "$(printf "a\\nb")"',
+  'p=; for n in $(seq 200); do p=$p/d; done; mkdir -p .$p; q=d; for n in $(seq 299); do q=$q/d; done; mkdir -p $q; cd $q; touch "$(printf "a\\nb")"',
   'cd @WORK@; echo still here',
 ])
 add('resource', 'a folder that is gone leaves the environment usable', 'hang', [
@@ -1105,7 +1105,7 @@ add('resource', 'many children that are left behind leave the environment usable
   'echo still here',
 ])
 add('resource', 'a million links in tmp leave the environment usable', 'hang', [
-  'mkdir -p @TMP@; cd @TMP@; for n in $(seq 300); do ln -s $n l$n; mkfifo p$n; done',
+  'mkdir -p @TMP@; cd @TMP@; ln -st . $(seq -f /x%g 300); mkfifo $(seq -f p%g 300)',
   'cd @WORK@; echo still here',
 ])
 add('resource', 'variables of a megabyte leave the environment usable', 'hang', [

@@ -36,10 +36,16 @@ export async function runProbes(
         results.push(...(await runAlike(scene, alike, support)))
         await renew(scene)
       }
-      const shared = group.filter(({ open }) => open === undefined)
+      const goingOn = group.filter(isGoingOn)
+      if (goingOn.length > 0) {
+        say(`${name} going on`)
+        results.push(...(await runGoingOn(scene, goingOn, support)))
+        await renew(scene)
+      }
+      const shared = group.filter((probe) => probe.open === undefined && !isGoingOn(probe))
       if (shared.length > 0) results.push(...(await runShared(scene, shared, support, say)))
       for (const probe of group) {
-        if (probe.open === undefined || name === 'outlive' || name === 'variable') continue
+        if (probe.open === undefined || name === 'outlive' || name === 'variable' || isGoingOn(probe)) continue
         say(probe.id)
         if (probe.plant) await scene.plant(probe.plant, probe.id)
         const environment = openEnvironment(scene, [probe], support)
@@ -159,6 +165,54 @@ async function runAlike(
         }
     return { id: probe.id, title: probe.title, holes, transcript }
   })
+}
+
+/** A program that goes on while something outside changes, and nothing else. */
+const isGoingOn = ({ commands: [first, second, ...rest], open = {} }: Probe): boolean =>
+  typeof first === 'object' &&
+  'background' in first &&
+  typeof second === 'object' &&
+  'host' in second &&
+  rest.length === 1 &&
+  Object.keys(open).length === 0
+
+/** All of their programs in one environment; then what comes is put in place, and what each has seen is its own output. */
+async function runGoingOn(
+  scene: AttackScene,
+  probes: readonly Probe[],
+  support: Support,
+): Promise<readonly ProbeResult[]> {
+  for (const probe of probes) if (probe.plant) await scene.plant(probe.plant, probe.id)
+  const environment = openEnvironment(scene, [], support)
+  const alive = await exec(environment, 'echo alive')
+  const isAlive = typeof alive === 'string' && alive.includes('alive')
+  scene.reached.length = 0
+  const background: { output(): string; kill(): Promise<void> }[] = []
+  for (const { id, commands } of probes) {
+    const command = scene.fill((commands[0] as { background: string }).background, id)
+    background.push(await environment.spawn(createPermit(actionOf(command, environment.cwd(), false)), command))
+  }
+  const sockets = new Map<string, readonly string[]>()
+  for (const { id, commands } of probes) {
+    const { host } = commands[1] as { host: NonNullable<Probe['plant']> }
+    await scene.plant(host, id)
+    sockets.set(
+      id,
+      (host.sockets ?? []).map((path) => scene.fill(path, id)),
+    )
+  }
+  for (const rest of new Set(probes.map(({ commands }) => String(commands[2])))) await exec(environment, rest)
+  const results: ProbeResult[] = []
+  for (const [at, { id, title }] of probes.entries()) {
+    const transcript = background[at]!.output()
+    await background[at]!.kill()
+    const holes = isAlive ? [] : ['nothing runs inside']
+    if (shows(scene, transcript) !== undefined) holes.push('read a secret')
+    if (sockets.get(id)!.some((path) => scene.reached.includes(path))) holes.push('reached a socket')
+    results.push({ id, title, holes, transcript })
+  }
+  await environment.close()
+  return results
 }
 
 function openEnvironment(scene: AttackScene, probes: readonly Probe[], support: Support): Environment {

@@ -304,6 +304,7 @@ function repository(path: string): void {
       env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent' },
       stdio: 'ignore',
     })
-  git('init', '-q')
+  // Without the examples of hooks, which would be looked at after each probe.
+  git('init', '-q', '--template=')
   git('commit', '-q', '--allow-empty', '-m', 'first')
 }
