@@ -5,7 +5,7 @@ import type { AttackScene } from '../isolation/scene.js'
 import { type AttackSession, type Call, type openSession, terminal } from './session.js'
 
 /** A try by tools of a session; `@HOME@` and the like stand for places of its scene. */
-interface ToolTry {
+export interface ToolTry {
   readonly id: string
   /** The line of the list of promises that it is about. */
   readonly line: string
