@@ -5,7 +5,7 @@ import { parseSync } from 'oxc-parser'
 
 /** Names of first parameters that are no text somebody else may have written: short names of our own, and paths, which the system limits. */
 const NO_TEXT =
-  /^(?:path|folder|file|dir|directory|home|cwd|tempDir|outputDir|userHome|root|real|from|target|url|baseUrl|host|id|sessionId|key|apiKey|keyPath|kind|code|name|provider|model|tool|toolName|program|surface|platform|version|extension|section|table|sql|mark|pool|storage|doing|entry|wanted|argument|reason|title)$/
+  /^(?:path|folder|parent|file|dir|directory|home|cwd|tempDir|outputDir|userHome|root|real|from|target|url|baseUrl|host|id|sessionId|key|apiKey|keyPath|kind|code|name|provider|model|tool|toolName|program|surface|platform|version|extension|section|table|sql|mark|pool|storage|doing|entry|wanted|argument|reason|title)$/
 const LITERAL = /\/((?:[^/\\\n[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/[dgimsuvy]*/g
 
 /** Functions that are not fed, and why. */
