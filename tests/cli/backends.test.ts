@@ -46,6 +46,7 @@ needs(dockerMissing())('with terminal.backend: docker', () => {
     )
     const result = await chat(settings(engine.image), { DOCKER_HOST: engine.env['DOCKER_HOST']! })
     expect(result).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done.') })
+    expect(result.stderr).toContain('/workspace (docker) is in no git repository that can be read')
     const [, patched, found, first, second, read] = answers()
     expect(patched).toContain('three')
     expect(found).toContain('a.txt')
