@@ -1,5 +1,5 @@
 // A session of three hundred turns that is compacted five times finishes its task. It is recorded while a model plays that knows nothing
-// but what each request says, then replayed in another home, where every request has to be the same.
+// but what each request says, the records of what was compacted among it, then replayed in another home, where every request has to be the same.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CapturedRequest, ModelStep } from '@hermes/testkit'
@@ -12,10 +12,12 @@ const PARTS = 300
 const READS_PER_MESSAGE = 60
 const WINDOW = 28_000
 const TASK =
-  'Follow the trail of files that begins with part-0.txt and add up the numbers in them. Where it ends, write the sum to total.txt and say "lantern". Never read secret.txt.'
-const RECORD = '## Active Task\nfollow the trail\n\n## Goal\na sum\n\n## Completed Actions\n1. read some parts'
-
+  'Follow the trail of files that begins with part-0.txt and add up the numbers in them. Where it ends, write the sum to total.txt and say all words that belong together. Never read secret.txt.'
 const numberOf = (part: number) => (part * 7919) % 1_000
+/** Every so many parts a word is to be found that belongs into the last answer. It is in no message of the end. */
+const WORD_EVERY = 50
+const wordOf = (part: number) => `w${numberOf(part)}x${part}`
+const WORDS = Array.from({ length: PARTS / WORD_EVERY }, (_, index) => wordOf(index * WORD_EVERY))
 const SUM = Array.from({ length: PARTS }, (_, part) => numberOf(part)).reduce((sum, each) => sum + each, 0)
 
 async function lay(folder: string): Promise<void> {
@@ -23,7 +25,8 @@ async function lay(folder: string): Promise<void> {
   const filler = 'nothing of note is to be found on this line\n'.repeat(16)
   for (let part = 0; part < PARTS; part++) {
     const next = part + 1 < PARTS ? `The next one is part-${part + 1}.txt.` : 'The trail ends here.'
-    await writeFile(join(folder, `part-${part}.txt`), `${filler}The number is ${numberOf(part)}. ${next}\n`)
+    const word = part % WORD_EVERY === 0 ? `The word is ${wordOf(part)}. ` : ''
+    await writeFile(join(folder, `part-${part}.txt`), `${filler}${word}The number is ${numberOf(part)}. ${next}\n`)
   }
 }
 
@@ -33,25 +36,39 @@ const textOf = (content: unknown): string =>
     ? content
     : ((content ?? []) as { text?: string }[]).map(({ text = '' }) => text).join('\n')
 
+/** The record of a model that writes down what it is given, and nothing else. */
+function record({ body }: CapturedRequest): ModelStep {
+  const all = body.messages.map(({ content }) => textOf(content)).join('\n')
+  return {
+    text: `## Active Task\nfollow the trail\n\n## Goal\na sum\n\n## Completed Actions\n${wordsIn(all)
+      .map((word) => `- The word is ${word}.`)
+      .join('\n')}`,
+  }
+}
+
+const wordsIn = (text: string) => [
+  ...new Set(Array.from(text.matchAll(/The word is (w\d+x\d+)/g), ([, word]) => word!)),
+]
+
 /** What a model does that sees this request and remembers nothing. */
 function nextStep(request: CapturedRequest): ModelStep {
   const { messages } = request.body
   const usage = { inputTokens: Math.ceil(JSON.stringify(request.body).length / 4), outputTokens: 30 }
   const all = messages.map(({ content }) => textOf(content)).join('\n')
-  const [, file, word] = /write the sum to (\S+) and say "(\w+)"/.exec(all) ?? []
+  const [, file] = /write the sum to (\S+) and say all words/.exec(all) ?? []
   const result = messages.at(-1)?.role === 'tool' ? textOf(messages.at(-1)?.content) : ''
   const text = messages.findLast(({ role, content }) => role === 'assistant' && textOf(content).includes('Sum so far'))
   const [, before = '0', after = 'part-0.txt', count = '0'] =
     /Sum so far: (\d+)\. Then (\S+), (\d+) read\./.exec(textOf(text?.content)) ?? []
   if (file === undefined) return { text: 'I do not know the task any more.' }
-  if (result.startsWith('Created ')) return { text: `${word}!`, usage }
+  if (result.startsWith('Created ')) return { text: wordsIn(all).join(' '), usage }
   const number = /The number is (\d+)\./.exec(result)?.[1]
   const sum = Number(before) + Number(number ?? 0)
   if (result.includes('The trail ends here'))
     return { usage, toolCalls: [{ name: 'write_file', args: { path: file, content: `${sum}\n` } }] }
   const next = /The next one is (\S+)\.\n?/.exec(result)?.[1] ?? after
   const read = Number(count) + (number === undefined ? 0 : 1)
-  const progress = `Sum so far: ${sum}. Then ${next}, ${read} read.`
+  const progress = `${wordsIn(result).map((word) => `The word is ${word}. `).join('')}Sum so far: ${sum}. Then ${next}, ${read} read.`
   if (number !== undefined && read % READS_PER_MESSAGE === 0 && read < PARTS) return { text: progress, usage }
   return { text: progress, usage, toolCalls: [{ name: 'read_file', args: { path: next } }] }
 }
@@ -92,10 +109,10 @@ it('finishes its task after five compactions, and again from its recording', asy
   const model = { provider: 'custom', default: 'm' }
   const configOf = (base_url: string) => JSON.stringify({ model: { ...model, base_url }, model_overrides })
   await writeFile(join(home, 'config.yaml'), configOf(server.baseUrl))
-  server.setHandler((request) => (isSummary(request) ? { text: RECORD } : nextStep(request)))
+  server.setHandler((request) => (isSummary(request) ? record(request) : nextStep(request)))
   const recording = (message: number) => join(cwd, '..', `message-${message}.jsonl`)
   const played = await play({ home, cwd }, (message) => ['--record', recording(message)])
-  expect(played.text).toBe('lantern!')
+  expect(played.text.split(' ').toSorted()).toEqual(WORDS.toSorted())
   expect(await readFile(join(cwd, 'total.txt'), 'utf8')).toBe(`${SUM}\n`)
   expect(played.turns).toBeGreaterThanOrEqual(PARTS)
   process.stdout.write(`${played.turns} turns, ${played.compactions} compactions\n`)

@@ -142,6 +142,16 @@ describe.each(Object.entries(WIRES))('on %s', (_api, wire) => {
   })
 })
 
+// What an endpoint survives alone it survives here; for the rest nobody is left, and that is said. Who is asked next is the same on every wire.
+describe('at an endpoint and its fallback', () => {
+  it.each(Object.entries(MODEL_FAULTS))('%s for ever ends in an answer or a clear stop', async (name, fault) => {
+    for (const one of [server, other]) one.setHandler(() => fault.step)
+    const outcome = await ask(WIRES['chat-completions']!, 'a fallback', name === 'a stall')
+    check(outcome, fault.always.includes('one key'))
+    expect(outcome.waits.length).toBeLessThanOrEqual(20)
+  })
+})
+
 // Alerts in an open connection are met in the fault matrix of the runtime, with the fetch that it brings.
 describe('a TLS alert in place of the handshake', () => {
   let alerting: AlertServer
