@@ -68,7 +68,9 @@ function nextStep(request: CapturedRequest): ModelStep {
     return { usage, toolCalls: [{ name: 'write_file', args: { path: file, content: `${sum}\n` } }] }
   const next = /The next one is (\S+)\.\n?/.exec(result)?.[1] ?? after
   const read = Number(count) + (number === undefined ? 0 : 1)
-  const progress = `${wordsIn(result).map((word) => `The word is ${word}. `).join('')}Sum so far: ${sum}. Then ${next}, ${read} read.`
+  const progress = `${wordsIn(result)
+    .map((word) => `The word is ${word}. `)
+    .join('')}Sum so far: ${sum}. Then ${next}, ${read} read.`
   if (number !== undefined && read % READS_PER_MESSAGE === 0 && read < PARTS) return { text: progress, usage }
   return { text: progress, usage, toolCalls: [{ name: 'read_file', args: { path: next } }] }
 }

@@ -47,7 +47,7 @@ export const createMemoryTool = ({ memory }: Pick<MemoryToolServices, 'memory'>)
     name: 'memory',
     toolset: 'memory',
     description: `Remember across sessions: two small stores, shown as a session starts. memory: machine, projects, tools, what took effort to find out. user: who they are, preferences, corrections.
-Save unasked what will matter later, above all what the user corrects or prefers; not what is easy to find again, one-off or secret. One short fact per entry; over 80% full, merge or replace first.`,
+Save unasked what will matter later, above all what the user corrects or prefers; not what is easy to find again, one-off or secret. One fact each, not orders; over 80% full, merge or replace first.`,
     parameters,
     available: () => memory !== null,
     effect: 'write',
