@@ -102,6 +102,14 @@ describe('createAgent', () => {
     ])
   })
 
+  it('tells the model which of its arguments did nothing', async () => {
+    const { agent, model } = setUp([{ calls: [['c1', 'look', { n: 2, depth: 3 }]] }, { text: 'Seen.' }])
+    await agent.run('go').result
+    expect(lastText(model.requests[1]!.messages)).toBe(
+      '{"tool":"look","n":2}|[look has no argument "depth"; that was ignored. It takes: n.]',
+    )
+  })
+
   it('tells what the model thinks as it comes', async () => {
     const { agent } = setUp([
       async function* () {

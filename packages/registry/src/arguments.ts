@@ -1,10 +1,16 @@
 import type { Validator } from '@cfworker/json-schema'
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { JsonSchema, StandardSchema, Tool } from '@hermes/contracts/tool'
+import { nameArguments } from './argument-names.js'
 
 /** What a check of arguments came to. */
 type CheckedArguments =
-  | { readonly type: 'valid'; readonly args: unknown }
+  | {
+      readonly type: 'valid'
+      readonly args: unknown
+      /** Names of arguments that the schema knows nothing of, and does not refuse. */
+      readonly unknown: readonly string[]
+    }
   | { readonly type: 'invalid'; readonly message: string }
 
 /** Whether a tool's `parameters` is a Standard Schema rather than plain JSON Schema. */
@@ -70,7 +76,8 @@ export interface ToolParameters {
   readonly whole: JsonSchema
   /**
    * Checks a model's arguments, after changing what is harmless to change: `"5"` for a number, `"true"` for a boolean, JSON text for an
-   * object or array, a number for a string, `null` for a missing optional field. What the schema has a default for is filled in.
+   * object or array, a number for a string, `null` for a missing optional field, another usual spelling of a name. What the schema has a
+   * default for is filled in.
    */
   check(args: JsonObject): Promise<CheckedArguments>
 }
@@ -87,14 +94,16 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
     },
     whole: schema,
     check: async (args) => {
-      const coerced = coerce(args, schema) as JsonObject
-      if (isStandardSchema(parameters)) return checkStandard(parameters, coerced)
+      const named = nameArguments(args, schema)
+      const { unknown } = named
+      const coerced = coerce(named.args, schema) as JsonObject
+      if (isStandardSchema(parameters)) return checkStandard(parameters, coerced, unknown)
       if (!validator) {
         const { Validator } = await import('@cfworker/json-schema')
         validator = new Validator(schema as object, '2020-12', false)
       }
       const result = validator.validate(coerced)
-      if (result.valid) return { type: 'valid', args: coerced }
+      if (result.valid) return { type: 'valid', args: coerced, unknown }
       const leaves = result.errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
       const lines = leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim())
       return { type: 'invalid', message: lines.join('; ') }
@@ -102,9 +111,13 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
   }
 }
 
-async function checkStandard(parameters: StandardSchema, args: JsonObject): Promise<CheckedArguments> {
+async function checkStandard(
+  parameters: StandardSchema,
+  args: JsonObject,
+  unknown: readonly string[],
+): Promise<CheckedArguments> {
   const result = await parameters['~standard'].validate(args)
-  if (!result.issues) return { type: 'valid', args: result.value }
+  if (!result.issues) return { type: 'valid', args: result.value, unknown }
   return { type: 'invalid', message: result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; ') }
 }
 

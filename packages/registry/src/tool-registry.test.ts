@@ -36,6 +36,35 @@ describe('createToolRegistry', () => {
     expect(refused.content[0]).toMatchObject({ text: expect.stringContaining('count') })
   })
 
+  it('takes other spellings of names, and says which arguments did nothing', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { path: { type: 'string' }, content: { type: 'string' }, allow_free_text: { type: 'boolean' } },
+      required: ['path'],
+    }
+    const write = { ...echo, name: 'write', aliases: [], parameters }
+    const registry = createToolRegistry({ tools: [write as never] })
+    const call = (args: JsonObject) => registry.dispatch('write', args, context)
+    expect(await call({ filePath: 'a', new_content: 'x', allow_freetext: 'true' })).toEqual({
+      content: [{ type: 'text', text: '{"path":"a","content":"x","allow_free_text":true}' }],
+      data: { path: 'a', content: 'x', allow_free_text: true },
+      isError: false,
+    })
+    // The name itself counts, and what could be either of two is neither.
+    const both = await call({ path: 'a', file: 'b', contnt: 'x', mode: 3 })
+    expect(both.data).toMatchObject({ path: 'a' })
+    expect(both.content[1]).toEqual({
+      type: 'text',
+      text: '[write has no argument "file", "contnt", "mode"; that was ignored. It takes: path, content, allow_free_text.]',
+    })
+    const twice = { ...write, parameters: { type: 'object', properties: { file: {}, path: {} } } }
+    const unsure = await createToolRegistry({ tools: [twice as never] }).dispatch('write', { filename: 'a' }, context)
+    expect(unsure.content).toHaveLength(2)
+    const open = { ...write, parameters: { ...parameters, additionalProperties: true } }
+    const free = createToolRegistry({ tools: [open as never] })
+    expect((await free.dispatch('write', { path: 'a', mode: 3 }, context)).content).toHaveLength(1)
+  })
+
   it('accepts null for an optional field as absent', async () => {
     const registry = createToolRegistry({ tools: [echo] })
     expect((await registry.dispatch('echo', { count: 1, force: null }, context)).data).toEqual({ count: 1 })

@@ -3,6 +3,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Registration, ToolOptions } from '@hermes/contracts/extension'
 import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult, ToolSource } from '@hermes/contracts/tool'
 import { closest } from 'fastest-levenshtein'
+import { ignoredLine } from './argument-names.js'
 import { toolParameters } from './arguments.js'
 import {
   bridgeDefinitions,
@@ -34,7 +35,13 @@ const AVAILABILITY_TTL_MS = 30_000
 
 /** A call after its tool was found and its arguments were checked; or its result already, when that failed. */
 export type PreparedCall =
-  | { readonly type: 'prepared'; readonly tool: Tool; readonly args: unknown }
+  | {
+      readonly type: 'prepared'
+      readonly tool: Tool
+      readonly args: unknown
+      /** What the result says of arguments that the tool has no use for; absent for nothing. */
+      readonly ignored?: string
+    }
   | { readonly type: 'immediate'; readonly outcome: ToolOutcome }
 
 /** Names of tools, as those that a session may call. */
@@ -471,11 +478,12 @@ class Registry implements ToolRegistry {
       const { tool, args } = prepared
       const result = await tool.execute(args, context)
       const path = this.#keep ? await this.#keepWhole(tool, result, context) : null
-      return toOutcome(
+      const outcome = toOutcome(
         tool.external || this.#outside.has(tool) ? asExternal(result) : result,
         tool.maxResultChars,
         path,
       )
+      return withNote(outcome, prepared.ignored)
     } catch (error) {
       if (context.signal.aborted) throw error
       const line = error instanceof Error ? error.message : String(error)
@@ -510,7 +518,12 @@ async function checked(
   const problem = (line: string): PreparedCall => ({ type: 'immediate', outcome: errorOutcome(line, isOutside) })
   try {
     const result = await parameters.check(args)
-    if (result.type === 'valid') return { type: 'prepared', tool, args: result.args }
+    if (result.type === 'valid') {
+      const { args: named, unknown } = result
+      // What is not ours may take more than it describes.
+      if (unknown.length === 0 || isOutside) return { type: 'prepared', tool, args: named }
+      return { type: 'prepared', tool, args: named, ignored: ignoredLine(tool.name, unknown, parameters.schema) }
+    }
     const now = mayChange ? ` Its parameters are now: ${parametersLine(parameters.schema)}` : ''
     return problem(
       `Invalid arguments for ${tool.name}: ${result.message.replace(/\.$/, '')}. Correct them and call again.${now}`,
@@ -519,6 +532,10 @@ async function checked(
     const line = error instanceof Error ? error.message : String(error)
     return problem(`The parameters of ${tool.name} cannot be checked (${line}). Continue without it.`)
   }
+}
+
+function withNote(outcome: ToolOutcome, note: string | undefined): ToolOutcome {
+  return note === undefined ? outcome : { ...outcome, content: [...outcome.content, { type: 'text', text: note }] }
 }
 
 const SHOWN_SCHEMA_CHARS = 4_000

@@ -46,6 +46,8 @@ interface ReadyCall {
   readonly permits: Permit[]
   /** What extensions changed about it; `null` for nothing. */
   readonly note: string | null
+  /** What the result says of arguments that did nothing. */
+  readonly ignored?: string
   /** Why it does not run; `null` when it does. */
   readonly refused: ToolOutcome | null
 }
@@ -156,7 +158,8 @@ async function permit(context: RunContext, { call, prepared }: PlannedToolCall):
   const { args, note, ask } = gated
   try {
     const permits = await permitsOf(asTool(context, tool), call.id, { tool, args, ask })
-    return { call, tool, args, permits, note, refused: null }
+    const ignored = prepared.ignored === undefined ? {} : { ignored: prepared.ignored }
+    return { call, tool, args, permits, note, ...ignored, refused: null }
   } catch (error) {
     if (error instanceof ParkedApproval || context.signal.aborted) throw error
     return { ...refused, tool, note, refused: errorOutcome(errorLine(error)) }
@@ -210,7 +213,8 @@ interface Executed {
   readonly durationMs: number
 }
 
-async function execute(context: RunContext, { call, tool, args, permits, refused }: ReadyCall): Promise<Executed> {
+async function execute(context: RunContext, ready: ReadyCall): Promise<Executed> {
+  const { call, tool, args, permits, ignored, refused } = ready
   if (tool === null || refused !== null) return { outcome: refused!, durationMs: 0 }
   const startedAtMs = context.clock.now()
   const parked: ParkedApproval[] = []
@@ -221,7 +225,10 @@ async function execute(context: RunContext, { call, tool, args, permits, refused
     })
   const tools = createScriptCalls(context, call.id)
   const running = toolContext(asTool(context, tool), call.id, permits, { tools, ask })
-  const work = context.registry.execute({ type: 'prepared', tool, args }, running)
+  const work = context.registry.execute(
+    { type: 'prepared', tool, args, ...(ignored === undefined ? {} : { ignored }) },
+    running,
+  )
   const outcome = await untilAbort(context.signal, work)
   // The call has no result yet: it is made again when the run is resumed.
   if (parked[0]) throw parked[0]

@@ -203,7 +203,7 @@ describe('a run that goes in circles', () => {
     ['a call that is denied, with arguments that vary', 'terminal', vary, 9, deny],
     ['a tool that is not there', 'ghost', same, 7, undefined],
     ['a tool that is not there, with arguments that vary', 'ghost', vary, 9, undefined],
-    ['arguments that do not fit', 'terminal', () => ({ cmd: 1 }), 9, undefined],
+    ['arguments that do not fit', 'terminal', () => ({ argv: 1 }), 9, undefined],
     ['arguments that are cut off', 'broken', cut, 7, undefined],
   ])('ends soon where nobody watches: %s', async (_, name, args, most, policy) => {
     const model = scriptedModel(Array.from({ length: 91 }, (__, n) => ({ calls: [[`c${n}`, name, args(n)]] as const })))
