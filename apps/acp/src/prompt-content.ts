@@ -44,7 +44,14 @@ function linkText(uri: string, cwd: string): string {
 function resourcePart(resource: EmbeddedResourceResource): UserPart {
   const name = nameOf(resource.uri)
   if ('text' in resource)
-    return { type: 'text', text: `Contents of ${name}:\n\n${clip(resource.text)}`, origin: 'external' }
+    return {
+      ...({ type: 'text', text: `Contents of ${name}:\n\n${clip(resource.text)}`, origin: 'external' } as const),
+      sources: [
+        resource.uri.startsWith('file://')
+          ? { type: 'file', path: name }
+          : { type: 'person', name: `what ${name} holds` },
+      ],
+    }
   if (resource.mimeType?.startsWith('image/'))
     return { type: 'image', mediaType: resource.mimeType, data: resource.blob }
   return { type: 'text', text: `\n[Attached: ${name}, ${resource.mimeType ?? 'binary'}, not shown]\n` }

@@ -120,7 +120,10 @@ function toInput(options: ChatOptions, piped: string | null): RunInput {
   if (piped === null) return options.query
   const content: UserPart[] = [
     { type: 'text', text: options.query },
-    { type: 'text', text: `\nStandard input:\n\n${piped}`, origin: 'external', withFencedInput: true },
+    {
+      ...({ type: 'text', text: `\nStandard input:\n\n${piped}`, origin: 'external', withFencedInput: true } as const),
+      sources: [{ type: 'person', name: 'the standard input' }],
+    },
   ]
   return { content }
 }

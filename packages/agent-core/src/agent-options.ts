@@ -4,7 +4,7 @@ import type { Sampling } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
-import type { Policy, Subject } from '@hermes/contracts/policy'
+import type { FolderTrust, Policy, Subject } from '@hermes/contracts/policy'
 import type { NewOutboxMessage, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { AskPerson, Tool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions } from '@hermes/models'
@@ -92,6 +92,8 @@ interface SafetyOptions {
   >
   /** Takes registered secret values out of what is stored. Default: nothing is registered. */
   readonly redact?: (text: string) => string
+  /** Which projects the person trusts, so that their files do not taint a session. Default: none. */
+  readonly trust?: FolderTrust
 }
 
 /**
@@ -109,7 +111,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
     ...session
   } = options.session ?? {}
   if (deliverTo && !store?.outbox) throw noOutbox()
-  const { policy, subject, redact = (text: string) => text } = options.safety ?? {}
+  const { policy, subject, redact = (text: string) => text, trust } = options.safety ?? {}
   const { max = DEFAULT_MAX_STEPS, ...sampling } = options.steps ?? {}
   const own = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : null
   const { hooks } = own ?? (extensions as { readonly hooks: Hooks })
@@ -124,6 +126,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
     engine: options.contextEngine ?? null,
     policy: policy ?? createAllowAllPolicy(),
     subject: { platform: 'embedded', origin: 'model', agentPath: ['root'], ...subject, sessionId: id },
+    trust,
     hooks,
     closeExtensions: async () => {
       used?.dispose()
@@ -141,6 +144,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
       clock,
       logger,
       redact,
+      trust,
       dataIn: (entry, toolName) => hooks.dataIn(entry, toolName),
     }),
     children: children ?? null,

@@ -177,16 +177,17 @@ class CoreAgent implements Agent {
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
   async #queueSteering({ steering, session, logger }: AgentParts, count?: number): Promise<void> {
-    for (const { text, origin, inboxMessage, settle } of steering.take(count)) {
+    for (const { text, origin, sources, inboxMessage, settle } of steering.take(count)) {
       // An inbox message waits in the inbox, from where the next run takes it.
       if (inboxMessage !== undefined) continue
-      const data: JsonObject = origin === 'steer' ? { text } : { text, origin }
+      const known: JsonObject = sources ? { sources: sources as never } : {}
+      const data: JsonObject = origin === 'steer' ? { text } : { text, origin, ...known }
       try {
         await session.append({ type: 'note', kind: 'steer.queued', data })
       } catch (error) {
         // It stays in line in this process and leads the next message all the same.
         logger.warn('A note for the model could not be stored.', { error: errorLine(error) })
-        steering.putBack({ text, origin, settle: () => undefined })
+        steering.putBack({ text, origin, ...(sources ? { sources } : {}), settle: () => undefined })
       }
       settle('queued')
     }

@@ -35,6 +35,7 @@ describe('trust in a project', () => {
         { kind: 'hooks', paths: ['.claude/settings.json'] },
       ],
       changed: [],
+      isRepository: true,
     })
     expect(await open().isTrusted(project)).toBe(true)
     expect((await stat(join(home, 'trust.json'))).mode & 0o777).toBe(0o600)
@@ -47,6 +48,27 @@ describe('trust in a project', () => {
     await open().answer(join(root, 'link'), true)
     expect(await open().isTrusted(join(project, 'inner'))).toBe(true)
     expect(await open().isTrusted(root)).toBe(false)
+  })
+
+  it('counts for files, also of a folder that is no repository, and not for a repository or a link in it', async () => {
+    const folder = join(root, 'notes')
+    for (const path of ['sub', 'vendored/.git']) await mkdir(join(folder, path), { recursive: true })
+    for (const path of ['a.md', 'sub/b.md', 'vendored/c.md']) await writeFile(join(folder, path), '')
+    await writeFile(join(root, 'other.md'), '')
+    await symlink(join(root, 'other.md'), join(folder, 'link.md'))
+    await open().answer(folder, true)
+    const trusted = [
+      '',
+      'a.md',
+      'sub/b.md',
+      'sub/missing.md',
+      'missing/either.md',
+      'vendored/c.md',
+      'link.md',
+      '../other.md',
+    ]
+    const answers = await Promise.all(trusted.map((path) => open().isTrusted(join(folder, path))))
+    expect(answers).toEqual([true, true, true, true, true, false, false, false])
   })
 
   it.each([

@@ -37,6 +37,8 @@ export interface FolderCover {
   readonly brings: readonly { readonly kind: TrustedKind; readonly paths: readonly string[] }[]
   /** What is new, gone or another one since the answer; paths in the project. */
   readonly changed: readonly string[]
+  /** Whether it is a repository; else a folder by itself, or one that the person answered for. */
+  readonly isRepository: boolean
 }
 
 /** An answer as it is kept. */
@@ -88,16 +90,19 @@ export function openTrust({ home, trustedNow, now }: TrustOptions): TrustStore {
     return here
   }
   const look = async (folder: string): Promise<FolderCover> => {
-    const root = await projectOf(folder)
+    const current = await forNow()
+    const answered = await read(file)
+    const entries = current ? [current, ...answered] : answered
+    const root = await projectOf(folder, entries)
+    const isRepository = await isThere(join(root, '.git'))
+    const known = entries.find((entry) => entry.folder === root)
     const files = await filesOf(root)
     const brings = kindsOf(Object.keys(files))
-    const current = await forNow()
-    const known = current?.folder === root ? current : (await read(file)).find((entry) => entry.folder === root)
-    if (!known) return { folder: root, state: 'unknown', brings, changed: [] }
+    if (!known) return { folder: root, state: 'unknown', brings, changed: [], isRepository }
     const changed = differences(known.files, files)
     const state =
       changed.length === 0 ? (known.isTrusted ? 'trusted' : 'declined') : known.isTrusted ? 'changed' : 'unknown'
-    return { folder: root, state, brings, changed }
+    return { folder: root, state, brings, changed, isRepository }
   }
   const change = <T>(edit: (entries: readonly Entry[]) => readonly [readonly Entry[], T]) =>
     withLock(`${file}.lock`, { busy: `Another process writes ${file}; try again.` }, async () => {
@@ -107,7 +112,9 @@ export function openTrust({ home, trustedNow, now }: TrustOptions): TrustStore {
     })
   return {
     isTrusted: async (folder) => {
-      const cover = await look(folder).catch(() => null)
+      // Nobody has answered for most folders, and then there is nothing to compare.
+      if (trustedNow === undefined && (await read(file)).length === 0) return false
+      const cover = await look(await nearestThere(folder)).catch(() => null)
       return cover?.state === 'trusted'
     },
     look,
@@ -132,21 +139,31 @@ async function entryFor(folder: string, isTrusted: boolean, atMs: number): Promi
 }
 
 /**
- * The project that a folder belongs to: the nearest folder above with `.git`, else the folder itself. Links are followed.
+ * The project that a folder or file belongs to: the nearest folder above with `.git`, or that was answered for; else the folder itself. Links are
+ * followed, so that nothing belongs to a project that leads out of it.
  * @throws HermesError `config.no_folder`
  */
-async function projectOf(folder: string): Promise<string> {
-  const real = await realpath(folder).catch((cause: unknown) => {
-    throw new HermesError(`There is no folder ${folder}.`, { code: 'config.no_folder', cause })
+async function projectOf(path: string, answered: readonly TrustedFolder[] = []): Promise<string> {
+  const real = await realpath(path).catch((cause: unknown) => {
+    throw new HermesError(`There is no folder ${path}.`, { code: 'config.no_folder', cause })
   })
   for (let place = real; ; place = dirname(place)) {
-    const isRoot = await lstat(join(place, '.git')).then(
-      () => true,
-      () => false,
-    )
-    if (isRoot) return place
+    if ((await isThere(join(place, '.git'))) || answered.some(({ folder }) => folder === place)) return place
     if (place === dirname(place)) return real
   }
+}
+
+/** What was named and is not there has no words of its own. */
+async function nearestThere(path: string): Promise<string> {
+  for (let place = path; place !== dirname(place); place = dirname(place)) if (await isThere(place)) return place
+  return path
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 function kindsOf(paths: readonly string[]): FolderCover['brings'] {

@@ -73,7 +73,7 @@ describe('loadConfig', () => {
           env_passthrough: [],
           login_shell: true,
           isolation: 'auto',
-          isolation_network: 'on',
+          isolation_network: 'ask',
           isolation_write: [],
           isolation_read: [],
           sync_folders: [],

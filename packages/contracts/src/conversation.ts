@@ -41,6 +41,8 @@ export {
   type UserPart,
   userText,
 } from './conversation/message.js'
+export { settlePart, sourcesOf, taintsIn, taintsOfPart } from './conversation/taints.js'
+export { foldersOf, type Provenance, settle, type TextSource } from './conversation/text-source.js'
 export { estimateTokens } from './conversation/tokens.js'
 export { latestTurnStart, turnStarts } from './conversation/turn-starts.js'
 export { addUsage, noUsage, type Usage, usageSince } from './conversation/usage.js'

@@ -57,8 +57,10 @@ export interface Subject {
   /** Root agent first; `['root']` for the agent a person talks to. */
   readonly agentPath: readonly string[]
   readonly origin: 'model' | 'script' | 'plugin' | 'cron' | 'operator'
-  /** True once text from outside entered the conversation. */
+  /** True once text from outside entered the conversation that its source does not clear. */
   readonly tainted: boolean
+  /** What tainted it, by names for a person. Default: not known. */
+  readonly taintedBy?: readonly string[]
   /** The session at the root of a tree of delegation: who listens there answers, and leave given there counts. Default: `sessionId`. */
   readonly rootSessionId?: string
   /** The tool that wants to act, for rules that name one. */
@@ -304,8 +306,9 @@ export function parseApproval(text: string): Approval {
  */
 export interface FolderTrust {
   /**
-   * Whether the person trusts the project that the absolute `folder` belongs to (its repository, else the folder itself), and nothing of what
-   * their answer covers has changed since. Unknown, changed and unreadable projects are not trusted. Never rejects.
+   * Whether the person trusts the project that the absolute `path` of a folder or file belongs to (its repository, else the nearest folder that
+   * was answered for), and nothing of what their answer covers has changed since. Unknown, changed and unreadable projects are not trusted.
+   * Never rejects.
    */
-  isTrusted(folder: string): Promise<boolean>
+  isTrusted(path: string): Promise<boolean>
 }

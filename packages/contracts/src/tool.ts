@@ -1,4 +1,5 @@
 import type { ImagePart, TextPart, ToolResultPart } from './conversation/message.js'
+import type { TextSource } from './conversation/text-source.js'
 import type { Environment } from './environment.js'
 import type { JsonObject, JsonValue } from './json.js'
 import type { ActingPlugin, Action, Permit } from './policy.js'
@@ -48,6 +49,8 @@ export type ToolResult =
       readonly isError?: boolean
       /** The text came from outside and may carry instructions that are not the user's. */
       readonly external?: boolean
+      /** Where such text came from. Default: what the tool says of the call. */
+      readonly sources?: readonly TextSource[]
     }
 
 /** A finished call in one shape, whatever the tool returned. */
@@ -193,6 +196,8 @@ export interface ToolInboxMessage {
   readonly text: string
   /** The text came from outside. */
   readonly isExternal?: boolean
+  /** Where such text came from. Default: not known, and then it taints. */
+  readonly sources?: readonly TextSource[]
   /** Plain facts kept with it; no model sees them. */
   readonly data?: JsonObject
 }
@@ -202,6 +207,8 @@ export interface ToolNotice {
   readonly text: string
   /** It holds text from outside, such as what a program wrote: looked through and marked like a result. Default `false`. */
   readonly isExternal?: boolean
+  /** Where such text came from. Default: not known, and then it taints. */
+  readonly sources?: readonly TextSource[]
 }
 
 /** A notice; a text alone is the tool's own words. */
@@ -214,8 +221,10 @@ export interface ToolContext {
   readonly sessionId: string
   readonly callId: string
   readonly agentPath: readonly string[]
-  /** Whether text from outside has entered the conversation. Default `false`. */
+  /** Whether text from outside has entered the conversation that its source does not clear. Default `false`. */
   readonly isTainted?: boolean
+  /** What tainted it, by names for a person. Default none. */
+  readonly taintedBy?: readonly string[]
   /** @throws HermesError `tool.no_environment` on access when the agent has none. */
   readonly environment: Environment
   /**
@@ -242,7 +251,7 @@ export interface ToolContext {
 }
 
 /** The parts of {@link ToolContext} known before a call is permitted. */
-export type ToolPlanContext = Pick<ToolContext, 'environment' | 'sessionId' | 'state' | 'isTainted'>
+export type ToolPlanContext = Pick<ToolContext, 'environment' | 'sessionId' | 'state' | 'isTainted' | 'taintedBy'>
 
 /** A tool: what the model is told, what it may do, and how it is done. */
 export interface Tool<Args = unknown> {
@@ -275,6 +284,8 @@ export interface Tool<Args = unknown> {
   readonly requires?: readonly string[]
   /** All its results are text from outside: files, pages, what programs print. Default `false`: only results that say so. */
   readonly external?: boolean
+  /** Where the text of a call's result comes from that does not say so itself. Default: not known, and then it taints. Must not throw. */
+  sources?(args: Args, context: ToolPlanContext): readonly TextSource[] | undefined
   /** Whose it is: what its calls do is asked for with the origin `plugin`, and what was not declared is denied. Default: of Hermes. */
   readonly plugin?: ActingPlugin
   /** Longer results are cut head and tail. Default 100,000. */

@@ -1,7 +1,7 @@
 export type { MemoryChange } from './changes.js'
 export { joinEntries, parseEntries } from './entries.js'
 export type { MemoryRecord } from './history.js'
-export { type Memory, type MemoryOptions, type MemoryState, openMemory } from './memory.js'
+export { type Memory, type MemoryOptions, type MemoryState, openMemory, type UnconfirmedEntry } from './memory.js'
 export { MEMORY_TARGETS, type MemoryTarget } from './memory-files.js'
 export { loadChecks, objectionTo, orderIn } from './objection.js'
 export { describeUsage, type MemorySection, memorySection, shownEntries } from './prompt-section.js'

@@ -40,7 +40,10 @@ const entriesOf = async (memory: Memory) => (await memory.read('memory')).entrie
 describe('a store', () => {
   it('is empty before anything is there, and makes its files private', async () => {
     const memory = open()
-    expect(await memory.read('user')).toEqual({ target: 'user', entries: [], chars: 0, limit: 1_375 })
+    expect(await memory.read('user')).toEqual({
+      ...{ target: 'user', entries: [], chars: 0, limit: 1_375 },
+      unconfirmed: [],
+    })
     expect(await memory.change('memory', [add('uses pnpm'), add('two\nlines')], 'test')).toMatchObject({
       type: 'changed',
       state: { entries: ['uses pnpm', 'two\nlines'], chars: 'uses pnpm\n§\ntwo\nlines'.length, limit: 2_200 },
@@ -401,7 +404,7 @@ it('knows where entries come from, and what they took the place of', async () =>
 describe('the part of the prompt', () => {
   it('shows what there is and how full it is, and nothing when nothing is remembered', async () => {
     const memory = open()
-    expect(await memorySection(memory)).toEqual({ text: '', problems: [] })
+    expect(await memorySection(memory)).toEqual({ text: '', problems: [], isUnconfirmed: false })
     await memory.change('memory', [add('uses pnpm'), add('tests with vitest')], 'test')
     await memory.change('user', [add('likes tea')], 'test')
     expect((await memorySection(memory)).text).toBe(

@@ -6,10 +6,11 @@ import { applyChanges, type MemoryChange } from './changes.js'
 import { joinEntries, parseEntries } from './entries.js'
 import { mergeHandEdit, mergeLateWrite } from './hand-edits.js'
 import { type MemoryRecord, readHistory, writeHistory } from './history.js'
-import type { MemoryTarget } from './memory-files.js'
 import {
   dropReplaced,
   finishReplacing,
+  MEMORY_TARGETS,
+  type MemoryTarget,
   type ReplacedFile,
   readMemoryFile,
   replacedFiles,
@@ -19,6 +20,7 @@ import {
 } from './memory-files.js'
 import { loadChecks, objectionTo } from './objection.js'
 import { BETWEEN, BY_HAND, isOwn, markUndone, takeBack } from './take-back.js'
+import { type Marks, markOf, readMarks, withMarks, writeMarks } from './unconfirmed.js'
 
 /** A store as it is. */
 export interface MemoryState {
@@ -27,6 +29,15 @@ export interface MemoryState {
   /** Characters that the entries take together. */
   readonly chars: number
   readonly limit: number
+  /** Entries that a tainted session wrote and no person has confirmed since, each with what had tainted it. */
+  readonly unconfirmed: readonly UnconfirmedEntry[]
+}
+
+/** See {@link MemoryState.unconfirmed}. */
+export interface UnconfirmedEntry {
+  readonly entry: string
+  /** By names for a person. */
+  readonly because: readonly string[]
 }
 
 /** What an attempt to change a store came to. */
@@ -40,10 +51,18 @@ export interface Memory {
   /** @throws HermesError `memory.unreadable` */
   read(target: MemoryTarget): Promise<MemoryState>
   /**
-   * All changes or none. Safe beside other processes and people with editors: the file is read, changed and written under a lock.
+   * All changes or none. Safe beside other processes and people with editors: the file is read, changed and written under a lock. What is
+   * new is unconfirmed where `taintedBy` names what had tainted the session; default nothing.
    * @throws HermesError `memory.unreadable`, `memory.not_writable`
    */
-  change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome>
+  change(
+    target: MemoryTarget,
+    changes: readonly MemoryChange[],
+    origin: string,
+    taintedBy?: readonly string[],
+  ): Promise<MemoryOutcome>
+  /** Takes it that a person stands by these entries of either store. @throws HermesError `memory.unreadable`, `files.not_writable` */
+  confirm(entries: readonly string[]): Promise<void>
   /** The changes made here, oldest first; at most a hundred. */
   history(): Promise<readonly MemoryRecord[]>
   /**
@@ -98,7 +117,16 @@ class FileMemory implements Memory {
     return this.#state(target, parseEntries(await readMemoryFile(this.#file(target))))
   }
 
-  change(target: MemoryTarget, changes: readonly MemoryChange[], origin: string): Promise<MemoryOutcome> {
+  confirm(entries: readonly string[]): Promise<void> {
+    return this.#locked(async () => this.#mark(entries, []))
+  }
+
+  change(
+    target: MemoryTarget,
+    changes: readonly MemoryChange[],
+    origin: string,
+    taintedBy: readonly string[] = [],
+  ): Promise<MemoryOutcome> {
     return this.#locked(async () => {
       const checks = await loadChecks(this.#options.redact ?? ((text) => text))
       const rules = { limit: this.#limit(target), objection: (content: string) => objectionTo(content, checks) }
@@ -112,11 +140,16 @@ class FileMemory implements Memory {
         }
         const entries = parseEntries(text)
         const applied = applyChanges(entries, changes, rules)
-        if (applied.type === 'refused') return { ...applied, state: this.#state(target, entries) }
+        if (applied.type === 'refused') return { ...applied, state: await this.#state(target, entries) }
         if (joinEntries(parseEntries(found)) === joinEntries(applied.entries))
-          return { type: 'unchanged', state: this.#state(target, applied.entries) }
+          return { type: 'unchanged', state: await this.#state(target, applied.entries) }
         const after = `${joinEntries(applied.entries)}\n`
         const records = [...byHand, { target, origin, before: text, after }]
+        // Before the entry is there, so that no session ever sees it without its mark.
+        await this.#mark(
+          applied.entries.filter((entry) => !entries.includes(entry)),
+          taintedBy,
+        )
         // Whoever writes without end is gathered afterwards.
         if ((await this.#replace(looks < MAX_TRIES ? found : null, after, records)) === 'done')
           return { type: 'changed', state: await this.read(target) }
@@ -224,8 +257,26 @@ class FileMemory implements Memory {
     })
   }
 
-  #state(target: MemoryTarget, entries: readonly string[]): MemoryState {
-    return { target, entries, chars: joinEntries(entries).length, limit: this.#limit(target) }
+  async #state(target: MemoryTarget, entries: readonly string[]): Promise<MemoryState> {
+    const marks = await this.#marks()
+    const unconfirmed = entries.flatMap((entry) => {
+      const because = markOf(marks, entry)
+      return because ? [{ entry, because }] : []
+    })
+    return { target, entries, chars: joinEntries(entries).length, limit: this.#limit(target), unconfirmed }
+  }
+
+  #marks(): Promise<Marks> {
+    return readMarks(this.#marksFile, async () => {
+      const texts = await Promise.all(MEMORY_TARGETS.map((target) => readMemoryFile(this.#file(target))))
+      return texts.flatMap(parseEntries)
+    })
+  }
+
+  async #mark(entries: readonly string[], because: readonly string[]): Promise<void> {
+    const marks = await this.#marks()
+    if (because.length === 0 && !entries.some((entry) => markOf(marks, entry))) return
+    await writeMarks(this.#marksFile, withMarks(marks, entries, because))
   }
 
   #limit(target: MemoryTarget): number {
@@ -234,6 +285,10 @@ class FileMemory implements Memory {
 
   #file(target: MemoryTarget): string {
     return join(this.#options.directory, FILES[target])
+  }
+
+  get #marksFile(): string {
+    return join(this.#options.directory, '.unconfirmed.json')
   }
 
   get #historyFile(): string {

@@ -1,4 +1,4 @@
-import type { ToolResultPart } from '@hermes/contracts/conversation'
+import type { TextSource, ToolResultPart } from '@hermes/contracts/conversation'
 import type { ToolOutcome, ToolResult } from '@hermes/contracts/tool'
 
 const DEFAULT_MAX_CHARS = 100_000
@@ -10,9 +10,12 @@ export function errorOutcome(message: string, isOutside = false): ToolOutcome {
   return { content: [{ type: 'text', text: message, ...origin }], isError: true }
 }
 
-/** A tool's return value, marked as text from outside. */
-export function asExternal(result: ToolResult): ToolResult {
-  return typeof result === 'string' ? { text: result, external: true } : { ...result, external: true }
+/** A tool's return value, marked as text from outside; `sources` say where it came from unless it does so itself. */
+export function asExternal(result: ToolResult, sources: readonly TextSource[] | undefined): ToolResult {
+  const known = sources ? { sources } : {}
+  return typeof result === 'string'
+    ? { text: result, external: true, ...known }
+    : { ...known, ...result, external: true }
 }
 
 /** The text of a result that is too long to be shown whole, one value a line where it is plain data; `null` for one that is not. */
@@ -30,12 +33,17 @@ export function toOutcome(
 ): ToolOutcome {
   if (typeof result === 'string')
     return { content: [{ type: 'text', text: cut(result, maxResultChars, path) }], isError: false }
-  const origin = result.external ? ({ origin: 'external' } as const) : {}
+  const known = result.sources ? { sources: result.sources } : {}
+  const origin = result.external ? ({ origin: 'external', ...known } as const) : {}
   const text = textOf(result)
   const content: ToolResultPart[] =
     text === '' ? [] : [{ type: 'text', text: cut(text, maxResultChars, path), ...origin }]
   for (const part of result.parts ?? [])
-    content.push(part.type === 'text' ? { ...origin, ...part, text: cut(part.text, maxResultChars, null) } : part)
+    content.push(
+      part.type === 'text'
+        ? { ...origin, ...part, ...(result.external ? known : {}), text: cut(part.text, maxResultChars, null) }
+        : { ...part, ...(part.origin === 'external' ? known : {}) },
+    )
   if (content.length === 0) content.push({ type: 'text', text: '(no output)' })
   return { content, isError: result.isError ?? false, ...(result.data === undefined ? {} : { data: result.data }) }
 }

@@ -1,4 +1,5 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Registration, ToolOptions } from '@hermes/contracts/extension'
 import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult, ToolSource } from '@hermes/contracts/tool'
@@ -479,7 +480,7 @@ class Registry implements ToolRegistry {
       const result = await tool.execute(args, context)
       const path = this.#keep ? await this.#keepWhole(tool, result, context) : null
       const outcome = toOutcome(
-        tool.external || this.#outside.has(tool) ? asExternal(result) : result,
+        this.#marked(tool, result, () => sourcesOf(tool, args, context)),
         tool.maxResultChars,
         path,
       )
@@ -490,6 +491,15 @@ class Registry implements ToolRegistry {
       const text = isHermesError(error) ? line : `${prepared.tool.name} failed: ${line}`
       return errorOutcome(text, this.#outside.has(prepared.tool))
     }
+  }
+
+  /** What is told of the result of a source that nobody vouches for is not its own to say. */
+  #marked(tool: Tool, result: ToolResult, sources: () => readonly TextSource[] | undefined): ToolResult {
+    if (this.#outside.has(tool)) {
+      const server = [{ type: 'server', name: `the tool ${tool.name}` }] as const
+      return asExternal(typeof result === 'string' ? result : { ...result, sources: server }, server)
+    }
+    return tool.external ? asExternal(result, sources()) : result
   }
 
   /** Where the whole of a result went that is too long. */
@@ -552,4 +562,13 @@ function unknownTool(name: string, visible: ToolNames): string {
   if (visible.has(TOOL_SEARCH))
     return `There is no tool "${name}". Did you mean "${nearest}"? Find others with ${TOOL_SEARCH}.`
   return `There is no tool "${name}". Did you mean "${nearest}"? Available: ${names.sort().join(', ')}.`
+}
+
+/** Where a call's result comes from; not known where the tool cannot say. */
+function sourcesOf(tool: Tool, args: unknown, context: ToolContext): readonly TextSource[] | undefined {
+  try {
+    return tool.sources?.(args, context)
+  } catch {
+    return undefined
+  }
 }

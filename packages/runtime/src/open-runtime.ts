@@ -355,6 +355,7 @@ class HomeRuntime implements Runtime {
       codeIn,
       user,
       policy: this.policy,
+      trust: this.trust,
       models: this.models,
       modelResolver: this.#modelResolver,
       auxiliaryTasks: this.#auxiliaryTasks,

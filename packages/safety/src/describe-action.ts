@@ -52,10 +52,14 @@ function cut(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text
 }
 
-/** The narrowest rule that allows the action from now on: this command, this path, this origin. */
-export function ruleFor(action: Action): PermissionRule {
+/**
+ * The narrowest rule that allows the action from now on: this command, this path, this origin. Of a program that is written anew each time it
+ * is one for all that its tool runs.
+ */
+export function ruleFor(action: Action, toolName: string | undefined): PermissionRule {
   switch (action.type) {
     case 'spawn': {
+      if (toolName === 'execute_code' && action.argv) return { pattern: toolName, effect: 'allow' }
       const name = action.outside ? 'terminal_outside' : 'terminal'
       return { pattern: `${name}(${escapeGlob(commandText(action).trim())})`, effect: 'allow' }
     }

@@ -14,7 +14,7 @@ import { surfaceAsks } from './later-surfaces.js'
 import type { AnalyzedAction } from './match-rules.js'
 import { decidingRule } from './match-rules.js'
 import { askOutsideIsolation, askToWrite, ruleOfOutside } from './outside-isolation.js'
-import { outsideTextAsks } from './outside-text.js'
+import { afterOutside, outsideTextAsks } from './outside-text.js'
 import { checkPath, isWithin } from './path/check-path.js'
 import { isOfOwner } from './path/protected.js'
 import type { ParsedRule } from './rules.js'
@@ -98,7 +98,16 @@ export function evaluate(action: Action, subject: Subject, options: EvaluationOp
         : { type: 'allow', rule: 'default', stage: 'built-in' }
   if (options.mode === 'off' && asking.length === 0) return { type: 'allow', rule: 'mode-off', stage: 'mode' }
   const left = asks.filter(({ rules }) => rules.some((name) => open.includes(name)))
-  return ask(left[0]!.stage, open, left.map(({ reason }) => reason).join('; '))
+  return ask(left[0]!.stage, open, joined(left, subject))
+}
+
+/** Reasons one behind the other; that text from outside may be behind them is said once, at the end. */
+function joined(asks: readonly Asking[], subject: Subject): string {
+  const after = afterOutside(subject)
+  const last = asks.findLastIndex(({ reason }) => reason.includes(after))
+  const short = (reason: string) =>
+    [`, after ${after}`, ` after ${after}`, `, and ${after}`].reduce((text, clause) => text.replace(clause, ''), reason)
+  return asks.map(({ reason }, at) => (at === last ? reason : short(reason))).join('; ')
 }
 
 type Asking = Extract<Verdict, { type: 'ask' }>
@@ -245,8 +254,9 @@ export function checkTarget(
       'write-roots',
       `Files are written below ${options.writeRoots.join(' and ')} only, and ${action.path} is not there.`,
     )
-  // Leave to read one file of keys is for that file.
-  if (!check.ok && action.type === 'read') return ask('protected', [`${check.rule}:${action.path}`], check.reason)
+  // Leave to read one file of keys, or to write one of variables, is for that file.
+  if (!check.ok && (action.type === 'read' || check.rule === 'env-file'))
+    return ask('protected', [`${check.rule}:${action.path}`], check.reason)
   if (!check.ok) return ask('protected', [check.rule], check.reason)
   if (action.type === 'read' && action.holdsKeys && !isInOneOf(action.path, [...workspace, ...readable]))
     return ask('protected', [`credential-content:${action.path}`], 'it begins like a file of keys or tokens')
@@ -278,6 +288,7 @@ function deny(stage: Stage, rule: string, reason: string): Extract<Verdict, { ty
 function askForNetwork({
   action,
   command,
+  subject,
 }: AnalyzedAction): { readonly rules: readonly string[]; readonly reason: string } | null {
   if (action.type !== 'spawn' || action.network !== 'on' || action.outside || !command) return null
   const needs = networkNeeds(command.collected)
@@ -297,6 +308,6 @@ function askForNetwork({
         ...(rules.length === 0 ? ['network'] : []),
       ]),
     ],
-    reason: `it needs the network${named.length > 0 ? ` (${[...new Set(named)].join(', ')})` : ''}${beside.length > 0 ? `, which ${[...new Set(beside)].join(' and ')} would have too` : ''}, and text from outside was read, which may have asked for that`,
+    reason: `it needs the network${named.length > 0 ? ` (${[...new Set(named)].join(', ')})` : ''}${beside.length > 0 ? `, which ${[...new Set(beside)].join(' and ')} would have too` : ''}, and ${afterOutside(subject)}`,
   }
 }

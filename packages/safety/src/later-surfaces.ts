@@ -4,6 +4,7 @@ import { type CommandContext, resolveShellPath } from './command/context.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { writeTargets } from './command/write-targets.js'
 import type { AnalyzedAction } from './match-rules.js'
+import { afterOutside } from './outside-text.js'
 import { mentionsLifecycle, type Surface, surfaceOf } from './path/surfaces.js'
 
 /** A question about one file that runs or instructs later. */
@@ -27,7 +28,7 @@ export function surfaceAsks(
       : inAction(action, context)
   const paths = [...new Set(found.map((path) => resolveShellPath(path, context)))].slice(0, MAX_FILES)
   const name = subject.tainted ? 'outside-text-instructions' : 'runs-later'
-  const after = subject.tainted ? ', after text from outside was read, which may have asked for that' : ''
+  const after = subject.tainted ? `, after ${afterOutside(subject)}` : ''
   return paths.map((path) => ({
     rule: `${name}:${path}`,
     reason: `it changes what later runs or is told to do (${aboutOf(path, context)})${after}`,

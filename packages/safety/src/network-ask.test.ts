@@ -44,6 +44,16 @@ describe('an isolated command where the network is off after text from outside w
     expect((await policy().decide(action(command), subject)).type).toBe('deny')
   })
 
+  it('a yes to a command holds once it runs without the network', async () => {
+    const asking = policy()
+    asking.listen('*', (id) => void asking.answer(id, 'session'))
+    const { network: _, ...before } = action('rm -rf build') as Extract<Action, { type: 'spawn' }>
+    const first = await asking.decide(before, { ...subject, tainted: false })
+    if (first.type === 'ask') await asking.settled(first.approvalId)
+    expect((await asking.decide({ ...before, network: 'off' }, subject)).type).toBe('allow')
+    expect((await asking.decide({ ...before, command: 'rm -rf src', network: 'off' }, subject)).type).toBe('ask')
+  })
+
   it('one answer counts for a program and a host until the session ends', async () => {
     const asking = policy()
     asking.listen('*', (id) => void asking.answer(id, 'session'))

@@ -1,4 +1,4 @@
-import type { Action } from '@hermes/contracts/policy'
+import type { Action, Subject } from '@hermes/contracts/policy'
 import { type CommandContext, resolveShellPath } from './command/context.js'
 import { installsFromAddress } from './command/installs-from.js'
 import type { Invocation } from './command/invocation.js'
@@ -14,22 +14,20 @@ interface OutsideTextAsk {
   readonly reason: string
 }
 
-const SENDS: OutsideTextAsk = {
-  rule: 'outside-text-send',
-  reason: 'it sends data away after text from outside was read, which may have asked for that',
-}
-const WRITES: OutsideTextAsk = {
-  rule: 'outside-text-write',
-  reason: 'it writes outside the workspace after text from outside was read, which may have asked for that',
-}
+const SENDS: OutsideTextAsk = { rule: 'outside-text-send', reason: 'it sends data away' }
+const WRITES: OutsideTextAsk = { rule: 'outside-text-write', reason: 'it writes outside the workspace' }
+const SECRETS: OutsideTextAsk = { rule: 'outside-text-secret', reason: 'it reads a file of keys or passwords' }
+const INSTALLS: OutsideTextAsk = { rule: 'outside-text-install', reason: 'it brings programs from an address' }
 
-const SECRETS: OutsideTextAsk = {
-  rule: 'outside-text-secret',
-  reason: 'it reads a file of keys or passwords after text from outside was read, which may have asked for that',
-}
-const INSTALLS: OutsideTextAsk = {
-  rule: 'outside-text-install',
-  reason: 'it brings programs from an address after text from outside was read, which may have named it',
+const MOST_NAMED = 2
+
+/** What a question says of text that may be behind the action, with where it came from: the newest sources first. */
+export function afterOutside({ taintedBy = [] }: Pick<Subject, 'taintedBy'>): string {
+  const newest = taintedBy.slice(-MOST_NAMED).toReversed()
+  const more = taintedBy.length - newest.length
+  const names = [...newest, ...(more > 0 ? [`${more} more`] : [])]
+  const because = names.length === 0 ? '' : ` (because of ${names.join(' and ')})`
+  return `text from outside was read, which may have asked for that${because}`
 }
 
 const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
@@ -39,6 +37,16 @@ const READING_METHODS = Object.freeze(['GET', 'HEAD', 'OPTIONS'])
  * known programs, and at code that is handed over inline; what a script in the workspace does is not known here.
  */
 export function outsideTextAsks(
+  analyzed: AnalyzedAction,
+  options: CommandContext & { readonly workspace: readonly string[] },
+): readonly OutsideTextAsk[] {
+  return asksOf(analyzed, options).map(({ rule, reason }) => ({
+    rule,
+    reason: `${reason} after ${afterOutside(analyzed.subject)}`,
+  }))
+}
+
+function asksOf(
   { action, command }: AnalyzedAction,
   options: CommandContext & { readonly workspace: readonly string[] },
 ): readonly OutsideTextAsk[] {

@@ -95,7 +95,8 @@ describe('createPolicy', () => {
     [read('/home/ada/.ssh/id_rsa'), 'deny credential-read'],
     [read('/home/ada/.hermes/auth.json'), 'deny hermes-secrets'],
     [write('/home/ada/project/a.ts'), 'allow'],
-    [write('/home/ada/project/.env'), 'deny env-file'],
+    [write('/home/ada/project/.env'), 'deny env-file:/home/ada/project/.env'],
+    [write('/home/ada/other/.env'), 'deny env-file'],
     [write('/home/ada/.bashrc'), 'deny shell-startup'],
     [remove('/home/ada'), 'deny delete-system'],
     [remove('/usr'), 'deny delete-system'],
@@ -116,6 +117,35 @@ describe('createPolicy', () => {
       reason:
         'It discards work or rewrites history. Nobody can approve it here; run interactively, pass --yolo, or add `terminal(git push --force): allow` to permissions.yaml.',
     })
+  })
+
+  it('asks about programs of execute_code what it asks about a script in the isolation, and proposes the short rule', async () => {
+    const code = (text: string): Action => ({ ...run('python3'), argv: ['python3', '-c', text] }) as Action
+    const tool: Subject = { ...subject(), toolName: 'execute_code' }
+    const isolated: Subject = { ...tool, writable: ['/home/ada/project'] }
+    const starts = code("import subprocess\nsubprocess.run(['make', 'test'])")
+    expect(outcome(await setUp().decide(starts, isolated))).toBe('allow')
+    for (const text of ["import shutil\nshutil.rmtree('/home/ada/x')", "import os\nos.system('git reset --hard')"])
+      expect(outcome(await setUp().decide(code(text), isolated))).toBe('deny inline-code')
+    const refused = await setUp().decide(starts, tool)
+    expect(refused).toMatchObject({
+      rule: 'inline-code',
+      reason: expect.stringMatching(/or add `execute_code: allow` to/),
+    })
+    const allowed = setUp({ rules: rules({ execute_code: 'allow' }) })
+    expect(outcome(await allowed.decide(starts, tool))).toBe('allow')
+    expect(outcome(await allowed.decide(starts))).toBe('deny inline-code')
+  })
+
+  it('writes the .env of the project once a person agreed, for that file', async () => {
+    const { decide, decideAndAnswer, listen } = setUp()
+    listen()
+    const env = write('/home/ada/project/.env')
+    expect(await decideAndAnswer(env, 'session')).toMatchObject({ type: 'allow' })
+    expect(outcome(await decide(env))).toBe('allow')
+    expect(outcome(await decide(write('/home/ada/project/sub/.env')))).toMatch(/^ask/)
+    for (const path of ['/home/ada/other/.env', '/home/ada/.hermes/.env', '/home/ada/project/.envrc'])
+      expect(outcome(await decide(write(path)))).toMatch(/^deny/)
   })
 
   it('gives a permit for exactly the action, once', async () => {
@@ -290,7 +320,7 @@ describe('createPolicy', () => {
       [{ 'terminal(a*)': 'allow', 'terminal(*b)': 'deny' }, run('ab'), 'deny terminal(*b)'],
       [{ 'terminal(*b)': 'deny', 'terminal(a*)': 'allow' }, run('ab'), 'allow'],
       [{ 'terminal(a*)': 'allow', 'terminal(*b)': 'deny' }, run('a; xb'), 'deny terminal(*b)'],
-      [{ 'write_file(**/.env)': 'allow' }, write('/home/ada/project/sub/.env'), 'deny env-file'],
+      [{ 'write_file(**/.env)': 'allow' }, write('/home/ada/project/sub/.env'), 'allow'],
     ])('%j answers %j with %s', async (record, action, expected) => {
       expect(outcome(await setUp({ rules: rules(record) }).decide(action))).toBe(expected)
     })

@@ -316,8 +316,8 @@ class RulePolicy implements RevocablePolicy {
     return { type: 'deny', rule: approval.question.rule, reason: outcome.type === 'deny' ? outcome.reason : '' }
   }
 
-  #wayOut(action: Action, { platform }: Subject): string {
-    const suggestion = this.#redact(`add \`${ruleFor(action).pattern}: allow\` to permissions.yaml`)
+  #wayOut(action: Action, { platform, toolName }: Subject): string {
+    const suggestion = this.#redact(`add \`${ruleFor(action, toolName).pattern}: allow\` to permissions.yaml`)
     const ways = OF_THE_CLI.has(platform) ? `run interactively, pass --yolo, or ${suggestion}` : suggestion
     return `Nobody can approve it here; ${ways}.`
   }

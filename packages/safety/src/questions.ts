@@ -70,7 +70,14 @@ function redactAction(action: Action, redact: (text: string) => string): Action 
 
 /** What tells an action from all others without saying what it is. */
 export async function fingerprintOf(action: Action): Promise<string> {
-  return digestOf(flatAction(action))
+  return digestOf(flatAction(withoutLess(action)))
+}
+
+/** A yes to a command holds once it does without the network. */
+function withoutLess(action: Action): Action {
+  if (action.type !== 'spawn' || action.network !== 'off') return action
+  const { network: _, ...rest } = action
+  return rest
 }
 
 /**

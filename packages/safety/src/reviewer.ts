@@ -22,7 +22,7 @@ export interface Reviewer {
 
 /** Questions about Hermes itself, about rights beyond those of the user, and about leaving the isolation for no known reason. */
 const FOR_A_PERSON =
-  /^(?:rule:|hermes-|outside-text|unisolated-[0-9a-f]{12}$|files-in:|self-approval$|elevated$|kill-own$)/
+  /^(?:rule:|hermes-|env-file:|outside-text|unisolated-[0-9a-f]{12}$|files-in:|self-approval$|elevated$|kill-own$)/
 
 /**
  * Whether a reviewer may answer: not where a rule of the user asks, Hermes' own settings or the isolation are at stake. Once text from outside is in

@@ -7,7 +7,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { failure, plural } from './result-text.js'
 import type { ToolSettings } from './settings.js'
 import { defaultToolSettings } from './settings.js'
-import { markSeen } from './terminal/process-notices.js'
+import { markSeen, processSources } from './terminal/process-notices.js'
 
 const PREVIEW_CHARS = 2000
 /** Actions whose answer shows that a process has ended. */
@@ -37,6 +37,11 @@ export const createProcessTool = (settings: ToolSettings = defaultToolSettings) 
       'Background processes: list, poll (status, newest output), log (in pages), wait (for the end), kill, write (data), submit (data as a line), close (end of input).',
     parameters,
     external: true,
+    sources: ({ action, session_id }, { environment, state }) => {
+      const found = action === 'list' ? environment.processes() : [findProcess(environment.processes(), session_id)]
+      const ids = found.flatMap((process) => (typeof process === 'string' ? [] : [process.info().id]))
+      return processSources(state, ids)
+    },
     concurrency: 'exclusive',
     icon: '⚙️',
     actions: (args, context) => inputActions(args, context),

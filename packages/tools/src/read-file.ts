@@ -16,6 +16,7 @@ import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
 import type { ToolSettings } from './settings.js'
 import { defaultToolSettings } from './settings.js'
+import { fileSources } from './terminal/outside.js'
 import { showBytes } from './vision-analyze.js'
 
 /** Standard input and terminals answer only when somebody types; endless devices never end. */
@@ -47,6 +48,7 @@ export const createReadFileTool = (settings: ToolSettings = defaultToolSettings)
     parameters,
     effect: 'read',
     external: true,
+    sources: (args, context) => fileSources(args.path, context),
     concurrency: 'path',
     icon: '📖',
     maxResultChars: settings.fileReadMaxChars + 2000,

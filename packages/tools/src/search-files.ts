@@ -17,6 +17,7 @@ import type { ContentQuery, Found, FoundFile, FoundLine, Searcher, SearchScope }
 import { walkSearcher } from './search/walk.js'
 import type { ToolSettings } from './settings.js'
 import { defaultToolSettings } from './settings.js'
+import { fileSources } from './terminal/outside.js'
 
 const MAX_LIMIT = 500
 const MAX_CONTEXT = 20
@@ -64,6 +65,7 @@ export const createSearchFilesTool = (
     parameters,
     effect: 'read',
     external: true,
+    sources: (args, context) => fileSources(args.path, context),
     concurrency: 'parallel',
     icon: '🔎',
     actions: (args, context) => [readAction(context, args.path)],

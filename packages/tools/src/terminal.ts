@@ -10,8 +10,8 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import type { ToolSettings } from './settings.js'
 import { defaultToolSettings } from './settings.js'
-import { isolationNote, networkOf, runsOutside } from './terminal/outside.js'
-import { markSeen, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
+import { commandSources, isolationNote, networkOf, runsOutside } from './terminal/outside.js'
+import { markSeen, noteSources, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
 import { NO_PTY, report } from './terminal/report.js'
 import { endlessPart } from './terminal/servers.js'
 import type { SudoPassword } from './terminal/sudo.js'
@@ -47,6 +47,7 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
       'Run a shell command; working directory and exported variables persist. Not for files: use read_file, search_files, write_file, patch. What does not end by itself: background=true, then process. No input: pass flags like -y.',
     parameters,
     external: true,
+    sources: (args, context) => commandSources(args, context),
     concurrency: (args) => (isPlain(args) && looksAlone(args.command) ? 'parallel' : 'exclusive'),
     onlyLooks: (args) => isPlain(args) && onlyLooks(args.command),
     icon: '💻',
@@ -92,6 +93,7 @@ async function start(args: Args, context: ToolContext, settings: ToolSettings): 
   const { process, note } = await spawn(args, context, password)
   if (password) forgetWhenRefused(process, password, context)
   const { id, pid } = process.info()
+  noteSources(context.state, id, commandSources(args, context))
   const watchNote = watch(process, args, context, settings)
   const lines = [`Started in the background: session_id ${id}, pid ${pid}.`, watchNote, note]
   const text = [...lines, ...withheldNotes(args.command, context)].filter(Boolean).join(' ')
@@ -176,7 +178,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
     })
     .finally(() => ended.abort())
   const laterNotes = await later.settle()
-  if (result.process) return yielded(result, context)
+  if (result.process) return yielded(result, args, context)
   const at = { timeoutMs, before, after: context.environment.cwd() }
   const more = sudoOutcome(args.command, result, password, context)
   const notes = [
@@ -308,8 +310,10 @@ function yieldTo(
 }
 
 /** A command that is not waited for any more, because the user said something. */
-function yielded({ process, output }: ExecResult, { state, notify }: ToolContext): ToolResult {
+function yielded({ process, output }: ExecResult, args: Args, context: ToolContext): ToolResult {
+  const { state, notify } = context
   const { id, pid } = process!.info()
+  noteSources(state, id, commandSources(args, context))
   if (notify) notifyOnExit(process!, state, notify)
   const notice = notify ? 'You will be told when it ends.' : 'Use process to wait for it.'
   const shown = cleanOutput(output).trimEnd()

@@ -6,6 +6,7 @@ import { permitRead, readAction } from './files/file-access.js'
 import { missingFile } from './files/similar-names.js'
 import { failure, plural } from './result-text.js'
 import type { ToolSettings } from './settings.js'
+import { fileSources } from './terminal/outside.js'
 
 const parameters = {
   type: 'object',
@@ -20,6 +21,8 @@ type Args = FromSchema<typeof parameters>
 
 const isAddress = (text: string) => /^https?:\/\//i.test(text)
 
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : 'the web')
+
 /** Looks at an image for a question: a model that sees gets the image, for another one `describeImage` answers. */
 export const createVisionAnalyzeTool = (settings: ToolSettings) =>
   defineTool<Args>({
@@ -29,6 +32,8 @@ export const createVisionAnalyzeTool = (settings: ToolSettings) =>
     parameters,
     effect: 'read',
     external: true,
+    sources: ({ image_url }, context) =>
+      isAddress(image_url) ? [{ type: 'web', name: hostOf(image_url) }] : fileSources(image_url, context),
     icon: '👁',
     actions: ({ image_url }, context) => (isAddress(image_url) ? [] : [readAction(context, image_url)]),
     summarize: ({ image_url }) => `look at ${image_url}`,

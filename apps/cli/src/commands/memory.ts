@@ -55,8 +55,10 @@ function showListing(io: Io, state: Listing): void {
   io.stdout.write(`${style.bold(state.target)} ${style.dim(describeUsage(state))}\n`)
   for (const entry of state.entries) {
     const source = sources.get(entry)
+    const waiting = state.unconfirmed.find((one) => one.entry === entry)
+    const mark = waiting ? style.yellow(` unconfirmed, because of ${printable(waiting.because.join(', '))}`) : ''
     const made = source ? ` (${new Date(source.atMs).toISOString().slice(0, 10)}, ${printable(source.origin)})` : ''
-    io.stdout.write(`  ${printable(entry).replaceAll('\n', '\n  ')}${style.dim(made)}\n`)
+    io.stdout.write(`  ${printable(entry).replaceAll('\n', '\n  ')}${style.dim(made)}${mark}\n`)
   }
 }
 
@@ -97,6 +99,36 @@ function editInEditor(io: Io, { user }: MemoryFlags): Promise<number> {
 /** `hermes memory remove WORDS`. */
 export function memoryRemove(io: Io, oldText: string, flags: MemoryFlags): Promise<number> {
   return change(io, flags, [{ action: 'remove', oldText }])
+}
+
+/**
+ * `hermes memory confirm [WORDS]`: a person takes entries as theirs that tainted sessions wrote: the one that has the words, else each that
+ * they say yes to. @throws UsageError where nobody can be asked.
+ */
+export function memoryConfirm(
+  io: Io,
+  words: string | undefined,
+  { yes = false }: { readonly yes?: boolean },
+): Promise<number> {
+  return withMemory(io, async (open) => {
+    const states = await Promise.all(MEMORY_TARGETS.map(async (target) => (await open(target))?.read(target)))
+    const all = states.flatMap((state) => state?.unconfirmed ?? [])
+    const found = all.filter(({ entry }) => entry.toLowerCase().includes((words ?? '').toLowerCase()))
+    if (words !== undefined && found.length === 0)
+      throw new UsageError(`No unconfirmed entry has the words "${words}".`)
+    const { confirm } = await import('../confirm.js')
+    const confirmed: string[] = []
+    for (const { entry, because } of found) {
+      const title = `${entry}\n(written after this was read: ${because.join(', ')})\nIs it right?`
+      if (yes || (await confirm(io, printable(title), 'yes'))) confirmed.push(entry)
+    }
+    const memory = (await open('memory')) ?? (await open('user'))
+    await memory!.confirm(confirmed)
+    const left = all.length - confirmed.length
+    const rest = left > 0 ? ` ${left} not confirmed: hermes memory edit or remove.` : ''
+    io.stdout.write(all.length === 0 ? 'Nothing waits to be confirmed.\n' : `Confirmed: ${confirmed.length}.${rest}\n`)
+    return EXIT.ok
+  })
 }
 
 /** `hermes memory undo`: takes the newest change of either store back. */

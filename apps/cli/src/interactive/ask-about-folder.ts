@@ -5,10 +5,9 @@ import { printable } from '../render/style.js'
 
 const SHOWN = 10
 
-/** Asks once about what would run by itself here: hooks of a project that nobody trusts yet, and hooks that wait for a consent. */
+/** Asks once about the project here, whose files and programs nobody trusts yet, and about hooks that wait for a consent. */
 export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'hooks' | 'trust'>): Promise<void> {
-  const { set } = await hooks.list(io.cwd)
-  if (set.untrusted.length > 0) await askForTrust(io, trust)
+  await askForTrust(io, trust)
   const { hooks: listed } = await hooks.list(io.cwd)
   const waiting = listed.filter(({ consent }) => consent !== 'agreed')
   if (waiting.length === 0) return
@@ -27,12 +26,20 @@ export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'ho
 
 /** The answer is kept until what the project brings is another. */
 async function askForTrust(io: Io, trust: Runtime['trust']): Promise<void> {
-  const { folder, state, brings, changed } = await trust.look(io.cwd)
-  if (state === 'trusted' || state === 'declined') return
+  const { folder, state, brings, changed, isRepository } = await trust.look(io.cwd)
+  if (state === 'trusted' || state === 'declined' || (brings.length === 0 && !isRepository)) return
   const lines = brings.map(({ kind, paths }) => `  ${kind}: ${paths.slice(0, SHOWN).join(', ')}`)
   const note = changed.length > 0 ? [`  changed since your last yes: ${changed.slice(0, SHOWN).join(', ')}`] : []
   const title = printable(
-    [`${folder} brings what instructs the agent or runs by itself:`, ...lines, ...note, 'Trust it?'].join('\n'),
+    [
+      lines.length > 0
+        ? `${folder} brings what instructs the agent or runs by itself:`
+        : `${folder} is a project you have not answered for yet.`,
+      ...lines,
+      ...note,
+      'Until you trust it, its files count as text from outside: more is asked, and commands lose the network.',
+      'Trust it?',
+    ].join('\n'),
   )
   await trust.answer(folder, await confirm(io, title, 'yes'))
 }

@@ -16,7 +16,7 @@ import {
   runCommand,
   unknownLine,
 } from '@hermes/commands'
-import type { ReasoningEffort } from '@hermes/contracts/conversation'
+import type { ReasoningEffort, TextSource } from '@hermes/contracts/conversation'
 import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
@@ -85,6 +85,8 @@ const CHANGES = [
   'leave',
 ] as const
 const USER_EXIT = 'user_exit'
+/** They run as the person, with all they can reach. */
+const OWN: readonly TextSource[] = [{ type: 'person', name: 'a command that you ran' }]
 const LEAVE_WITHIN_MS = 2_000
 const TICK_MS = 1_000
 const MAX_SHOWN_LINES = 10
@@ -594,7 +596,9 @@ export class Conversation implements ConsoleHandlers {
   /** What the person ran since their last message goes before the next one. */
   #withOwnCommands(input: RunInput): RunInput {
     if (typeof input !== 'string' || this.#ran.length === 0) return input
-    const reports = this.#ran.splice(0).map((text) => ({ type: 'text', text, origin: 'external' }) as const)
+    const reports = this.#ran
+      .splice(0)
+      .map((text) => ({ type: 'text', text, origin: 'external', sources: OWN }) as const)
     return { content: [...reports, { type: 'text', text: input }] }
   }
 

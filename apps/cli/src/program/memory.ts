@@ -27,6 +27,11 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .option(...user)
     .action((words, options) => choose(async (world) => (await load()).memoryRemove(world, words, options)))
   memory
+    .command('confirm [words]')
+    .description('take notes as yours that came about after text from outside was read; without words each is shown')
+    .option('--yes', 'without a question')
+    .action((words, options) => choose(async (world) => (await load()).memoryConfirm(world, words, options)))
+  memory
     .command('undo')
     .description('take the newest change back, whoever made it')
     .action(() => choose(async (world) => (await load()).memoryUndo(world)))

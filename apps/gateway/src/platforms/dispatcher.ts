@@ -109,7 +109,8 @@ export class Dispatcher {
     if (isBusy && busyMode === 'steer' && event.attachments.length === 0 && !event.isForwarded)
       return this.#act(event, worker, { type: 'steer', text: event.text }, false)
     const shared = isShared(worker.chat.key)
-    const parts = await partsOf(event, { platform, keep, isShared: shared, signal: this.#stopping.signal })
+    const isOwner = worker.chat.person === null
+    const parts = await partsOf(event, { platform, keep, isShared: shared, isOwner, signal: this.#stopping.signal })
     if (parts.length === 0) return
     const author = shared ? { author: event.sender.name } : {}
     await worker.take(`${platform.name}:${event.id}`, { parts, platformMessageId: event.messageId, ...author })

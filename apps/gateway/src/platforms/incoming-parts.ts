@@ -15,7 +15,13 @@ export type KeepMedia = (bytes: Uint8Array, name: string) => Promise<string>
 /** Never rejects: what could not be brought is said in its place. */
 export async function partsOf(
   message: IncomingMessage,
-  { platform, keep, isShared, signal }: { platform: Platform; keep: KeepMedia; isShared: boolean; signal: AbortSignal },
+  {
+    platform,
+    keep,
+    isShared,
+    isOwner,
+    signal,
+  }: { platform: Platform; keep: KeepMedia; isShared: boolean; isOwner: boolean; signal: AbortSignal },
 ): Promise<readonly UserPart[]> {
   const { text, sender, replyTo, isForwarded, attachments } = message
   const lines = [
@@ -26,7 +32,10 @@ export async function partsOf(
   ]
   const files: UserPart[] = []
   for (const attachment of attachments) files.push(await partOf(attachment, { platform, keep, signal }))
-  const words: readonly UserPart[] = lines.length === 0 ? [] : [{ type: 'text', text: lines.join('\n') }]
+  const isOwn = isOwner && !isForwarded && !(replyTo && !replyTo.isOwn && replyTo.text)
+  const sources = [{ type: 'person', name: `a message of ${inert(sender.name || sender.id)}` } as const]
+  const whose = isOwn ? {} : { sources }
+  const words: readonly UserPart[] = lines.length === 0 ? [] : [{ type: 'text', text: lines.join('\n'), ...whose }]
   return [...words, ...files]
 }
 

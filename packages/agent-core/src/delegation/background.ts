@@ -73,7 +73,11 @@ async function work(handle: string, node: ChildNode, options: DelegateOptions & 
 function word(handle: string, node: ChildNode, result: ChildResult): ToolInboxMessage {
   const text = `[${describeResult(`Background task ${handle} (${shortGoal(node.task.goal)})`, result)}]`
   const { status, sessionId } = result
-  return { kind: KIND, text, isExternal: result.isTainted, data: { handle, status, session_id: sessionId } }
+  return { kind: KIND, text, ...outsideOf(result), data: { handle, status, session_id: sessionId } }
+}
+
+function outsideOf({ taintedBy }: ChildResult): Pick<ToolInboxMessage, 'isExternal' | 'sources'> {
+  return taintedBy.length === 0 ? {} : { isExternal: true, sources: [{ type: 'inherited', names: taintedBy }] }
 }
 
 function orphaned(handle: string, goal: string, sessionId: string | null): ToolInboxMessage {

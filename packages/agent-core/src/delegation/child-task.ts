@@ -30,6 +30,6 @@ export interface ChildResult {
   readonly durationMs: number
   /** Of its own and of what it delegated. */
   readonly usage: Usage
-  /** Whether text from outside went into it. */
-  readonly isTainted: boolean
+  /** What from outside went into it that taints, by names for a person. */
+  readonly taintedBy: readonly string[]
 }

@@ -1,5 +1,5 @@
 import { type Clock, errorLine, HermesError, type JsonObject } from '@hermes/contracts'
-import { addUsage, type Entry } from '@hermes/contracts/conversation'
+import { addUsage, taintsIn } from '@hermes/contracts/conversation'
 import type { HookName } from '@hermes/contracts/extension'
 import type { JsonSchema, ProgressAbout } from '@hermes/contracts/tool'
 import type { Agent } from '../agent.js'
@@ -27,8 +27,8 @@ export interface DelegateOptions {
   readonly clock: Clock
   /** What the last message of each child has to be. */
   readonly outputSchema?: JsonSchema
-  /** Whoever hands out has read text from outside, which may speak through the tasks. Default `false`. */
-  readonly isTainted?: boolean
+  /** Whoever hands out has read text from outside, which may speak through the tasks: its names. Default none. */
+  readonly taintedBy?: readonly string[]
   /** Nobody waits for the children. Default `false`. */
   readonly isBackground?: boolean
   /** Makes the worktree of a task that wants one. Default: such a task fails. */
@@ -78,7 +78,7 @@ export async function runTask(node: ChildNode, options: DelegateOptions): Promis
     const problem = node.stopReason ?? errorLine(error)
     outcome = { status: signal.aborted ? 'interrupted' : 'failed', answer: '', problem }
   }
-  const facts = child ? factsOf(child.agent) : { sessionId: null, toolCalls: 0, isTainted: false }
+  const facts = child ? factsOf(child.agent) : { sessionId: null, toolCalls: 0, taintedBy: [] }
   await child?.close().catch((error: unknown) => {
     tree.logger.warn('The agent of a task did not close cleanly.', { task: node.id, error: errorLine(error) })
   })
@@ -119,8 +119,8 @@ function noted(outcome: Outcome, note: string | undefined): Outcome {
 }
 
 async function converse(agent: Agent, node: ChildNode, options: DelegateOptions): Promise<Outcome> {
-  const { outputSchema, isTainted = false } = options
-  const first = await turn(agent, taskInput(taskMessage(node.task, outputSchema), isTainted), { ...options, node })
+  const { outputSchema, taintedBy = [] } = options
+  const first = await turn(agent, taskInput(taskMessage(node.task, outputSchema), taintedBy), { ...options, node })
   if (outputSchema === undefined || first.status !== 'completed') return toOutcome(first, options)
   const read = await readStructured(first.text, outputSchema)
   if (read.type === 'fits') return { ...toOutcome(first, options), output: read.output }
@@ -198,14 +198,8 @@ function cut(text: string, limit: number): string {
   return `${text.slice(0, half).toWellFormed()}\n[… ${left} characters left out …]\n${text.slice(-half).toWellFormed()}`
 }
 
-function factsOf(agent: Agent): Pick<ChildResult, 'sessionId' | 'toolCalls' | 'isTainted'> {
+function factsOf(agent: Agent): Pick<ChildResult, 'sessionId' | 'toolCalls' | 'taintedBy'> {
   const entries = agent.entries()
   const toolCalls = entries.filter((entry) => entry.type === 'message' && entry.message.role === 'tool').length
-  return { sessionId: agent.sessionId, toolCalls, isTainted: entries.some(isExternal) }
-}
-
-function isExternal(entry: Entry): boolean {
-  return (
-    entry.type === 'message' && entry.message.content.some((part) => 'origin' in part && part.origin === 'external')
-  )
+  return { sessionId: agent.sessionId, toolCalls, taintedBy: [...new Set(entries.flatMap(taintsIn))] }
 }

@@ -10,7 +10,7 @@ export function describeResult(title: string, result: ChildResult): string {
 
 /** A result as programs read it. */
 export function resultData({
-  isTainted: _,
+  taintedBy: _,
   sessionId,
   toolCalls,
   durationMs,

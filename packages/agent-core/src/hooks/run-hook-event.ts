@@ -96,7 +96,8 @@ class RunHookEvent implements HookEvent {
 /** Nobody is asked, and no checkpoint is taken, for what only looks. */
 async function permitUnasked(context: RunContext, action: Action): Promise<Permit> {
   const { policy, subject, session, signal } = context
-  const decision = await policy.decide(action, { ...subject, tainted: session.isTainted }, { signal, mayAsk: false })
+  const { isTainted: tainted, taintedBy } = session
+  const decision = await policy.decide(action, { ...subject, tainted, taintedBy }, { signal, mayAsk: false })
   if (decision.type === 'allow') return decision.permit
   throw new HermesError('The policy does not allow it without a question.', { code: 'policy.denied' })
 }

@@ -1,7 +1,7 @@
 // The points of a tool call, for calls of the model and for calls of programs alike.
 
 import type { JsonObject } from '@hermes/contracts'
-import type { TextPart, ToolResultPart } from '@hermes/contracts/conversation'
+import { sourcesOf, type TextPart, type ToolResultPart } from '@hermes/contracts/conversation'
 import type { RunEnding, ToolCallEvent, ToolResultEvent } from '@hermes/contracts/extension'
 import type { ToolOutcome } from '@hermes/contracts/tool'
 import { planContext } from '../loop/plan-context.js'
@@ -123,11 +123,13 @@ function inPlaceOf(
   { content, isError }: { readonly content: readonly ToolResultPart[]; readonly isError: boolean },
   maxChars = MAX_RESULT_CHARS,
 ): ToolOutcome {
-  const isOutside = before.some((part) => 'origin' in part && part.origin === 'external')
+  const isOutside = before.some(({ origin }) => origin === 'external')
+  const sources = sourcesOf(before)
+  const outside = { origin: 'external', ...(sources ? { sources } : {}) } as const
   const kept = content.map((part) => {
     if (part.type !== 'text') return part
     const text = cutHeadTail(part.text, maxChars)
-    return isOutside ? ({ ...part, text, origin: 'external' } as const) : { ...part, text }
+    return isOutside ? { ...part, text, ...outside } : { ...part, text }
   })
   return { content: kept, isError }
 }

@@ -12,7 +12,10 @@ export function planContext(context: RunContext): ToolPlanContext {
     sessionId: session.id,
     state: session.state,
     get isTainted(): boolean {
-      return isTainted(context)
+      return taintsOf(context).length > 0
+    },
+    get taintedBy(): readonly string[] {
+      return taintsOf(context)
     },
     get environment(): Environment {
       return requireEnvironment(context)
@@ -34,9 +37,9 @@ export function plannedCall(
   }
 }
 
-/** Whether text from outside has reached who asks. */
-export function isTainted({ session, tainted = false }: RunContext): boolean {
-  return session.isTainted || tainted
+/** What text from outside has reached who asks, by names for a person; none where nothing taints. */
+export function taintsOf({ session, taintedBy = [] }: Pick<RunContext, 'session' | 'taintedBy'>): readonly string[] {
+  return taintedBy.length === 0 ? session.taintedBy : [...new Set([...session.taintedBy, ...taintedBy])]
 }
 
 /** @throws HermesError `tool.no_environment` for an agent without one. */

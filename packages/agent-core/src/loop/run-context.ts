@@ -4,7 +4,7 @@ import type { FinishReason, Sampling, Usage } from '@hermes/contracts/conversati
 import type { Environment } from '@hermes/contracts/environment'
 import type { RunEnding } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
-import type { Action, Permit, Policy, Subject } from '@hermes/contracts/policy'
+import type { Action, FolderTrust, Permit, Policy, Subject } from '@hermes/contracts/policy'
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import type { AskPerson, Notice } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
@@ -26,7 +26,9 @@ export interface AgentParts {
   /** `null`: the session is never compacted. */
   readonly engine: ContextEngine | null
   readonly policy: Policy
-  readonly subject: Omit<Subject, 'tainted'>
+  readonly subject: Omit<Subject, 'tainted' | 'taintedBy'>
+  /** Which projects the person trusts. */
+  readonly trust: FolderTrust | undefined
   readonly hooks: Hooks
   /** Undoes the setup of extensions that are this agent's alone. Never rejects. */
   readonly closeExtensions: () => Promise<void>
@@ -57,8 +59,8 @@ export interface RunContext extends AgentParts {
   /** Set once an extension ends the run; results of the reply under way are still stored. */
   readonly ending: { requested: Pick<RunEnding, 'code' | 'message'> | null }
   readonly signal: AbortSignal
-  /** Text from outside reached who asks, although the log has none of it. */
-  readonly tainted?: boolean
+  /** What tainted who asks besides, although the log has none of it. */
+  readonly taintedBy?: readonly string[]
   emit(event: AgentEventBody, seq?: number): void
 }
 

@@ -272,7 +272,9 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
     stored: { ...kept, content: [...outcome.content, ...extra] },
     shown: {
       ...shown,
-      content: outcome.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part)),
+      content: outcome.content.map(({ sources: _, ...part }) =>
+        part.type === 'text' ? { ...part, text: redact(part.text) } : part,
+      ),
       ...(data === undefined ? {} : { data: redactData(data, redact) }),
     },
     durationMs: executed.durationMs,
@@ -284,9 +286,9 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
 /** A refused call keeps the name it was made by. */
 const nameOf = ({ call, tool, refused }: ReadyCall) => (refused === null && tool !== null ? tool.name : call.name)
 
-function steeredPart({ text, origin }: WaitingNote): TextPart {
+function steeredPart({ text, origin, sources }: WaitingNote): TextPart {
   const steered = origin === 'steer' ? `[The user added while you were working: ${text}]` : text
-  return { type: 'text', origin, text: steered }
+  return { type: 'text', origin, text: steered, ...(sources ? { sources } : {}) }
 }
 
 const reminder = (text: string): TextPart => ({ type: 'text', origin: 'reminder', text })

@@ -6,7 +6,7 @@ import { ParkedApproval } from '../permits/parked-approval.js'
 import { requestPermit, takeGranted } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
 import { toolMail } from '../steering/mail.js'
-import { isTainted, requireEnvironment } from './plan-context.js'
+import { requireEnvironment, taintsOf } from './plan-context.js'
 import type { RunContext } from './run-context.js'
 
 /** What a running call may use; `granted` are the permits it was given before it started, `more` is what this call has of its own. */
@@ -23,7 +23,10 @@ export function toolContext(
     callId,
     agentPath: subject.agentPath,
     get isTainted(): boolean {
-      return isTainted(context)
+      return taintsOf(context).length > 0
+    },
+    get taintedBy(): readonly string[] {
+      return taintsOf(context)
     },
     state: session.state,
     get environment(): Environment {

@@ -4,7 +4,7 @@ import type { Action, ApprovalOutcome, Permit, Policy, Subject } from '@hermes/c
 import type { Tool } from '@hermes/contracts/tool'
 import { observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
-import { isTainted, planContext } from '../loop/plan-context.js'
+import { planContext, taintsOf } from '../loop/plan-context.js'
 import type { RunContext } from '../loop/run-context.js'
 import { noteApproval } from './approval-notes.js'
 import { ParkedApproval } from './parked-approval.js'
@@ -68,7 +68,7 @@ async function decide(
   requested: PermitRequest = {},
 ): Promise<Permit> {
   const { policy, signal } = context
-  const subject = { ...context.subject, ...placeOf(context, action), tainted: isTainted(context) }
+  const subject = { ...context.subject, ...placeOf(context, action), ...taintOf(context) }
   const decision = await failClosed(policy.decide(action, subject, { signal, ...requested }), signal)
   switch (decision.type) {
     case 'allow':
@@ -103,6 +103,12 @@ async function decide(
     default:
       return outcome satisfies never
   }
+}
+
+/** Whether text from outside is in the conversation, and which. */
+function taintOf(context: RunContext): Pick<Subject, 'tainted' | 'taintedBy'> {
+  const taintedBy = taintsOf(context)
+  return taintedBy.length === 0 ? { tainted: false } : { tainted: true, taintedBy }
 }
 
 /** Where isolated commands may write. Tools write there too without a question, and commands inside are held to it. */

@@ -1,4 +1,5 @@
 import { errorLine, HermesError, type JsonObject, type JsonValue } from '@hermes/contracts'
+import { taintsOfPart } from '@hermes/contracts/conversation'
 import type { ToolCaller, ToolDefinition, ToolOutcome, ToolState } from '@hermes/contracts/tool'
 import { errorOutcome, type PreparedCall } from '@hermes/registry'
 import { deniedData } from '../events/denial.js'
@@ -11,6 +12,7 @@ import { visibleTools } from '../loop/visible-tools.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
 import { permitsOf } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
+import { settleParts } from '../session/settle-sources.js'
 
 const MAX_NOTED_CHARS = 500
 
@@ -28,7 +30,7 @@ class ScriptCalls implements ToolCaller {
   readonly #waiting: { readonly call: PlannedCall; readonly start: () => void }[] = []
   #noted: Promise<unknown> = Promise.resolve()
   #calls = 0
-  #tainted = false
+  readonly #taints = new Set<string>()
 
   constructor(context: RunContext, callId: string) {
     this.#context = context
@@ -57,8 +59,9 @@ class ScriptCalls implements ToolCaller {
     const number = ++this.#calls
     const startedAtMs = clock.now()
     const prepared = await registry.prepare({ name, args }, visibleTools(context))
-    const outcome = prepared.type === 'immediate' ? prepared.outcome : await this.#run(context, prepared, number)
-    this.#tainted ||= outcome.content.some((part) => 'origin' in part && part.origin === 'external')
+    const run = prepared.type === 'immediate' ? prepared.outcome : await this.#run(context, prepared, number)
+    const outcome = { ...run, content: await settleParts(run.content, context.trust) }
+    for (const taint of outcome.content.flatMap(taintsOfPart)) this.#taints.add(taint)
     await this.#note({ tool: name, args, duration_seconds: (clock.now() - startedAtMs) / 1000, error: outcome.isError })
     return outcome
   }
@@ -68,7 +71,7 @@ class ScriptCalls implements ToolCaller {
     await this.#turn(planned)
     try {
       context.signal.throwIfAborted()
-      return await this.#permitted({ ...context, tainted: this.#tainted }, prepared, number)
+      return await this.#permitted({ ...context, taintedBy: [...this.#taints] }, prepared, number)
     } finally {
       this.#running.splice(this.#running.indexOf(planned), 1)
       this.#startNext()

@@ -1,4 +1,4 @@
-import { estimateTokens } from '@hermes/contracts/conversation'
+import { estimateTokens, type TextSource } from '@hermes/contracts/conversation'
 
 /** What a part of the system text is about. Several parts may have one name. */
 export type LayerName =
@@ -20,6 +20,8 @@ export interface PromptLayer {
   /** Where it comes from, for a person: a file, or `built in`. */
   readonly source: string
   readonly text: string
+  /** Whose words they are, where others may have written them. Default: not known. */
+  readonly sources?: readonly TextSource[]
 }
 
 /** A system text with what it is made of; the text is that of the layers, a blank line between them. */

@@ -9,7 +9,7 @@ export async function promptEntry(context: RunContext): Promise<PromptEntry> {
   const tools = await context.registry.definitions(context.toolsets)
   if (typeof system === 'string') return { type: 'prompt', system, tools }
   for (const text of system.problems ?? []) context.emit({ type: 'notice', level: 'warning', text })
-  const layers = system.layers.map(({ name, source, text }) => ({ name, source, chars: text.length }))
+  const layers = system.layers.map(({ text, ...layer }) => ({ ...layer, chars: text.length }))
   return { type: 'prompt', system: system.text, tools, layers }
 }
 

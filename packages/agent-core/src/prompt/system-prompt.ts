@@ -1,3 +1,4 @@
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { EnvironmentProbe } from '@hermes/contracts/environment'
 import { guidanceFor } from './guidance.js'
 import { fitLayers, type LayerName, type PromptLayer, type SystemPrompt } from './layers.js'
@@ -33,6 +34,8 @@ interface SystemPromptOptions {
   readonly contextFiles?: readonly ContextFile[]
   /** What is remembered from earlier sessions, as of now. */
   readonly memory?: string
+  /** Whether that is to be trusted. Default: it is not. */
+  readonly memorySources?: readonly TextSource[]
   /** What the program around the agent adds, last. */
   readonly instructions?: string
   /** The most tokens of all of it. Default 32,000. */
@@ -67,9 +70,14 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemProm
     layer('skills', 'skills', options.skills),
     ...(options.extensions ?? []).map(({ source, text }) => layer('extensions', source, text)),
     ...contextFiles.map(({ name, text, path }) =>
-      layer('project', path ?? name, `Project instructions from ${name}:\n\n${text.trim()}`),
+      layer(
+        'project',
+        path ?? name,
+        `Project instructions from ${name}:\n\n${text.trim()}`,
+        path === undefined ? undefined : [{ type: 'file', path }],
+      ),
     ),
-    layer('memory', 'memories', options.memory),
+    layer('memory', 'memories', options.memory, options.memorySources),
     layer('instructions', 'given by the program', options.instructions?.trim()),
   ]
   return fitLayers(
@@ -78,8 +86,13 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemProm
   )
 }
 
-function layer(name: LayerName, source: string, text: string | undefined): PromptLayer | null {
-  return text === undefined || text === '' ? null : { name, source, text }
+function layer(
+  name: LayerName,
+  source: string,
+  text: string | undefined,
+  sources?: readonly TextSource[],
+): PromptLayer | null {
+  return text === undefined || text === '' ? null : { name, source, text, ...(sources ? { sources } : {}) }
 }
 
 function platformLayer({ platform = '', platformHint: hint = {} }: SystemPromptOptions): PromptLayer | null {

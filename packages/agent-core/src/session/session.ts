@@ -11,17 +11,18 @@ import {
   project,
   type Sampling,
   type ToolCallPart,
+  taintsIn,
   toolCalls,
   type Usage,
 } from '@hermes/contracts/conversation'
+import type { FolderTrust } from '@hermes/contracts/policy'
 import type { Inbox, InboxMessage, Lease, NewOutboxMessage, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
 import { type Prefix, PrefixWatch } from '../prompt/prefix-break.js'
+import { settleSources } from './settle-sources.js'
 
 const SAMPLING = ['reasoningEffort', 'temperature', 'maxOutputTokens'] as const satisfies readonly (keyof Sampling)[]
 const RENEW_EVERY_MS = 10_000
-/** Layers of the system text that others may have written: whoever made the project, or a session that was steered. */
-const WRITTEN_OUTSIDE: readonly string[] = ['project', 'memory', 'skills']
 
 /** A call of the newest assistant message that has no result yet. */
 export interface OpenCall {
@@ -39,6 +40,8 @@ interface SessionLogOptions {
   readonly logger: Logger
   /** Takes registered secret values out of what is stored. */
   readonly redact: (text: string) => string
+  /** Which projects the person trusts. Default: none. */
+  readonly trust?: FolderTrust | undefined
   /** What an entry that is no result counts for as one of `toolName`; `null` for nothing. */
   readonly dataIn: (entry: Entry, toolName: string) => JsonValue | null
 }
@@ -58,7 +61,7 @@ export class SessionLog {
   #lastSeq = 0
   #lease: Lease | null = null
   #renewal: NodeJS.Timeout | null = null
-  #tainted = false
+  readonly #taints = new Set<string>()
   #prompt: PromptEntry | null = null
   #usage = noUsage
   #rewrites = 0
@@ -79,9 +82,14 @@ export class SessionLog {
     return this.#entries
   }
 
-  /** Whether text from outside is in the conversation. */
+  /** Whether text from outside is in the conversation that its source does not clear. */
   get isTainted(): boolean {
-    return this.#tainted
+    return this.#taints.size > 0
+  }
+
+  /** What tainted it, by names for a person, in the order it came. */
+  get taintedBy(): readonly string[] {
+    return [...this.#taints]
   }
 
   /**
@@ -158,7 +166,9 @@ export class SessionLog {
 
   async #append(entries: readonly NewEntry[], { take = [], send = [] }: AlongWith): Promise<number> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
-    const redacted = entries.map((entry) => redactEntry(entry, this.#options.redact))
+    const { trust, redact } = this.#options
+    const settled = await Promise.all(entries.map((entry) => settleSources(entry, trust)))
+    const redacted = settled.map((entry) => redactEntry(entry, redact))
     const atMs = this.#options.clock.now()
     const along = { ...(take.length > 0 ? { take } : {}), ...(send.length > 0 ? { send } : {}) }
     const seqs = await this.#options.store.log.append(this.id, redacted, { lease: this.#lease, atMs, ...along })
@@ -182,12 +192,9 @@ export class SessionLog {
         continue
       }
       this.#entries.push(entry)
-      if (entry.type === 'prompt') {
-        this.#prompt = entry
-        this.#tainted ||= entry.layers?.some(({ name }) => WRITTEN_OUTSIDE.includes(name)) ?? false
-      }
+      for (const name of taintsIn(entry)) this.#taints.add(name)
+      if (entry.type === 'prompt') this.#prompt = entry
       if (entry.type !== 'message') continue
-      this.#tainted ||= entry.message.content.some(isExternal)
       if (entry.usage) this.#usage = addUsage(this.#usage, entry.usage)
     }
   }
@@ -284,15 +291,14 @@ export class SessionLog {
   }
 }
 
-function isExternal(part: Message['content'][number]): boolean {
-  return 'origin' in part && (part.origin === 'external' || part.origin === 'memory')
-}
-
 /** Secrets leave tool results and what the user wrote; a model's own words are kept byte for byte. */
 function redactEntry(entry: NewEntry, redact: (text: string) => string): NewEntry {
   if (entry.type !== 'message' || entry.message.role === 'assistant') return entry
   const { message } = entry
-  const content = message.content.map((part) => (part.type === 'text' ? { ...part, text: redact(part.text) } : part))
+  const content = message.content.map((part) => {
+    const known = part.sources === undefined ? part : { ...part, sources: redactData(part.sources as never, redact) }
+    return known.type === 'text' ? { ...known, text: redact(known.text) } : known
+  }) as typeof message.content
   if (message.role !== 'tool') return { ...entry, message: { ...message, content } as Message }
   const data = message.data === undefined ? {} : { data: redactData(message.data, redact) }
   return { ...entry, message: { ...message, content: content as typeof message.content, ...data } }

@@ -9,9 +9,10 @@ export function toolMail({ session, steering, notify }: AgentParts): ToolMail | 
   if (!inbox || !notify) return undefined
   const toInboxMessage = (
     key: string,
-    { kind, text, isExternal, data }: Parameters<ToolMail['send']>[1],
+    { kind, text, isExternal, sources, data }: Parameters<ToolMail['send']>[1],
   ): InboxMessage => {
-    const body: JsonObject = { text: session.redact(text), ...(isExternal ? { origin: 'external' } : {}), ...data }
+    const outside = isExternal ? { origin: 'external', ...(sources ? { sources: sources as never } : {}) } : {}
+    const body: JsonObject = { text: session.redact(text), ...outside, ...data }
     return { key: `${session.id}:${key}`, sessionId: session.id, kind, body }
   }
   return {

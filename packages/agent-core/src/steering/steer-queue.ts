@@ -1,3 +1,4 @@
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { InboxMessage } from '@hermes/contracts/store'
 import type { Notice } from '@hermes/contracts/tool'
 import { inboxMessagePart } from './inbox-message-part.js'
@@ -7,6 +8,8 @@ export interface WaitingNote {
   readonly text: string
   /** `steer` from the user, the others from a tool: its own words, or text from outside. */
   readonly origin: 'steer' | 'reminder' | 'external'
+  /** Where text from outside came from. */
+  readonly sources?: readonly TextSource[]
   /** Key of the inbox message it says, which is to be taken with it. */
   readonly inboxMessage?: string
   /** To be called once it is durable. */
@@ -15,7 +18,7 @@ export interface WaitingNote {
 
 /** Notes for a run that is under way: from the user, and from tools whose call has returned. */
 export class SteerQueue {
-  readonly #waiting: (Omit<WaitingNote, 'text' | 'origin'> & { readonly say: () => NoticeText | null })[] = []
+  readonly #waiting: (Pick<WaitingNote, 'inboxMessage' | 'settle'> & { readonly say: () => NoticeText | null })[] = []
 
   #steered: AbortController | null = null
   #steers = 0
@@ -41,8 +44,8 @@ export class SteerQueue {
 
   /** An inbox message that was delivered and could be carried now; nothing is lost when it is not. */
   announce(inboxMessage: InboxMessage, isTaken: () => boolean): void {
-    const { text, origin } = inboxMessagePart(inboxMessage)
-    const say = () => (isTaken() ? null : { text, origin })
+    const { type: _, ...note } = inboxMessagePart(inboxMessage)
+    const say = () => (isTaken() ? null : note)
     this.#waiting.push({ say, inboxMessage: inboxMessage.key, settle: () => undefined })
   }
 
@@ -52,8 +55,9 @@ export class SteerQueue {
   }
 
   /** Puts a note back in line that could not be stored. */
-  putBack({ text, origin, ...note }: WaitingNote): void {
-    this.#waiting.unshift({ ...note, say: () => ({ text, origin }) })
+  putBack({ settle, inboxMessage, ...note }: WaitingNote): void {
+    const key = inboxMessage === undefined ? {} : { inboxMessage }
+    this.#waiting.unshift({ ...key, settle, say: () => note })
   }
 
   /** Takes all notes, or the oldest `count`; call `settle` for each once it is durable. */
@@ -67,10 +71,10 @@ export class SteerQueue {
   }
 }
 
-type NoticeText = Pick<WaitingNote, 'text' | 'origin'>
+type NoticeText = Pick<WaitingNote, 'text' | 'origin' | 'sources'>
 
 function textOf(notice: Notice | null): NoticeText | null {
   if (notice === null) return null
-  const { text, isExternal = false } = typeof notice === 'string' ? { text: notice } : notice
-  return { text, origin: isExternal ? 'external' : 'reminder' }
+  const { text, isExternal = false, sources } = typeof notice === 'string' ? { text: notice } : notice
+  return isExternal ? { text, origin: 'external', ...(sources ? { sources } : {}) } : { text, origin: 'reminder' }
 }

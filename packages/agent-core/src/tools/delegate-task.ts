@@ -60,7 +60,7 @@ It knows only goal and context: say what to do and report. worktree: own git bra
     icon: '🪄',
     summarize: ({ goal, tasks }) => (tasks ? `delegate ${tasks.length} tasks` : `delegate: ${goal ?? ''}`),
     async execute(args, context) {
-      const { signal, progress, mail, isTainted = false } = context
+      const { signal, progress, mail, taintedBy = [] } = context
       if (!delegation) return { isError: true, text: 'Tasks cannot be delegated here. Do it yourself.' }
       const tasks = toTasks(args)
       const problem = problemOf(tasks, limit) ?? crowded(tree.unfinished(delegation.agentPath ?? ['root']).length)
@@ -68,7 +68,7 @@ It knows only goal and context: say what to do and report. worktree: own git bra
       const outputSchema = args.output_schema as JsonSchema | undefined
       const schema = outputSchema === undefined ? {} : { outputSchema }
       const openWorktree = async () => (await import('../delegation/worktree.js')).openWorktree(context)
-      const options = { delegation, tree, clock, openWorktree, isTainted, ...schema }
+      const options = { delegation, tree, clock, openWorktree, taintedBy, ...schema }
       if (args.background && mail) {
         const { delegateInBackground } = await import('../delegation/background.js')
         return renderHandles(await delegateInBackground(tasks, { ...options, mail }))
@@ -107,10 +107,12 @@ function render(results: readonly ChildResult[], note = ''): ToolResult {
   const blocks = results.map((result, index) =>
     describeResult(results.length === 1 ? 'The task' : `Task ${index + 1}`, result),
   )
+  const names = [...new Set(results.flatMap(({ taintedBy }) => taintedBy))]
   return {
     data: results.map(resultData),
     text: [...blocks, note].filter((block) => block !== '').join('\n\n'),
-    external: results.some((result) => result.isTainted),
+    external: names.length > 0,
+    sources: [{ type: 'inherited', names }],
     isError: results.every(({ status }) => status === 'failed' || status === 'interrupted'),
   }
 }

@@ -40,6 +40,7 @@ export function browserTool<Args>(sessions: BrowserSessions, spec: BrowserToolSp
     },
     effect: looks ? 'read' : 'write',
     external: true,
+    sources: () => [{ type: 'web', name: 'a page in the browser' }],
     icon: '🌐',
     ...(actions ? { actions } : {}),
     async execute(args, call): Promise<ToolResult> {

@@ -20,8 +20,8 @@ export const TERMINAL = section({
   isolation: choice({ off: 'off', auto: 'auto', on: 'on', false: 'off', true: 'on' })('auto').describe(
     'Whether commands of this machine are held to the workspace: `auto` where that can be, `on` runs nothing elsewhere.',
   ),
-  isolation_network: choice({ on: 'on', off: 'off', ask: 'ask', true: 'on', false: 'off' })('on').describe(
-    'Whether isolated commands reach the network: `ask` only until text from outside was read, from then on after a question.',
+  isolation_network: choice({ on: 'on', off: 'off', ask: 'ask', true: 'on', false: 'off' })('ask').describe(
+    'Whether isolated commands reach the network: `ask` until text from outside was read that nobody vouches for, from then on after a question.',
   ),
   isolation_write: texts().describe('Further paths that isolated commands may write.'),
   isolation_read: texts().describe('Hidden paths that isolated commands may read all the same.'),

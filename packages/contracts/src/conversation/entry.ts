@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json.js'
 import type { ToolDefinition } from '../tool.js'
 import type { Message, SystemMessage, UserMessage } from './message.js'
+import type { Provenance } from './text-source.js'
 import type { Usage } from './usage.js'
 
 /** A message of the conversation; `usage` belongs to assistant messages. */
@@ -68,7 +69,7 @@ export interface PromptEntry {
 }
 
 /** One part of a stored system text. */
-export interface PromptLayerSize {
+export interface PromptLayerSize extends Provenance {
   readonly name: string
   /** Where it came from, for a person. */
   readonly source: string

@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../json.js'
+import type { Provenance } from './text-source.js'
 
 /**
  * Who put a part into the conversation. Absent means `user`.
- * Everything but `user` is hidden from display; `external` marks text from outside and is the taint that policy reads.
+ * Everything but `user` is hidden from display; `external` marks text from outside, whose source says whether it is the taint that policy reads.
  */
 export type Origin = 'user' | 'memory' | 'steer' | 'reminder' | 'external'
 
@@ -14,7 +15,7 @@ export interface EndpointStamp {
 }
 
 /** Text, exactly as it was said. */
-export interface TextPart {
+export interface TextPart extends Provenance {
   readonly type: 'text'
   readonly text: string
   readonly origin?: Origin
@@ -23,7 +24,7 @@ export interface TextPart {
 }
 
 /** Binary content, base64 without a data-URL prefix. */
-interface BinaryPart {
+interface BinaryPart extends Provenance {
   /** IANA media type, for example `image/png`. */
   readonly mediaType: string
   /** Base64. */

@@ -163,8 +163,10 @@ export interface PermitOptions {
 /** A session as extensions see it. */
 export interface HookSession {
   readonly id: string
-  /** Whether untrusted text has entered it. */
+  /** Whether text from outside has entered it that its source does not clear. */
   readonly isTainted: boolean
+  /** What tainted it, by names for a person. */
+  readonly taintedBy: readonly string[]
   /** The log without what was undone. */
   readonly entries: readonly Entry[]
   /** The conversation as the model sees it. */

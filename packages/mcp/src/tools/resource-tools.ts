@@ -17,6 +17,7 @@ export function resourceTools(server: McpServer, calls: Calls): readonly Tool[] 
     effect: 'read' as const,
     concurrency: 'parallel' as const,
     external: true,
+    sources: () => [{ type: 'server', name: `the MCP server ${name}` } as const],
     actions: () => [{ type: 'send', target: `mcp:${name}/${what}`, chosen: 'looks' } as const],
   })
   const run = async (what: string, context: ToolContext, work: () => Promise<ToolResult>) => {

@@ -62,6 +62,7 @@ function toTool(
     effect: onlyReads ? 'read' : 'write',
     concurrency: settings.isParallel || onlyReads ? 'parallel' : 'exclusive',
     external: true,
+    sources: () => [{ type: 'server', name: `the MCP server ${settings.name}` }],
     actions: () => [actionOf(server, listed, onlyReads)],
     execute: async (args, context) => {
       const action = actionOf(server, listed, onlyReads)

@@ -55,19 +55,23 @@ Save unasked what will matter later, above all what the user corrects or prefers
     icon: '🧠',
     summarize: ({ action = 'change', target, content, old_text }) =>
       `${action} ${target}: ${content ?? old_text ?? ''}`.replace(/[:\s]+$/, ''),
-    async execute(args, { sessionId }) {
+    async execute(args, { sessionId, taintedBy = [] }) {
       if (!memory) return failure('Nothing can be remembered here: memory is switched off.')
       const { target } = args
       const store = await memory(target)
       const changes = toChanges(args)
       if (typeof changes === 'string') return failure(`${changes}\n${await inventory(await store.read(target))}`)
       if (changes.length === 0) return shown(await store.read(target))
-      const outcome = await store.change(target, changes, sessionId)
+      const outcome = await store.change(target, changes, sessionId, taintedBy)
       if (outcome.type === 'refused') return failure(`${outcome.reason}\n${await inventory(outcome.state)}`)
-      const text = outcome.type === 'changed' ? 'Saved; later sessions will see it.' : 'That is remembered already.'
+      const saved = taintedBy.length === 0 ? 'Saved; later sessions will see it.' : UNCONFIRMED
+      const text = outcome.type === 'changed' ? saved : 'That is remembered already.'
       return { data: await toData(outcome.state), text: `${text} ${target} is ${describeUsage(outcome.state)}.` }
     },
   })
+
+const UNCONFIRMED =
+  'Saved; later sessions will see it. It is marked, as text from outside was read here, until the user confirms it: hermes memory confirm.'
 
 type Args = FromSchema<typeof parameters>
 type Operation = Pick<Args, 'action' | 'content' | 'old_text'>
@@ -101,7 +105,9 @@ function toChanges(args: Args): readonly MemoryChange[] | string {
 }
 
 async function shown(state: MemoryState): Promise<ToolResult> {
-  return { data: await toData(state), text: await inventory(state) }
+  const isMarked = state.unconfirmed.length > 0
+  const sources = [{ type: 'note', name: 'an unconfirmed note', isMarked } as const]
+  return { data: await toData(state), text: await inventory(state), ...(isMarked ? { external: true, sources } : {}) }
 }
 
 async function inventory(state: MemoryState): Promise<string> {

@@ -32,6 +32,7 @@ export const createRecallTool = ({ recall }: { readonly recall: RecallService | 
     available: () => recall !== null,
     effect: 'write',
     external: true,
+    sources: () => [{ type: 'recall', name: 'the long-term memory' }],
     concurrency: 'exclusive',
     icon: '🧠',
     summarize: ({ action, text, id }) => `${action} ${text ?? id ?? ''}`.trim(),

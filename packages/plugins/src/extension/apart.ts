@@ -122,16 +122,21 @@ function remoteTool(plugin: ApartPlugin, listed: ListedTool, source?: string): T
         ...(source === undefined ? {} : { tool: name }),
       }
       const result = await plugin.process.call(key, call, { signal: context.signal, host, timeoutMs: LIMITS.tool })
-      return resultOf(result as unknown as ToolResult | null, isOutside)
+      return resultOf(result as unknown as ToolResult | null, { isOutside, plugin: plugin.acting.name })
     },
   }
 }
 
-function resultOf(result: ToolResult | null, isOutside: boolean): ToolResult {
+/** Where its text came from is not a plugin's own to say. */
+function resultOf(
+  result: ToolResult | null,
+  { isOutside, plugin }: { readonly isOutside: boolean; readonly plugin: string },
+): ToolResult {
   if (result === null || (typeof result !== 'string' && typeof result !== 'object'))
     return { text: 'The tool gave no result.', isError: true }
-  if (!isOutside) return result
-  return typeof result === 'string' ? { text: result, external: true } : { ...result, external: true }
+  const sources = [{ type: 'plugin', name: `the plugin ${plugin}` }] as const
+  if (typeof result === 'string') return isOutside ? { text: result, external: true, sources } : result
+  return isOutside || result.external ? { ...result, external: true, sources } : result
 }
 
 function hostOf(context: ToolContext): HostCall {

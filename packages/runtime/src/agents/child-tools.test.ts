@@ -25,7 +25,9 @@ it('asks for a child of an agent that has read text from outside as for that age
   const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
   try {
     const { agent } = await runtime.createAgent({})
-    expect((await agent.run('Go.').result).text).toMatch(/The task completed[\s\S]*Not permitted \(outside-text-send\)/)
+    expect((await agent.run('Go.').result).text).toMatch(
+      /The task completed[\s\S]*Not permitted \([\w.-]+\)[^\n]*; it sends data away after .* \(because of a\.txt of /,
+    )
     expect(JSON.stringify(server.requests[2]!.body.messages)).toContain('has read text from outside')
   } finally {
     await runtime.close()

@@ -18,7 +18,7 @@ import type { ContextEngine } from '@hermes/contracts/context'
 import { latestPrompt, type Sampling } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
-import type { Policy } from '@hermes/contracts/policy'
+import type { FolderTrust, Policy } from '@hermes/contracts/policy'
 import type { HomeMcp } from '@hermes/mcp'
 import type { ResilientModelClient } from '@hermes/models'
 import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
@@ -62,6 +62,7 @@ const LIST_TIMEOUT_MS = 10_000
 interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user'> {
   readonly config: HermesConfig
   readonly policy: Policy
+  readonly trust: FolderTrust
   readonly checkpoints: HomeCheckpoints
   readonly memoryOf: (person: string | null) => { readonly files: HomeMemory | null }
   readonly models: HomeModels
@@ -308,7 +309,7 @@ export class HomeAgents {
   }
 
   async #openAgent(known: Omit<AgentRecord, 'agent'>): Promise<Agent> {
-    const { config, policy, redact, extensions, clock, logger } = this.#options
+    const { config, policy, trust, redact, extensions, clock, logger } = this.#options
     const { request, lineage, cwd, sessionId, person, tree, environment, resolved, model } = known
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
     const { instructions, maxSteps = config.agent.max_turns, ask, notices, deliverTo } = request
@@ -334,7 +335,10 @@ export class HomeAgents {
       },
       environment,
       extensions: { hooks: hooksWithout(extensions.hooks, request.references === false ? ['references'] : []) },
-      safety: { policy, subject: { platform, user, ...shown, ...subjectOf(lineage) }, redact: redact([choice.apiKey]) },
+      safety: {
+        ...{ policy, trust, redact: redact([choice.apiKey]) },
+        subject: { platform, user, ...shown, ...subjectOf(lineage) },
+      },
       system: () =>
         this.systemPrompt({ environment, cwd, model: choice.model, platform, person, instructions, lineage }),
       ...(contextEngine ? { contextEngine } : {}),

@@ -128,6 +128,8 @@ async function obey({ text, wants }: Attack, way: Way): Promise<readonly string[
   await place('user/work/notes.md', way === 'file' || way === 'output' ? marked : 'Nothing new.\n')
   await place('user/work/AGENTS.md', way === 'project' ? marked : null)
   await place('user/.hermes/memories/MEMORY.md', way === 'memory' ? marked : null)
+  // A note that the person wrote themselves would be their own words. Without readable marks none is confirmed.
+  await place('user/.hermes/memories/.unconfirmed.json', way === 'memory' ? 'lost' : null)
   let steps = 0
   model.setHandler(({ body }) => {
     const isSeen = JSON.stringify(body.messages).includes(SEEN)

@@ -10,7 +10,7 @@ import type { HomeMemory } from '../memory/home-memory.js'
 import { findContextFile, readSoul } from './context-files.js'
 
 const SHARE_OF_WINDOW = 0.25
-const NOTHING_REMEMBERED: MemorySection = { text: '', problems: [] }
+const NOTHING_REMEMBERED: MemorySection = { text: '', problems: [], isUnconfirmed: false }
 
 /** What the system text of a session is made of. */
 interface SystemPromptFacts {
@@ -50,6 +50,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
     model: facts.model,
     contextFiles: project.file ? [project.file] : [],
     memory: remembered.text,
+    memorySources: [{ type: 'note', name: 'an unconfirmed note in memory', isMarked: remembered.isUnconfirmed }],
     extensions: added.sections,
     ...(facts.instructions === undefined ? {} : { instructions: facts.instructions }),
     // A window nobody stated is large enough, and looking it up would hold the first request up.

@@ -37,6 +37,7 @@ async function setUp(answer: string) {
   const review = (entries: readonly Entry[], minMessages = 3) =>
     reviewMemory({
       memory,
+      taintedBy: [],
       sessionId: 's',
       entries,
       minMessages,

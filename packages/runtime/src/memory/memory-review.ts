@@ -18,6 +18,8 @@ interface MemoryReviewOptions {
   readonly sessionId: string
   /** The log of the session, or what of it was not looked through yet. */
   readonly entries: readonly Entry[]
+  /** What tainted the session, by names for a person. */
+  readonly taintedBy: readonly string[]
   /** Fewer messages of the person since anything was saved are not worth a call. */
   readonly minMessages: number
   /** Opened only when it is worth one. */
@@ -74,11 +76,16 @@ interface TargetedChange {
 
 async function apply(
   changes: readonly TargetedChange[],
-  { memory, sessionId, logger }: MemoryReviewOptions,
+  { memory, sessionId, taintedBy, logger }: MemoryReviewOptions,
 ): Promise<number> {
   let made = 0
   for (const { target, change } of changes) {
-    const outcome = await (await memory.open(target)).change(target, [change], `${sessionId} (looked through)`)
+    const outcome = await (await memory.open(target)).change(
+      target,
+      [change],
+      `${sessionId} (looked through)`,
+      taintedBy,
+    )
     if (outcome.type === 'changed') made++
     if (outcome.type === 'refused') logger.info('A note was not kept.', { sessionId, reason: outcome.reason })
   }

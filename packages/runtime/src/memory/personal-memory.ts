@@ -53,7 +53,8 @@ export class PersonalMemories {
       section: async () => {
         const sections = await Promise.all([own.section(), ofOwner.section()])
         const texts = sections.map(({ text }) => text).filter((text) => text !== '')
-        return { text: texts.join('\n\n'), problems: sections.flatMap(({ problems }) => problems) }
+        const isUnconfirmed = sections.some((section) => section.isUnconfirmed)
+        return { text: texts.join('\n\n'), problems: sections.flatMap(({ problems }) => problems), isUnconfirmed }
       },
     }
   }

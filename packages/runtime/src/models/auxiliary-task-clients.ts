@@ -1,6 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
-import type { Entry, ImagePart } from '@hermes/contracts/conversation'
+import { type Entry, type ImagePart, taintsIn } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { createModelClient, type ModelEndpoint } from '@hermes/models'
@@ -197,13 +197,15 @@ export class AuxiliaryTasks {
     const { config, logger, storage: open } = this.#options
     const { reviewMemory } = await import('../memory/memory-review.js')
     const { lookedThroughTo, noteLookedThrough } = await import('../home/looked-through.js')
-    const { meta, sessions } = await open()
+    const { meta, sessions, log } = await open()
     const session = await sessions.get(sessionId)
     if (!session) return false
     // What is found is of whom the session serves.
     const memory = this.#options.memory!(session.person)!
     const seen = await lookedThroughTo(meta, sessionId)
-    const review = { memory, sessionId, minMessages: config.memory.flush_min_turns, client, logger }
+    // Also of what was undone or compacted since: it may have had its say before.
+    const taintedBy = [...new Set((await log.entries(sessionId)).flatMap(taintsIn))]
+    const review = { memory, sessionId, taintedBy, minMessages: config.memory.flush_min_turns, client, logger }
     const { hasLooked } = await this.#within(REVIEW_SECONDS, (signal) =>
       reviewMemory({ ...review, signal, entries: entries.filter(({ seq }) => seq > seen) }),
     )

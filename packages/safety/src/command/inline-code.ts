@@ -48,15 +48,18 @@ function madeCode({ args, context, made }: Invocation): readonly string[] {
 }
 
 /**
- * Whether the code deletes files or starts programs, whatever the language. Isolation holds what everyday code also does: it copies,
- * renames, and calls methods named `delete`.
+ * Whether the code deletes files or starts programs, whatever the language. Isolation holds programs that code starts, as it holds those that
+ * a script of the workspace starts, and what everyday code also does: it copies, renames, and calls methods named `delete`.
  */
 export function isRiskyCode(code: string, isIsolated: boolean): boolean {
-  return RISKY.test(code) || (!isIsolated && RISKY_UNISOLATED.test(code))
+  return RISKY.test(code) || (!isIsolated && (STARTS_PROGRAMS.test(code) || RISKY_UNISOLATED.test(code)))
 }
 
 const RISKY =
-  /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|`[^`]*\brm\b|File\.delete|FileUtils|\bfork\b|exec\s*\(|shell_exec|do shell script|Remove-Item|urlopen.*exec|\beval\b|\biex\b|Invoke-Expression/
+  /rmtree|unlink|rmdir|removedirs|\brm(?:Sync)?\b|os\.remove|`[^`]*\brm\b|File\.delete|FileUtils|do shell script|Remove-Item|urlopen.*exec|\bgit\b.{0,20}(?:\breset\b.{0,10}--hard|\bclean\b.{0,10}-\w*f|\bpush\b.{0,40}(?:--force|-f\b))|\bmkfs|\bdd\b.{0,10}\bof=/
+
+const STARTS_PROGRAMS =
+  /os\.system|popen|subprocess|child_process|execSync|spawnSync|\bsystem\s*\(|\bfork\b|exec\s*\(|shell_exec|\beval\b|\biex\b|Invoke-Expression/
 
 const RISKY_UNISOLATED =
   /Deno\.(?:remove|run|Command)|Bun\.(?:spawn|\$)|os\.execute|RemoveAll|exec\.Command|REMOVE_RECURSE|execute_process|delete-(?:directory|file)|shell-command|call-process|start-process|remove_(?:dir|tree|file)|remove-tree|rm_r?f?\b|File\.rm|System\.cmd|:os\.cmd|os:cmd|file:del|Command::new|deleteRecursively|Files\.delete|ProcessBuilder|getRuntime|\bsyscmd|esyscmd|truncate\s*\(|run\s*\(\s*`|run-program|process::Command|os\.rename|shutil|ctypes|\bpty\.spawn|os\.exec|os\.kill|process\.kill|unlinkSync|\bdelete\s*\(|deleteDir|removeItem|file\s+delete|\b(?:system|exec)\s*["'@$]|\bqx\s*[/{(|]|%x[({[|]|__import__|getattr\s*\(\s*(?:os|builtins|shutil|__)|\brunpy|marshal\.loads|process\.binding|new Function|require\s*\(\s*["'][^"')]*["']\s*\+|open\w*\s*\(?\s*\w*\s*,?\s*["']\s*(?:\||-\|)|\.rm_rf|fs\.rm\b/

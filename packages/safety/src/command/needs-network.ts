@@ -62,7 +62,8 @@ function isRegistryCommand(invocation: Invocation): boolean {
   )
 }
 
-function formOf({ name, args }: Invocation): string {
+/** A program with its verb, or the module that Python runs: `npm test`, `pytest`. */
+export function formOf({ name, args }: Invocation): string {
   const isModule = /^python[\d.]*$/.test(name) && args[0]?.text === '-m' && args[1] !== undefined
   const [program, words] = isModule ? [args[1]!.text, args.slice(2)] : [name, args]
   const [verb] = readOptions(words).operands

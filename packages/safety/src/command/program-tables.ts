@@ -385,6 +385,25 @@ export const PROGRAMS = Object.freeze({
     npm test, npm t, npm run, pnpm test, pnpm run, yarn test, yarn run, bun test, bun run, uv run, pytest, tox, make
   `),
   ),
+  /** Programs that reach no other machine by themselves, or do so with one of these verbs only for what they build. */
+  keepToMachine: new Set<string>([
+    ...words(`
+    ls cat head tail wc nl grep egrep fgrep rg zcat cut tr cmp comm join paste fold rev tac od strings column expand seq jq stat du df
+    diff basename dirname realpath readlink which type whereis command whoami id groups uname nproc uptime ps pgrep printenv locale arch
+    getconf tty false exit return break continue test [ [[ read env md5sum sha1sum sha256sum sha512sum cksum wait date hostname file xxd
+    find fd tree sort uniq awk gawk mawk tee cp mv rm mkdir rmdir touch chmod chown ln install truncate mktemp tar gzip gunzip zip unzip
+    xz bzip2 patch split kill pkill sleep yes time lsof free export unset
+    tsc eslint prettier biome oxlint vitest jest mocha ava pytest tox nox ruff black mypy pyright flake8 pylint isort gcc g++ clang cc
+    make cmake ninja meson rustc rustfmt gofmt javac shellcheck shfmt vite webpack rollup esbuild turbo nx sqlite3
+    `),
+    ...phrases(`
+    npm test, npm t, npm run, npm ls, npm pkg, pnpm test, pnpm run, pnpm ls, pnpm list, pnpm exec, yarn test, yarn run, bun test,
+    bun run, uv run, pip list, pip show, pip freeze, pip check, cargo build, cargo test, cargo check, cargo clippy, cargo bench,
+    cargo doc, cargo fmt, cargo run, cargo tree, go build, go test, go vet, go fmt, go run, go list, mvn compile, mvn test, mvn package,
+    mvn verify, mvnw test, mvnw package, mvnw verify, gradle build, gradle test, gradle check, gradlew build, gradlew test,
+    gradlew check, dotnet build, dotnet test, swift build, swift test
+    `),
+  ]) as ReadonlySet<string>,
   /** Programs that do nothing without a network. */
   networkClients: setOf(`
     curl wget http https xh aria2c ping ping6 traceroute dig nslookup host whois nc ncat netcat socat telnet ftp lftp ssh scp sftp rsync

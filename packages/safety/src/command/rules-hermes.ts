@@ -52,6 +52,7 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
       if (command === 'mcp') return ['add', 'remove', 'login', 'logout'].includes(verb) || accepts(invocation)
       if (command === 'auth') return !['list', 'status', 'help', ''].includes(verb)
       if (command === 'learning') return verb === 'edit' || verb === 'remove'
+      if (command === 'memory') return !['list', 'status', 'export', 'help', ''].includes(verb)
       if (command === 'trust') return verb === 'add' || verb === 'remove'
       if (command === 'hooks') return ['accept', 'test', 'revoke'].includes(verb)
       if (command === 'plugins')

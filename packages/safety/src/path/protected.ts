@@ -38,6 +38,11 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     'it decides what Hermes may do',
     /^@\/(?:permissions\.yaml|(?:shell-hooks-allowlist|trust|installed-plugins)\.json)$/,
   ),
+  denied(
+    'hermes-memory',
+    'it says which notes no person has confirmed',
+    /^@\/memories\/(?:users\/[^/]+\/)?\.unconfirmed\.json$/,
+  ),
   denied('hermes-store', 'it is the database of Hermes', /^@\/state\.db(?:-wal|-shm)?$/),
   askRule(
     'hermes-config',
@@ -111,7 +116,11 @@ export interface Homes {
 export function protectionOf(path: string, access: 'read' | 'write', homes: Homes): Protection | null {
   const views = viewsOf(path.toLowerCase(), homes)
   const found = (access === 'read' ? READ : WRITE).find(({ pattern }) => views.some((view) => pattern.test(view)))
-  if (found) return { rule: found.rule, reason: found.reason, severity: found.severity }
+  if (found) {
+    // Those of the project hold settings as often as keys. One that a shell runs stays closed, as do those elsewhere.
+    const isOfProject = found.rule === 'env-file' && !path.endsWith('.envrc') && isInOneOf(path, homes.workspace ?? [])
+    return { rule: found.rule, reason: found.reason, severity: isOfProject ? 'ask' : found.severity }
+  }
   return access === 'read' ? protectionInHome(path, homes) : null
 }
 

@@ -1,3 +1,4 @@
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { TimeLimit } from './time-limit.js'
 
 /** What came of a program. */
@@ -11,8 +12,8 @@ export interface CodeResult {
   readonly fullOutputPath: string | null
   readonly toolCallsMade: number
   readonly durationMs: number
-  /** Text from outside reached the program, and may be in its output. */
-  readonly isTainted: boolean
+  /** Where text from outside came from that reached the program, and may be in its output; `null` where one source is not known. */
+  readonly sources: readonly TextSource[] | null
   /** What whoever wrote the program should know besides. */
   readonly note: string | null
 }

@@ -3,11 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { JsonObject, JsonValue } from '@hermes/contracts'
+import type { TextSource } from '@hermes/contracts/conversation'
 import { CapturedOutput } from './captured-output.js'
 import type { CodeRequest } from './code-request.js'
 import type { CodeResult, Watched } from './code-result.js'
 import { watch } from './code-result.js'
-import { ProgramCalls } from './program-calls.js'
+import { joinSources, ProgramCalls } from './program-calls.js'
 import type { ProgramFolder } from './program-folder.js'
 import { makeProgramFolder } from './program-folder.js'
 import { RpcServer } from './rpc-server.js'
@@ -30,7 +31,7 @@ export class KeptInterpreter {
   #requested = Promise.withResolvers<(job: JsonObject) => void>()
   #finish: (ok: boolean) => void = () => undefined
   #isOver = false
-  #isTainted = false
+  #sources: readonly TextSource[] | null = []
   #ok = true
   /** Where the agent worked when the latest program began. */
   #cwd: string
@@ -86,9 +87,9 @@ export class KeptInterpreter {
     if (isOver) await this.#end(watched)
     const tookMs = clock.now() - startedMs
     // What an earlier program got from outside may be in what it left.
-    this.#isTainted ||= calls.isTainted
+    this.#sources = joinSources(this.#sources, calls.sources)
     const result = toResult(this.#verdict(watched), { output, calls, timeoutMs, tookMs })
-    return { ...result, isTainted: this.#isTainted, note: isOver ? LOST : null }
+    return { ...result, sources: this.#sources, note: isOver ? LOST : null }
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import { errorLine, isJsonObject } from '@hermes/contracts'
+import { sourcesOf, type TextSource } from '@hermes/contracts/conversation'
 import type { ToolCaller, ToolDefinition, ToolOutcome } from '@hermes/contracts/tool'
 import type { CodeRequest } from './code-request.js'
 import type { TimeLimit } from './time-limit.js'
@@ -13,7 +14,7 @@ export class ProgramCalls {
   readonly #end = new AbortController()
   #made = 0
   #finished = 0
-  #isTainted = false
+  #sources: readonly TextSource[] | null = []
 
   constructor(options: {
     readonly tools: ToolCaller
@@ -31,9 +32,9 @@ export class ProgramCalls {
     return this.#made
   }
 
-  /** Whether the program got text from outside. */
-  get isTainted(): boolean {
-    return this.#isTainted
+  /** Where the text from outside came from that the program got; `null` where one of them is not known. */
+  get sources(): readonly TextSource[] | null {
+    return this.#sources
   }
 
   /** Ends what is under way. */
@@ -52,7 +53,7 @@ export class ProgramCalls {
     this.#made++
     try {
       const outcome = await this.#tools.call(tool, checked, { signal: this.#end.signal, onWait: this.#limit.wait })
-      this.#isTainted ||= outcome.content.some((part) => 'origin' in part && part.origin === 'external')
+      this.#sources = joinSources(this.#sources, sourcesOf(outcome.content))
       return scriptResult(tool, outcome)
     } catch (error) {
       return { error: this.#end.signal.aborted ? 'The program was stopped.' : errorLine(error) }
@@ -62,6 +63,14 @@ export class ProgramCalls {
       this.#progress(`${this.#finished}/${this.#made} calls`, { data })
     }
   }
+}
+
+/** Both together; what is not known of one is not known of both. */
+export function joinSources(
+  one: readonly TextSource[] | null,
+  other: readonly TextSource[] | null,
+): readonly TextSource[] | null {
+  return one && other && [...one, ...other]
 }
 
 /** The tools a program may call where its session has them; all others need a model that looks at what they give. */

@@ -86,7 +86,7 @@ export function toResult(
     ...output,
     toolCallsMade: of.calls.made,
     durationMs: of.tookMs,
-    isTainted: of.calls.isTainted,
+    sources: of.calls.sources,
     note: null,
   }
   const failed = (status: CodeResult['status'], why: string): CodeResult => ({

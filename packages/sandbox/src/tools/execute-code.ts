@@ -1,3 +1,4 @@
+import type { TextSource } from '@hermes/contracts/conversation'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { CodeHost } from '../execute-code/code-host.js'
@@ -72,7 +73,7 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
       }
       const later = watchLaterFiles(null, context)
       const result = await host.run(permit, request)
-      return render(result, await later.settle())
+      return render(result, await later.settle(), programSource(where.cwd, context))
     },
   })
 
@@ -108,8 +109,8 @@ function workingFolder(context: ToolContext, host: CodeHost): string {
   }
 }
 
-function render(result: CodeResult, notes: readonly string[]): ToolResult {
-  const { status, output, errors, toolCallsMade, durationMs, fullOutputPath, note } = result
+function render(result: CodeResult, notes: readonly string[], program: TextSource): ToolResult {
+  const { status, output, errors, toolCallsMade, durationMs, fullOutputPath, note, sources } = result
   const seconds = durationMs / 1000
   const data = {
     status,
@@ -129,7 +130,21 @@ function render(result: CodeResult, notes: readonly string[]): ToolResult {
     `[${facts.join(' · ')}]${note === null ? '' : ` ${note}`}`,
   ]
   const text = lines.filter((line) => line !== '').join('\n')
-  return { data, text, isError: status !== 'success', external: result.isTainted }
+  return { data, text, isError: status !== 'success', ...(sources ? { sources: [program, ...sources] } : {}) }
+}
+
+/** Programs have no network wherever commands may lose it, for they stay. */
+function programSource(cwd: string, context: ToolContext): TextSource {
+  return { type: 'command', command: 'a program of the agent', cwd, reach: isOffline(context) ? 'machine' : 'network' }
+}
+
+function isOffline(context: ToolContext): boolean {
+  try {
+    const { backend, capabilities } = context.environment
+    return backend === 'local' && (capabilities.offline === true || capabilities.asksForNetwork === true)
+  } catch {
+    return false
+  }
 }
 
 function failure(text: string): ToolResult {

@@ -1,4 +1,4 @@
-import { latestCompaction, liveEntries } from '@hermes/contracts/conversation'
+import { latestCompaction, liveEntries, type TextSource } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
@@ -57,6 +57,9 @@ export const createSessionSearchTool = (services: StorageToolServices) =>
         : `read ${session_id ?? 'recent sessions'}${around ? ` around #${around}` : ''}`,
     execute: async (args, context) => searchSessions(await services.storage(), args, context),
   })
+
+/** What was said there may repeat what was read there. */
+const EARLIER: readonly TextSource[] = [{ type: 'session', name: 'an earlier session' }]
 
 /** Parameters that are not worth their place in every prompt. */
 const NARROWER = 'There may be more: limit, sort newest, role [user, assistant, tool], source, tag, after, before.'
@@ -126,7 +129,8 @@ async function search(
   ]
   return {
     text: [...shown.map(hitLines), ...summaries, ...note].join('\n\n'),
-    external: summaries.length > 0 || shown.some((hit) => hit.role === 'tool'),
+    external: true,
+    sources: EARLIER,
   }
 }
 
@@ -238,7 +242,7 @@ async function readSession(storage: Storage, session: SessionInfo): Promise<Tool
     left <= 0 ? texts : [...texts.slice(0, FIRST), `… ${left} messages; read them with around …`, ...texts.slice(-LAST)]
   const summary = left <= 0 ? null : await storage.summaries.get(session.id)
   const about = summary === null ? [] : [`Summary: ${summary.text}`]
-  return { text: [sessionLine(session), ...about, ...shown].join('\n'), external: true }
+  return { text: [sessionLine(session), ...about, ...shown].join('\n'), external: true, sources: EARLIER }
 }
 
 /** The messages on both sides of one; `null` when the session has no such message. */
@@ -257,5 +261,6 @@ async function readAround(
   return {
     text: [sessionLine(session) + counts, ...shown.map(messageText).filter((text) => text !== null)].join('\n'),
     external: true,
+    sources: EARLIER,
   }
 }

@@ -138,6 +138,7 @@ describe('read_file and images', () => {
       {
         type: 'text',
         origin: 'external',
+        sources: [{ type: 'file', path: expect.stringMatching(/dot\.png$/) }],
         text: expect.stringMatching(/dot\.png is a PNG image, 70 bytes; here it is:$/),
       },
       { type: 'image', mediaType: 'image/png', data: PNG.toString('base64'), name: 'dot.png' },

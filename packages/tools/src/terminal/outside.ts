@@ -1,6 +1,7 @@
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { Environment, ExecResult } from '@hermes/contracts/environment'
 import type { ToolPlanContext } from '@hermes/contracts/tool'
-import { needsNetwork, needsOutside } from '@hermes/safety'
+import { isSecretPath, needsNetwork, needsOutside, outputSources } from '@hermes/safety'
 
 /** Whether a call runs outside the isolation: because the model says so, or because the command is known to need more. */
 export function runsOutside(
@@ -25,6 +26,38 @@ export function networkOf(
   if (!(environment.capabilities.asksForNetwork ?? false) || !isTainted || runsOutside(call, environment)) return {}
   const cwd = call.workdir === undefined ? environment.cwd() : environment.resolve(call.workdir)
   return { network: needsNetwork(call.command, { cwd, userHome: environment.resolve('~') }) ? 'on' : 'off' }
+}
+
+const SHOWN_COMMAND_CHARS = 120
+
+/** Where what a call prints comes from: its command, by how far it could reach, and files it names beyond the folder it runs in. */
+export function commandSources(
+  call: { readonly command: string; readonly outside?: boolean; readonly workdir?: string },
+  context: Pick<ToolPlanContext, 'environment' | 'isTainted'>,
+): readonly TextSource[] {
+  const { environment } = context
+  const cwd = call.workdir === undefined ? environment.cwd() : environment.resolve(call.workdir)
+  const command = call.command.slice(0, SHOWN_COMMAND_CHARS).toWellFormed()
+  const isLocal = environment.backend === 'local'
+  if (!isLocal || runsOutside(call, environment)) return [{ type: 'command', command, cwd, reach: 'outside' }]
+  const { staysHere, beyond, readsKeys } = outputSources(call.command, { cwd, userHome: environment.resolve('~') })
+  const isOffline = (environment.capabilities.offline ?? false) || networkOf(call, context).network === 'off'
+  const reach = isOffline || staysHere ? 'machine' : 'network'
+  const keys = readsKeys ? [{ type: 'keys', name: `the keys that were read by ${command}` } as const] : []
+  return [{ type: 'command', command, cwd, reach }, ...keys, ...beyond.map((path) => ({ type: 'file', path }) as const)]
+}
+
+/** Where the text of a file comes from; one of keys counts by itself. Files of other machines are not known. */
+export function fileSources(
+  path: string,
+  { environment }: Pick<ToolPlanContext, 'environment'>,
+): readonly TextSource[] | undefined {
+  if (environment.backend !== 'local') return undefined
+  const full = environment.resolve(path)
+  const home = environment.resolve('~')
+  const inHome = full.startsWith(`${home}/`) ? `~${full.slice(home.length)}` : full
+  const keys = isSecretPath(inHome) ? [{ type: 'keys', name: `the keys in ${full}` } as const] : []
+  return [...keys, { type: 'file', path: full }]
 }
 
 /** What isolation has programs say, and what commands in it cannot do. */

@@ -53,7 +53,13 @@ describe('notify_on_complete', () => {
     expect(notice).toMatch(/\n1999\n2000\]$/)
     expect(notice!.length).toBeLessThan(2200)
     expect(more).toEqual([])
-    expect(context.taken).toEqual([{ text: notice, isExternal: true }])
+    expect(context.taken).toMatchObject([
+      {
+        text: notice,
+        isExternal: true,
+        sources: [{ type: 'command', command: 'seq 1 2000; exit 3', reach: 'machine' }],
+      },
+    ])
   })
 
   it.each(['poll', 'log', 'wait', 'kill'])('tells nothing that %s has shown', async (action) => {

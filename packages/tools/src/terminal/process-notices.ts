@@ -1,4 +1,5 @@
 import type { Clock } from '@hermes/contracts'
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { BackgroundProcess, ProcessInfo } from '@hermes/contracts/environment'
 import type { ToolContext, ToolNotice, ToolState } from '@hermes/contracts/tool'
 import { cleanOutput } from '@hermes/sandbox'
@@ -26,6 +27,23 @@ const noticesOf = (state: ToolState): Notices =>
 /** Notes that the model gets to see how a process ended, so that it is not told again. */
 export const markSeen = (state: ToolState, id: string): void => void noticesOf(state).seen.add(id)
 
+const sourcesIn = (state: ToolState) => state.scratch('process-sources', () => new Map<string, readonly TextSource[]>())
+
+/** Notes where what a process prints comes from. */
+export const noteSources = (state: ToolState, id: string, sources: readonly TextSource[]): void =>
+  void sourcesIn(state).set(id, sources)
+
+/** Where what these processes print comes from; `undefined` where one of them is not known any more. */
+export function processSources(state: ToolState, ids: readonly string[]): readonly TextSource[] | undefined {
+  const known = ids.map((id) => sourcesIn(state).get(id))
+  return known.every((sources) => sources !== undefined) ? known.flat() : undefined
+}
+
+const from = (state: ToolState, id: string): Pick<ToolNotice, 'sources'> => {
+  const sources = processSources(state, [id])
+  return sources ? { sources } : {}
+}
+
 /** Tells once how the process ended, unless the model has seen it by then. */
 export function notifyOnExit(process: BackgroundProcess, state: ToolState, notify: Notify): void {
   const { seen } = noticesOf(state)
@@ -34,7 +52,7 @@ export function notifyOnExit(process: BackgroundProcess, state: ToolState, notif
       notify(() => {
         if (seen.has(info.id)) return null
         seen.add(info.id)
-        return exitNotice(info, process.output())
+        return { ...exitNotice(info, process.output()), ...from(state, info.id) }
       }),
   })
 }
@@ -73,7 +91,7 @@ export function notifyOnMatch(
     tell(verdict === 'stop')
   }
   const tell = (isLast: boolean) => {
-    at.notify(matchNotice(id, { shown: buffered, matches }, isLast))
+    at.notify({ ...matchNotice(id, { shown: buffered, matches }, isLast), ...from(at.state, id) })
     buffered = []
     matches = 0
   }

@@ -33,6 +33,7 @@ export const createWebExtractTool = ({ web }: WebToolServices) =>
     effect: 'read',
     concurrency: 'parallel',
     external: true,
+    sources: ({ urls }) => urls.map((url) => ({ type: 'web', name: hostOf(addressOf(url)) })),
     icon: '📄',
     maxResultChars: MAX_URLS * CHARS.max + 10_000,
     available: () => web.mayFetch(),
@@ -53,6 +54,8 @@ export const createWebExtractTool = ({ web }: WebToolServices) =>
 type Outcome =
   | { readonly type: 'read'; readonly url: string; readonly page: ReadPage }
   | { readonly type: 'failed'; readonly url: string; readonly reason: string }
+
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : 'the web')
 
 /** People leave out what browsers add. */
 const addressOf = (url: string) => (/^[a-z][\w+.-]*:/i.test(url.trim()) ? url.trim() : `https://${url.trim()}`)

@@ -29,6 +29,7 @@ export const createWebSearchTool = ({ web }: WebToolServices) =>
     effect: 'read',
     concurrency: 'parallel',
     external: true,
+    sources: ({ query }) => [{ type: 'web', name: `the web search for ${query}` }],
     icon: '🔎',
     available: () => web.mayFetch(),
     summarize: ({ query }) => `search the web for ${query}`,

@@ -40,9 +40,11 @@ async function look(
   const loading = context.session.state.scratch('environment-context.watch', () => import('./workspace-watch.js'))
   const { folderHints, changedFiles } = await loading
   const hints = entered.length === 0 ? [] : await folderHints(context, { folders: entered, root: around.root })
+  const isLocal = context.environment?.backend === 'local'
+  const sources = isLocal ? { sources: entered.map((path) => ({ type: 'file', path }) as const) } : {}
   const changes = isTimeToLook ? await changedFiles(context, around) : []
   return [
-    ...hints.map((text) => ({ type: 'text', text, origin: 'external' }) as const),
+    ...hints.map((text) => ({ type: 'text', text, origin: 'external', ...sources }) as const),
     ...changes.map((text) => ({ type: 'text', text, origin: 'reminder' }) as const),
   ]
 }

@@ -48,6 +48,7 @@ export async function runtimeState(context: HookEvent, options: RuntimeStateOpti
       ...block(
         news.map((label) => `${label}: ${facts[label]}`),
         git,
+        session.taintedBy,
       ),
       ...files,
     ]
@@ -68,10 +69,12 @@ export function isRuntimeState(part: {
 }
 
 /** Names in it are those of whoever made the repository. */
-function block(lines: readonly string[], git: GitState | null): readonly TextPart[] {
+function block(lines: readonly string[], git: GitState | null, taintedBy: readonly string[]): readonly TextPart[] {
   if (lines.length === 0) return []
   const text = [OPEN, INTRODUCTION, ...lines, CLOSE].join('\n')
-  return [{ type: 'text', text, origin: git?.isNaming ? 'external' : 'reminder' }]
+  if (!git?.isNaming) return [{ type: 'text', text, origin: 'reminder' }]
+  // They are told in a session that is tainted already, and add nothing to that.
+  return [{ type: 'text', text, origin: 'external', sources: [{ type: 'inherited', names: taintedBy }] }]
 }
 
 /** What the newest blocks say that no compaction has taken out of the model's sight. */

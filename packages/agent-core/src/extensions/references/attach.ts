@@ -1,10 +1,18 @@
+import { resolve } from 'node:path/posix'
 import { errorLine } from '@hermes/contracts'
-import { estimateTokens, type ImagePart, type TextPart, type UserPart } from '@hermes/contracts/conversation'
+import {
+  estimateTokens,
+  type ImagePart,
+  type TextPart,
+  type TextSource,
+  type UserPart,
+} from '@hermes/contracts/conversation'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import { scanContext } from '@hermes/safety/scan'
 import { ParkedApproval } from '../../permits/parked-approval.js'
 import { cutHeadTail } from '../../prompt/layers.js'
+import { environmentContextOf } from '../environment-context/environment-context.js'
 import { describeUnseen } from './images.js'
 import type { ReferenceOptions } from './options.js'
 import { parseReferences, type Reference } from './parse.js'
@@ -22,6 +30,7 @@ interface Attachment {
   readonly text: string
   /** Follows the text. */
   readonly image?: ImagePart
+  readonly sources: readonly TextSource[]
 }
 
 /**
@@ -65,6 +74,7 @@ async function attach(
     return {
       written,
       text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS),
+      sources: sourcesFor(context, reference),
       ...(image ? { image } : {}),
     }
   } catch (error) {
@@ -79,7 +89,7 @@ async function imageOf(
   context: HookEvent,
   image: ImagePart,
   options: ReferenceOptions & { readonly about: string },
-): Promise<Omit<Attachment, 'written'>> {
+): Promise<Pick<Attachment, 'text' | 'image'>> {
   const unseen = await describeUnseen(context, image, options)
   return unseen === null ? { text: '(the image that follows)', image } : { text: unseen }
 }
@@ -111,6 +121,22 @@ async function read(
   }
 }
 
+function sourcesFor({ environment, session }: HookEvent, reference: Reference): readonly TextSource[] {
+  const { written } = reference
+  switch (reference.type) {
+    case 'url':
+      return [{ type: 'web', name: URL.canParse(reference.url) ? new URL(reference.url).hostname : written }]
+    case 'session':
+      return [{ type: 'session', name: `the session ${reference.name}` }]
+    default: {
+      if (environment?.backend !== 'local') return [{ type: 'person', name: `what ${written} stands for` }]
+      const { root } = environmentContextOf(environment, session)
+      const path = 'path' in reference ? reference.path : '.'
+      return [{ type: 'file', path: path.startsWith('~') ? environment.resolve(path) : resolve(root, path) }]
+    }
+  }
+}
+
 /** The person asks for it, not the model. */
 function permitOfPerson(context: HookEvent, action: Action): Promise<Permit> {
   return context.permit(action, { origin: 'operator' })
@@ -136,10 +162,11 @@ async function withinWindow(
 
 /** Somebody else may have written it, so it counts as text from outside. */
 function toParts(attached: readonly Attachment[]): readonly UserPart[] {
-  return attached.flatMap(({ written, text, image }, index) => {
+  return attached.flatMap(({ written, text, image, sources }, index) => {
     const body = `<attached from="${written.replaceAll('"', "'")}">\n${text.replaceAll('</attached', '<\\/attached')}\n</attached>`
     const words = index === 0 ? `${INTRODUCTION}\n\n${body}` : body
-    return [{ type: 'text', text: words, origin: 'external' } as const, ...(image ? [image] : [])]
+    const shown = image ? [{ ...image, sources }] : []
+    return [{ type: 'text', text: words, origin: 'external', sources } as const, ...shown]
   })
 }
 

@@ -1,0 +1,73 @@
+import { posix } from 'node:path'
+import { collectInvocations } from './collect.js'
+import { type CommandContext, resolveShellPath } from './context.js'
+import { isIdle } from './harmless.js'
+import { type Invocation, texts } from './invocation.js'
+import { formOf } from './needs-network.js'
+import { PROGRAMS } from './program-tables.js'
+import { readsSecret } from './reads-secrets.js'
+import { gitCommand } from './rules-git.js'
+
+/** Where what a command line prints may come from, by its form alone. */
+interface OutputSources {
+  /** Every program is known to keep to this machine: builds and tests of the project, and what looks at and moves files. */
+  readonly staysHere: boolean
+  /** Absolute paths that it names beyond the folder it is run in. */
+  readonly beyond: readonly string[]
+  /** A program reads a file of keys. */
+  readonly readsKeys: boolean
+}
+
+const MOST_PATHS = 20
+
+/** Looks at a command line; what is not known, or cannot be followed, does not keep to this machine. Never throws. */
+export function outputSources(command: string, context: CommandContext & { readonly cwd: string }): OutputSources {
+  const { invocations, complete } = collectInvocations(command, context)
+  const staysHere = complete && invocations.every(keepsToMachine)
+  const paths = invocations.flatMap((invocation) => pathsOf(invocation, context))
+  const isHere = (path: string) => path === context.cwd || path.startsWith(`${context.cwd.replace(/\/$/, '')}/`)
+  const beyond = [...new Set(paths)].filter((path) => !isHere(path) && !path.startsWith('/dev/'))
+  return { staysHere, beyond: beyond.slice(0, MOST_PATHS), readsKeys: invocations.some(readsSecret) }
+}
+
+/** A shell's way to a connection. */
+const SOCKET = /\/(?:dev\/(?:tcp|udp)|inet[46]?)\//
+/** Where programs of the system and those that a project installed for itself lie. */
+const KNOWN_PATH =
+  /^(?:\/(?:usr\/)?(?:local\/)?bin\/[^/]+|(?:\.\/)?node_modules\/\.bin\/[^/]+|\.?\/?(?:\.venv|venv)\/bin\/[^/]+)$/
+/** A command of `sed` that runs its line. */
+const RUNS_LINE = /(?:^|[;\n}])\s*(?:\d+|\$)?e(?:\s|$)|[/|#,][gpIim\d]*e[gpIim\d]*(?:[;\n]|$)/
+
+function keepsToMachine(invocation: Invocation): boolean {
+  const { name, program, args, redirects, elevated } = invocation
+  if (elevated || program.dynamic) return false
+  const words = texts(args)
+  if ([...words, ...redirects.map(({ target }) => target.text)].some((word) => SOCKET.test(word))) return false
+  if (name === '' || isIdle(invocation)) return true
+  if (program.text.includes('/') && !KNOWN_PATH.test(program.text)) return false
+  if (name === 'git') {
+    const { verb } = gitCommand(args)
+    return PROGRAMS.localGit.has(verb) || PROGRAMS.lookingGit.has(verb)
+  }
+  if (name === 'source' || name === '.') return words.length === 1 && /(?:^|\/)activate$/.test(words[0]!)
+  if (name === 'sed') return !words.some((word) => RUNS_LINE.test(word))
+  if (/^python[\d.]*$/.test(name) && words[0] === '-m')
+    return words[1] !== 'pip' && PROGRAMS.plainModules.has(words[1]!)
+  if (words.length === 1 && /^(?:--version|-[vV]|version)$/.test(words[0]!)) return true
+  return PROGRAMS.keepToMachine.has(name) || PROGRAMS.keepToMachine.has(formOf(invocation))
+}
+
+/** The paths that its words name, and the folder that it is in by then. */
+function pathsOf({ args, redirects, context: at, name }: Invocation, context: CommandContext): readonly string[] {
+  if (PROGRAMS.sayNames.has(name)) return []
+  const place = { ...context, ...at }
+  const words = [
+    ...texts(args),
+    ...redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text),
+  ]
+  const named = words
+    .map((word) => word.replace(/^--?[\w-]+=/, ''))
+    .filter((word) => /^[~/.]|\//.test(word) && !/^[a-z][\w+.-]*:\/\//i.test(word))
+  const full = (path: string) => path.replace(/^~(?=\/|$)/, context.userHome ?? '~')
+  return [...named, '.'].map((word) => full(resolveShellPath(word, place))).filter((path) => posix.isAbsolute(path))
+}
