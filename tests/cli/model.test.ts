@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
@@ -39,6 +40,36 @@ describe('hermes model', () => {
     expect(await hermes(['chat', '-q', 'hi'])).toMatchObject({ exitCode: 0, stdout: 'Hello.\n' })
     expect(scene.server.requests[0]?.body.model).toBe('scripted')
     expect((await hermes(['model', 'set', 'other', '--force'])).exitCode).toBe(0)
+  })
+
+  it('has Ollama make a model with a larger window and keeps that, and says where a server makes none', async () => {
+    const made: unknown[] = []
+    const server = createServer(async (incoming, response) => {
+      response.setHeader('content-type', 'application/json')
+      if (incoming.url === '/v1/models') return void response.end('{"data":[{"id":"qwen3:8b"},{"id":"other"}]}')
+      if (incoming.url !== '/api/create') return void response.writeHead(404).end('{}')
+      const wanted = JSON.parse(await text(incoming))
+      made.push(wanted)
+      if (wanted.from === 'other') return void response.writeHead(404).end('{"error":"not found"}')
+      response.end('{"status":"success"}')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    await config(`model: { provider: ollama, base_url: '${url}' }\n`)
+    const set = (model: string, window: string) => hermes(['model', 'set', model, '--window', window])
+    expect(await set('qwen3:8b', '32768')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^qwen3:8b-32k at/),
+    })
+    expect(made).toEqual([{ model: 'qwen3:8b-32k', from: 'qwen3:8b', parameters: { num_ctx: 32_768 }, stream: false }])
+    expect((await set('other', '32768')).stderr).toMatch(
+      /made no model with that window \(HTTP 404\)\. Only Ollama can/,
+    )
+    expect((await set('qwen3:8b', '12')).stderr).toContain('at least 1024')
+    expect(await readFile(join(scene.home, 'config.yaml'), 'utf8')).toContain('default: qwen3:8b-32k')
+    server.closeAllConnections()
+    server.close()
   })
 
   it('keeps a model that nobody could be asked about, and says which it looks like', async () => {

@@ -87,19 +87,20 @@ async function namesAt(runtime: Runtime, choice: ModelChoice): Promise<readonly 
 /** `hermes model set MODEL`: keeps a model in config.yaml once the endpoint is known to have it, or does not say. */
 export async function modelSet(
   io: Io,
-  model: string,
-  { force = false, ...where }: Where & { readonly force?: boolean },
+  wanted: string,
+  { force = false, window, ...where }: Where & { readonly force?: boolean; readonly window?: number },
 ): Promise<number> {
   return withRuntime(io, async (runtime) => {
-    const choice = chooseEvenWithoutKey(runtime, { ...where, model })
+    const choice = chooseEvenWithoutKey(runtime, { ...where, model: wanted })
     const names = choice === null || force ? null : await namesAt(runtime, choice)
-    if (names && !names.includes(model)) {
-      const meant = similar(model, names)
+    if (names && !names.includes(wanted)) {
+      const meant = similar(wanted, names)
       const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
       throw new UsageError(
-        `${choice!.provider} does not list "${model}".${hint} See hermes model list ${choice!.provider}, or say --force.`,
+        `${choice!.provider} does not list "${wanted}".${hint} See hermes model list ${choice!.provider}, or say --force.`,
       )
     }
+    const model = window === undefined || !choice ? wanted : await withWindow(runtime, choice, window)
     const [home, before] = [homeOf(io), runtime.config.model]
     const provider = where.provider ?? (where.baseUrl === undefined ? choice?.provider : 'custom')
     await setConfigValue({ home, key: 'model.default', value: model })
@@ -114,6 +115,10 @@ export async function modelSet(
     if (names === null && !force && provider !== undefined) io.stderr.write(await likelyTypo(runtime, provider, model))
     return EXIT.ok
   })
+}
+
+async function withWindow(runtime: Runtime, choice: ModelChoice, tokens: number): Promise<string> {
+  return (await import('./model-window.js')).modelWithWindow(runtime, choice, tokens)
 }
 
 /** A line for a model that nobody could be asked about and that looks like one that is known; else nothing. */

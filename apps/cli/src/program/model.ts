@@ -25,6 +25,11 @@ export function addModel(program: Command, choose: (action: Action) => void): vo
     .option('--provider <name>', 'where; default: the chosen one')
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('--force', 'although the server does not list it')
+    .option(
+      '--window <tokens>',
+      'Ollama: a copy of the model that is loaded with this window; it shares the weights',
+      Number,
+    )
     .action((name, options) =>
       choose(async (world) => (await import('../commands/model.js')).modelSet(world, name, options)),
     )

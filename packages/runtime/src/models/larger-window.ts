@@ -3,7 +3,7 @@ import type { ModelChoice } from './model-choice.js'
 const TOKENS = 32_768
 
 /** @see https://docs.ollama.com/api/openai-compatibility#setting-the-context-size */
-const OLLAMA = `Ollama takes no window in a request: start it with OLLAMA_CONTEXT_LENGTH=${TOKENS} ollama serve, or make a model of it with PARAMETER num_ctx ${TOKENS} in its Modelfile (ollama create).`
+const OLLAMA = `Ollama takes no window in a request: hermes model set MODEL --window ${TOKENS} makes a copy of the model that has it, or start it with OLLAMA_CONTEXT_LENGTH=${TOKENS} ollama serve.`
 
 const WAYS: Readonly<Record<string, string>> = {
   ollama: OLLAMA,

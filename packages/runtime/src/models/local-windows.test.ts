@@ -34,15 +34,15 @@ async function localServer(path: string, body: object) {
 const SMALL = { ps: { models: [{ name: 'm:latest', context_length: 2_048 }] } }
 
 it.each([
-  { provider: 'ollama', path: '/api/ps', body: SMALL.ps, advice: /OLLAMA_CONTEXT_LENGTH=.* PARAMETER num_ctx / },
+  { provider: 'ollama', path: '/api/ps', body: SMALL.ps, advice: /model set MODEL --window .*OLLAMA_CONTEXT_LENGTH=/ },
   { provider: 'llamacpp', path: '/props', body: { default_generation_settings: { n_ctx: 2_048 } }, advice: / -c / },
   { provider: 'custom', path: '/props', body: { default_generation_settings: { n_ctx: 2_048 } }, advice: / -c / },
-  { provider: 'custom', path: '/api/ps', body: SMALL.ps, advice: /PARAMETER num_ctx / },
+  { provider: 'custom', path: '/api/ps', body: SMALL.ps, advice: /model set MODEL --window / },
   { provider: 'custom', path: '/api/v0/models/m', body: { loaded_context_length: 2_048 }, advice: /./ },
   { provider: 'custom', path: '/v1/models', body: { data: [{ id: 'm', max_model_len: 2_048 }] }, advice: /./ },
-  { provider: 'openai', path: '/api/ps', body: SMALL.ps, advice: /PARAMETER num_ctx / },
+  { provider: 'openai', path: '/api/ps', body: SMALL.ps, advice: /model set MODEL --window / },
   // As with --base-url.
-  { provider: null, path: '/api/ps', body: SMALL.ps, advice: /PARAMETER num_ctx / },
+  { provider: null, path: '/api/ps', body: SMALL.ps, advice: /model set MODEL --window / },
   {
     provider: 'ollama',
     path: '/api/ps',
