@@ -28,6 +28,7 @@ describe('loadConfig', () => {
         fallback_providers: [],
         routing: [],
         moa: { default_preset: 'default', presets: {} },
+        model_aliases: {},
         model_overrides: {},
         models_dev: { refresh: true },
         budget: {},

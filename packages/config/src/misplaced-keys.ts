@@ -95,15 +95,7 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
   ...['cron', 'curator', 'dashboard', 'desktop', 'discord', 'doctor', 'goals', 'honcho', 'hooks'],
   ...['hooks_auto_accept', 'human_delay', 'kanban', 'local_runtime', 'logging', 'loops', 'lsp', 'matrix', 'mattermost'],
   ...['max_concurrent_sessions', 'max_live_sessions', 'mcp', 'mcp_discovery_timeout', 'mcp_servers'],
-  ...[
-    'mcp_single_query_discovery_timeout',
-    'model_aliases',
-    'model_catalog',
-    'monitoring',
-    'network',
-    'nous',
-    'onboarding',
-  ],
+  ...['mcp_single_query_discovery_timeout', 'model_catalog', 'monitoring', 'network', 'nous', 'onboarding'],
   ...['openrouter', 'paste_collapse_char_threshold', 'paste_collapse_threshold', 'paste_collapse_threshold_fallback'],
   ...['personalities', 'plugins', 'prefill_messages_file', 'privacy', 'profiles', 'provider_routing', 'proxy'],
   ...[

@@ -12,6 +12,7 @@ export const SCHEMA: Section = {
     fallback_providers: {"type":"list"},
     routing: {"type":"list"},
     moa: {"type":"section","fields":{"default_preset":{"type":"text","default":"default"},"presets":{"type":"map"}}},
+    model_aliases: {"type":"record","of":{"type":"section","fields":{"model":{"type":"name"},"provider":{"type":"name"},"base_url":{"type":"text"},"key_env":{"type":"text"}},"shorthand":"model"}},
     model_overrides: {"type":"map"},
     models_dev: {"type":"section","fields":{"url":{"type":"text"},"refresh":{"type":"boolean","default":true}}},
     budget: {"type":"section","fields":{"turn":{"type":"section","fields":{"tokens":{"type":"number","min":1},"usd":{"type":"amount"}},"optional":true},"session":{"type":"section","fields":{"tokens":{"type":"number","min":1},"usd":{"type":"amount"}},"optional":true},"day":{"type":"section","fields":{"tokens":{"type":"number","min":1},"usd":{"type":"amount"}},"optional":true},"month":{"type":"section","fields":{"tokens":{"type":"number","min":1},"usd":{"type":"amount"}},"optional":true}}},

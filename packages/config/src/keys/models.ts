@@ -124,6 +124,17 @@ export const MODELS = {
       'By name: `reference_models`, a list of maps with `provider` and `model`, and an `aggregator`.',
     ),
   }).describe('Mixtures of models, chosen with the provider `moa`.'),
+  model_aliases: record(
+    section(
+      {
+        model: name(),
+        provider: name().describe('Default: as for any other model.'),
+        base_url: text(),
+        key_env: text().describe('The environment variable that holds the key.'),
+      },
+      { shorthand: 'model' },
+    ),
+  ).describe("Names of one's own for models, in any case: wherever the name of a model may stand."),
   model_overrides: map().describe(
     'What is known about models, by name: `context_window`, `max_output_tokens`, `supports_vision`, prices per million tokens …',
   ),

@@ -50,7 +50,7 @@ export function toolsetsOf(
 /** What config.yaml says about models, in the terms of a choice. */
 export function configuredModels(
   config: HermesConfig,
-): Pick<ModelChoiceOptions, 'configured' | 'endpoints' | 'bedrock'> {
+): Pick<ModelChoiceOptions, 'configured' | 'endpoints' | 'aliases' | 'bedrock'> {
   const { model, bedrock } = config
   return {
     configured: {
@@ -64,6 +64,12 @@ export function configuredModels(
       headers: toHeaders(model.extra_headers),
     },
     endpoints: namedEndpoints(config),
+    aliases: Object.fromEntries(
+      Object.entries(config.model_aliases).map(([name, alias]) => [
+        name,
+        { model: alias.model, provider: alias.provider, baseUrl: alias.base_url, keyEnv: alias.key_env },
+      ]),
+    ),
     bedrock: { region: bedrock.region || undefined, body: guardrailBody(bedrock.guardrail) },
   }
 }

@@ -12,6 +12,35 @@ const modelOptions = (over: Partial<ModelChoiceOptions>): ModelChoiceOptions => 
 })
 
 describe('chooseModel', () => {
+  it('takes names of the person for the models they stand for', () => {
+    const all = modelOptions({
+      configured: { provider: 'openai', model: 'Best', apiKey: 'for-openai' },
+      aliases: {
+        best: { model: 'anthropic/claude-opus-4.6', provider: 'anthropic' },
+        home: { model: 'Qwen3', baseUrl: 'http://10.0.0.2:8000/v1', keyEnv: 'HOME_KEY' },
+        quick: { model: 'gpt-4.1-mini' },
+      },
+      secrets: { ANTHROPIC_API_KEY: 'ka', OPENAI_API_KEY: 'ko', HOME_KEY: 'kh' },
+    })
+    const anthropic = { provider: 'anthropic', model: 'claude-opus-4-6', apiKey: 'ka' }
+    expect(chooseModel(all)).toMatchObject(anthropic)
+    expect(chooseModel({ ...all, requested: { model: 'BEST' } })).toMatchObject(anthropic)
+    expect(chooseModel({ ...all, requested: { model: 'quick', provider: 'openai' } })).toMatchObject({
+      provider: 'openai',
+      model: 'gpt-4.1-mini',
+      apiKey: 'for-openai',
+    })
+    const home = { provider: 'custom', model: 'Qwen3', baseUrl: 'http://10.0.0.2:8000/v1', apiKey: 'kh' }
+    expect(chooseModel({ ...all, requested: { model: 'home' } })).toMatchObject(home)
+    expect(chooseModel({ ...all, session: home })).toMatchObject(home)
+    const { home: _home, ...others } = all.aliases!
+    const keyless = { ...all, aliases: { ...others, home: { model: 'Qwen3', baseUrl: home.baseUrl } } }
+    expect(() => chooseModel({ ...keyless, requested: { model: 'home' } })).toThrow(/OPENAI_API_KEY is not sent to/)
+    // What the catalogue or a server has is none of these.
+    const other = { model: 'bestest', baseUrl: home.baseUrl, keyEnv: 'HOME_KEY' }
+    expect(chooseModel({ ...all, requested: other }).model).toBe('bestest')
+  })
+
   it('takes flags before the session, the session before config, config before keys', () => {
     const all = modelOptions({
       requested: { provider: 'openrouter', model: 'a/b' },

@@ -14,6 +14,7 @@ import {
   PROVIDERS,
   similarProviders,
 } from '@hermes/transports'
+import { type ModelAlias, withoutAliases } from './model-aliases.js'
 import { modelNameAt, providersOf } from './model-names.js'
 
 /** What decides which model answers, strongest first within each pair. */
@@ -34,6 +35,8 @@ export interface ModelChoiceOptions {
   readonly endpoints: Readonly<Record<string, ConfiguredEndpoint>>
   /** What config.yaml says about Bedrock. */
   readonly bedrock?: ConfiguredBedrock
+  /** Names of the person's own for models. Default none. */
+  readonly aliases?: Readonly<Record<string, ModelAlias>>
   /** Environment and `.env` values by name. */
   readonly secrets: Readonly<Record<string, string>>
   /** Providers with keys or logins in `auth.json`, each with the server they are for; `null` for the provider's own. Default none. */
@@ -128,7 +131,8 @@ export interface ModelChoice {
  * @throws HermesError `models.unknown_provider`, `models.no_model`, `models.no_key`, `models.foreign_key`, `runtime.no_base_url`: one
  * line, with what to do.
  */
-export function chooseModel(modelOptions: ModelChoiceOptions): ModelChoice {
+export function chooseModel(options: ModelChoiceOptions): ModelChoice {
+  const modelOptions: ModelChoiceOptions = { ...options, ...withoutAliases(options) }
   const sources = sourcesOf(modelOptions)
   const address = addressOf(modelOptions, sources)
   const model = modelOf(modelOptions, sources, address.baseUrl)
