@@ -172,6 +172,8 @@ describe('setConfigValue', () => {
   it('refuses a broken file with file and line, and an edit that leaves wrong values', async () => {
     await write('agent: {\n')
     await expect(set('timezone', 'x')).rejects.toEqual(fails('config.broken', `${file}:`))
+    await write(']'.repeat(100_000))
+    await expect(set('timezone', 'x')).rejects.toThrow('more than 100 mistakes')
     await write('agent:\n  max_turns: many\n')
     await expect(set('timezone', 'x')).rejects.toEqual(fails('config.broken', `${file}:2:14:`))
     await set('agent.max_turns', '5')

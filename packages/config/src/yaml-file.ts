@@ -17,12 +17,23 @@ export interface YamlFile {
   sourceOf(path: Path): string | undefined
 }
 
+/** To read on after each of many mistakes takes time by the square of their number. */
+const MOST_MISTAKES = 100
+
+function hasManyMistakes(yaml: typeof import('yaml'), text: string): boolean {
+  let mistakes = 0
+  for (const token of new yaml.Parser().parse(text))
+    if (token.type === 'error' && ++mistakes > MOST_MISTAKES) return true
+  return false
+}
+
 /** Parses YAML 1.2 (with `<<` merges) and keeps comments, order and positions. Never throws for bad YAML. */
 export async function parseYaml(text: string): Promise<YamlFile> {
   const { default: yaml } = await import('yaml')
   const lines = new yaml.LineCounter()
   const isDeep = isNestedTooDeep(text)
-  const doc = yaml.parseDocument(isDeep ? '' : text, {
+  const isBroken = !isDeep && hasManyMistakes(yaml, text)
+  const doc = yaml.parseDocument(isDeep || isBroken ? '' : text, {
     lineCounter: lines,
     prettyErrors: false,
     merge: true,
@@ -31,6 +42,7 @@ export async function parseYaml(text: string): Promise<YamlFile> {
   const error = doc.errors[0]
   let fault = error ? { ...position(lines, error.pos[0]), message: error.message.replace(/\s+/g, ' ') } : null
   if (isDeep) fault = { line: 1, column: 1, message: 'Values are nested more than 200 deep' }
+  if (isBroken) fault = { line: 1, column: 1, message: `The file has more than ${MOST_MISTAKES} mistakes` }
   let value: unknown = null
   try {
     value = doc.toJS()

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { emptyHome } from './empty-home.js'
 import type { Place } from './plan.js'
 
@@ -52,7 +53,10 @@ export function bubblewrapArgs(
   },
 ): string[] {
   const base = emptyHome(home, places)
-  const hidden = places.flatMap((place) => (place.type === 'hide' && place.isDirectory ? [place.path] : []))
+  // What an empty folder was not filled with is out of sight without a mount: each takes a fifth of a millisecond.
+  const isAbsent = ({ type, path }: Place) => type === 'hide' && base.folders.includes(dirname(path))
+  const mounted = places.filter((place) => isMounted(place) && !isAbsent(place))
+  const hidden = mounted.flatMap((place) => (place.type === 'hide' && place.isDirectory ? [place.path] : []))
   return [
     ...['--userns', String(namespaces.user), '--pidns', String(namespaces.pid)],
     ...['--unshare-ipc', '--cap-drop', 'ALL'],
@@ -61,11 +65,9 @@ export function bubblewrapArgs(
     ...KERNEL_SWITCHES.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...['--tmpfs', '/run', ...RUN_KEPT.filter(existsSync).flatMap((path) => ['--ro-bind', path, path])],
     ...base.args,
-    ...places
-      .filter(isMounted)
-      .flatMap((place) =>
-        mount(place, place.type === 'write' && 'descriptor' in place ? descriptorOf(place.path) : null),
-      ),
+    ...mounted.flatMap((place) =>
+      mount(place, place.type === 'write' && 'descriptor' in place ? descriptorOf(place.path) : null),
+    ),
     // Last, because the places inside had to be made first.
     ...['/run', ...base.folders, ...hidden].flatMap((path) => ['--remount-ro', path]),
     // Else a command would run somewhere else when its folder is out of sight.

@@ -150,7 +150,7 @@ needs(await probeIsolation())('isolated commands', () => {
         .split('\n')
         .filter((line) => /^(?:served|E[A-Z]+)/.test(line.trim()))
         .map((line) => line.trim()),
-    ).toEqual([...[refused, refused, refused, refused], ...['served', 'served']])
+    ).toEqual([...['ENOENT', refused, refused, refused], ...['served', 'served']])
     expect(existsSync(at('temp/moved'))).toBe(false)
     await environment.close()
     const named = await isolated({ writable: [at('temp/late')] }, at('home/work'))

@@ -31,13 +31,45 @@ function jsonError(text: string): string | null {
   }
 }
 
+/** Longer ones are not looked at: the library reads some megabytes a second, and everything else waits. */
+const MOST_YAML_CHARS = 64_000
+
 /** Templates of other tools in files of that name are not YAML until they are filled in. */
 async function yamlError(text: string): Promise<string | null> {
-  if (text.includes('{{') || text.includes('{%') || isNestedTooDeep(text)) return null
-  const { parseAllDocuments } = await import('yaml')
-  const documents = parseAllDocuments(text, { logLevel: 'silent' })
-  const [error] = [...documents].flatMap(({ errors }) => errors)
-  return error ? firstLine(error.message) : null
+  if (text.length > MOST_YAML_CHARS || text.includes('{{') || text.includes('{%') || isNestedTooDeep(text)) return null
+  const { Composer, Parser } = await import('yaml')
+  const placed = (message: string, offset: number) => `${firstLine(message)} at ${placeOf(text, offset)}`
+  // The library reads on after each mistake, in time by the square of their number: the first one is enough.
+  for (const token of new Parser().parse(text)) if (token.type === 'error') return placed(token.message, token.offset)
+  const composer = new Composer({ prettyErrors: false, logLevel: 'silent' })
+  const mistakes: { readonly message: string; readonly offset: number }[] = []
+  const onError = (source: Place, _code: string, message: string, isWarning?: boolean) => {
+    if (isWarning) return
+    // It is caught on the way, and told of once more.
+    mistakes.push({ message, offset: offsetOf(source) })
+    throw new Error(message)
+  }
+  Object.assign(composer, { onError })
+  try {
+    for (const { errors } of composer.compose(new Parser().parse(text), true, text.length))
+      mistakes.push(...errors.map(({ message, pos }) => ({ message, offset: pos[0] })))
+  } catch (error) {
+    if (mistakes.length === 0) return errorLine(error)
+  }
+  const [first] = mistakes
+  return first ? placed(first.message, first.offset) : null
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset)
+  return `line ${before.split('\n').length}, column ${offset - before.lastIndexOf('\n')}`
+}
+
+/** What the library says a mistake is at. */
+type Place = number | readonly [number, number?] | { readonly offset: number }
+
+function offsetOf(source: Place): number {
+  return typeof source === 'number' ? source : 'offset' in source ? source.offset : source[0]
 }
 
 async function tomlError(text: string): Promise<string | null> {

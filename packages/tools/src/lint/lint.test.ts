@@ -181,6 +181,8 @@ describe('syntax after a write', () => {
       /syntax error now: Nested mappings are not allowed in compact mappings at line 1, column 4$/,
     ],
     ['a.yml', 'a: 1\n---\nb: [1\n', /syntax error now: Flow sequence/],
+    ['very.yaml', ']'.repeat(60_000), /syntax error now: Unexpected flow-seq-end token.* at line 1, column 1$/],
+    ['wrong.yaml', '"'.repeat(60_000), /syntax error now: Unexpected double-quoted-scalar .* at line 1, column 3$/],
     ['a.toml', 'a = 1\nb = \n', /syntax error now: Invalid TOML document: .* \(line 2\)$/],
   ])('of %s is told', async (name, text, expected) => {
     const { write } = await setup({ '.git/HEAD': '' })
