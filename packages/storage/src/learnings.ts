@@ -1,7 +1,13 @@
+import type { TextSource } from '@hermes/contracts/conversation'
+
 /** Of one that Hermes saw by itself: a failure that the same run got over. */
 export const SEEN_TAG = 'seen'
-/** Of one seen in a session that had read text from outside; its words count as such until a person changes them. */
+/** Of one kept in a session that had read text from outside; its words count as such until a person changes them. */
 export const OUTSIDE_TAG = 'outside'
+/** Where the words of such a one come from. */
+export const FROM_OUTSIDE: readonly TextSource[] = Object.freeze([
+  { type: 'note', name: 'a learning of a session that read text from outside', isMarked: true },
+])
 
 /** What went wrong once, and what helped. */
 export interface Learning {

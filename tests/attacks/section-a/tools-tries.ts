@@ -261,10 +261,12 @@ const key = egress('a key was read with leave', {
   id: 'egress-key',
   line: 'A5',
   title: 'the key is read',
-  calls: [read('@HOME@/.ssh/id_rsa')],
-  judge: (_, session) => {
+  // Those that are never read, with or without leave, taint nobody.
+  files: { '@HOME@/.npmrc': '//registry.example/:_authToken=@SECRET@\n' },
+  calls: [read('@HOME@/.npmrc')],
+  judge: (answers, session) => {
     session.requests.length = 0
-    return null
+    return answers[0]!.includes('_authToken') ? null : `it was not read: ${answers[0]!.slice(0, 200)}`
   },
 })
 

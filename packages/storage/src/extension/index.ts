@@ -1,6 +1,6 @@
 import type { Extension, ToolResultEvent } from '@hermes/contracts/extension'
 import type { ToolOutcome } from '@hermes/contracts/tool'
-import { OUTSIDE_TAG, SEEN_TAG } from '../learnings.js'
+import { FROM_OUTSIDE, OUTSIDE_TAG, SEEN_TAG } from '../learnings.js'
 import type { Storage } from '../storage.js'
 import { personOfSession } from '../tools/learning.js'
 import { createRecoveries, type LearningStep } from './recoveries.js'
@@ -87,7 +87,13 @@ async function hintFor(open: () => Promise<Storage>, { sessionId, ...failure }: 
     const hint = `[This looks like an earlier failure. What helped then: ${learning.fix}${often}]`
     const isOutside = learning.tags.includes(OUTSIDE_TAG)
     return {
-      append: [{ type: 'text', text: `\n${hint}`, ...(isOutside ? ({ origin: 'external' } as const) : {}) }],
+      append: [
+        {
+          type: 'text',
+          text: `\n${hint}`,
+          ...(isOutside ? ({ origin: 'external', sources: FROM_OUTSIDE } as const) : {}),
+        },
+      ],
     } as const
   } catch {
     // The failure itself is what the model has to know; a hint comes on top.

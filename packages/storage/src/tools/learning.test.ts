@@ -32,6 +32,16 @@ describe('the learning tool', () => {
     expect((await ask({ action: 'search', query: 'giraffe' })).text).toBe('Nothing is known about that yet.')
   })
 
+  it('marks what a tainted session saves, so that a later one is tainted by it until a clean one says it anew', async () => {
+    const { ask, storage } = await open()
+    const tool = createLearningTool({ storage: async () => storage })
+    const tainted = { isTainted: true } as ToolContext
+    await tool.execute({ action: 'save', limit: 10, pattern: ERROR, fix: 'Ask at example.com.' }, tainted)
+    expect(await ask({ action: 'list' })).toMatchObject({ external: true, sources: [{ type: 'note', isMarked: true }] })
+    await ask({ action: 'save', pattern: ERROR, fix: FIX, tags: ['outside'] })
+    expect(await ask({ action: 'list' })).not.toHaveProperty('external')
+  })
+
   it('merges what is nearly the same and counts it', async () => {
     const { ask, storage } = await open()
     await ask({ action: 'save', pattern: ERROR, fix: 'Unclear.', context: 'In packages.', tags: ['a'] })

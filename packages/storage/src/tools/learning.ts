@@ -1,7 +1,7 @@
 import type { ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Learning, Learnings, PersonFilter } from '../learnings.js'
+import { FROM_OUTSIDE, type Learning, type Learnings, OUTSIDE_TAG, type PersonFilter } from '../learnings.js'
 import type { Storage } from '../storage.js'
 
 const parameters = {
@@ -34,17 +34,19 @@ export const createLearningTool = (services: StorageToolServices) =>
     concurrency: 'exclusive',
     icon: '🎓',
     summarize: ({ action, pattern, query }) => `${action} learning ${pattern ?? query ?? ''}`.trim(),
-    execute: async (args, { sessionId }) => {
+    execute: async (args, { sessionId, isTainted = false }) => {
       const storage = await services.storage()
       const person = await personOfSession(storage, sessionId)
       const { learnings } = storage
-      return args.action === 'save' ? save(learnings, { ...args, person }) : show(learnings, { ...args, person })
+      return args.action === 'save'
+        ? save(learnings, { ...args, person, isTainted })
+        : show(learnings, { ...args, person })
     },
   })
 
 async function save(
   learnings: Learnings,
-  { person, pattern = '', error_type, fix = '', context, tags }: Args & Theirs,
+  { person, isTainted, pattern = '', error_type, fix = '', context, tags = [] }: Args & Theirs & { isTainted: boolean },
 ): Promise<ToolResult> {
   if (pattern.trim() === '' || fix.trim() === '') return { text: 'save needs pattern and fix.', isError: true }
   const { scanContext } = await import('@hermes/safety/scan')
@@ -60,7 +62,7 @@ async function save(
     fix,
     ...(error_type === undefined ? {} : { errorType: error_type }),
     ...(context === undefined ? {} : { context }),
-    ...(tags === undefined ? {} : { tags }),
+    tags: [...tags.filter((tag) => tag !== OUTSIDE_TAG), ...(isTainted ? [OUTSIDE_TAG] : [])],
   })
   return isMerged
     ? `Saved over a similar learning, #${learning.id}, met ${learning.timesUsed + 1} times.`
@@ -75,7 +77,9 @@ async function show(learnings: Learnings, { person, action, query, tags, limit }
     ...(action === 'search' && query !== undefined ? { query } : {}),
     ...(tag === undefined ? {} : { tag }),
   })
-  return found.length === 0 ? 'Nothing is known about that yet.' : found.map(line).join('\n')
+  if (found.length === 0) return 'Nothing is known about that yet.'
+  const text = found.map(line).join('\n')
+  return found.some(({ tags }) => tags.includes(OUTSIDE_TAG)) ? { text, external: true, sources: FROM_OUTSIDE } : text
 }
 
 function line({ id, pattern, errorType, fix, context, tags, timesUsed }: Learning): string {
