@@ -41,7 +41,7 @@ export function mainProgram(command: string): MainProgram | null {
   const main = all.findLast((run) => !run.looks && !AROUND.has(run.name)) ?? null
   if (main === null || all.some(isCheck)) return null
   if (ANSWERS.has(main.name)) return null
-  let name = main.name.replace(/[\d.]+$/, '')
+  let name = withoutVersion(main.name)
   let args = main.args
   if (name === 'python' && args[0] === '-m' && args[1] !== undefined) [name, args] = [args[1], args.slice(2)]
   const plain = args.filter((word) => !word.startsWith('-'))
@@ -57,6 +57,13 @@ export function mainProgram(command: string): MainProgram | null {
     inlineCode: (code < 0 ? '' : args[code + 1]) ?? '',
     line: command,
   }
+}
+
+/** `pip` for `pip3.12`. */
+function withoutVersion(name: string): string {
+  let end = name.length
+  while (end > 0 && '0123456789.'.includes(name[end - 1]!)) end--
+  return name.slice(0, end)
 }
 
 /** What a command line does that may have mended something. */
