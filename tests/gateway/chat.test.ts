@@ -158,6 +158,29 @@ describe('chat completions through the official client', () => {
     })
   })
 
+  it('takes files and recordings to the model, and names what it cannot read', async () => {
+    scene.server.enqueue({ text: 'A bell.' })
+    const data = Buffer.from('not really a recording').toString('base64')
+    const pdf = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` }
+    const sound = { data, format: 'mp3' } as const
+    const parts = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'file', file: pdf },
+      { type: 'input_audio', input_audio: sound },
+    ] as const
+    await ask([{ role: 'user', content: [...parts] }])
+    expect(scene.server.requests.at(-1)!.body.messages.at(-1)).toMatchObject({ content: parts })
+    for (const [part, param] of [
+      [{ type: 'file', file: { file_id: 'file-1' } }, 'file.file_data'],
+      [{ type: 'input_audio', input_audio: { data, format: 'ogg' } }, 'input_audio.format'],
+      [{ type: 'input_audio', input_audio: { data: 'ä', format: 'wav' } }, 'input_audio.data'],
+    ] as const)
+      await expect(ask([{ role: 'user', content: [part as never] }])).rejects.toMatchObject({
+        status: 400,
+        param: `messages[0].content[0].${param}`,
+      })
+  })
+
   it('lists its models', async () => {
     const client = gateway.client()
     expect((await client.models.list()).data.map((model) => model.id)).toEqual(['hermes-agent', 'test'])

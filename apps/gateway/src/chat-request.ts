@@ -1,5 +1,7 @@
 import type {
   AssistantMessage,
+  AudioPart,
+  FilePart,
   ImagePart,
   Sampling,
   TextPart,
@@ -51,6 +53,41 @@ const image = z
     return { type: 'image', mediaType, data }
   })
 
+const FILE = /^data:([a-z]+\/[a-z0-9.+-]+);base64,([A-Za-z0-9+/]+={0,2})$/i
+const NO_FILE = 'has to be a data URL: data:application/pdf;base64,… Nothing is uploaded here beforehand.'
+const AUDIO = /^[A-Za-z0-9+/]+={0,2}$/
+const AUDIO_TYPES = { wav: 'audio/wav', mp3: 'audio/mpeg' } as const
+
+const file = z
+  .object({
+    type: z.literal('file'),
+    file: z.object({
+      filename: z.string().min(1).max(255).nullish(),
+      file_data: z
+        .unknown()
+        .refine(
+          (data): data is string => typeof data === 'string' && FILE.test(data),
+          refusedAs('invalid_file', NO_FILE),
+        ),
+    }),
+  })
+  .transform(({ file: { filename, file_data } }): FilePart => {
+    const [, mediaType = '', data = ''] = FILE.exec(file_data as string) ?? []
+    return { type: 'file', mediaType: mediaType.toLowerCase(), data, name: filename ?? 'file' }
+  })
+
+const audio = z
+  .object({
+    type: z.literal('input_audio'),
+    input_audio: z.object({
+      data: z.string().refine((data) => AUDIO.test(data), refusedAs('invalid_audio', 'has to be base64.')),
+      format: z.enum(['wav', 'mp3'], 'has to be wav or mp3.'),
+    }),
+  })
+  .transform(({ input_audio: { data, format } }): AudioPart => {
+    return { type: 'audio', mediaType: AUDIO_TYPES[format], data }
+  })
+
 const words = z
   .union(
     [z.string(), z.array(z.discriminatedUnion('type', [text, refusal], 'has to be text or refusal.'))],
@@ -62,7 +99,13 @@ const userContent = z
   .union(
     [
       z.string(),
-      z.array(z.discriminatedUnion('type', [text, refusal, image], 'has to be text, refusal or image_url.')),
+      z.array(
+        z.discriminatedUnion(
+          'type',
+          [text, refusal, image, file, audio],
+          'has to be text, refusal, image_url, file or input_audio.',
+        ),
+      ),
     ],
     'string or an array of parts',
   )
