@@ -56,7 +56,7 @@ needs(missingPrograms('python3'))('a program', () => {
     const { server } = scene
     const code =
       'from hermes_tools import terminal\nprint(terminal("r" + "m -rf ../work")["error"])\nprint(terminal("cd /tmp && pwd")["output"], terminal("pwd")["output"])'
-    server.enqueue(program(code), program('import subprocess'), { text: 'Done.' })
+    server.enqueue(program(code), program('import shutil\nshutil.rmtree("../work")'), { text: 'Done.' })
     expect((await chat('-q', 'Clean up.')).exitCode).toBe(0)
     expect(answerOf(1)).toMatch(/Not permitted \(recursive-delete\)/)
     expect(answerOf(1)).toMatch(/\/tmp \/tmp\\n\[success · 3 tool calls/)

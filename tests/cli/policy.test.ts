@@ -26,7 +26,7 @@ it('adds, lists, explains and removes rules, and runs by them', async () => {
   const { server } = scene
   expect(await hermes('permissions')).toMatchObject({
     exitCode: 0,
-    stdout: 'approvals.mode: ask\n',
+    stdout: expect.stringMatching(/^approvals\.mode: ask\nreach their registries without a question .*: npm ci, /),
     stderr: "No rules yet. Add one: hermes permissions add 'terminal(git push*)' ask\n",
   })
   for (const [pattern, effect] of [
@@ -35,7 +35,7 @@ it('adds, lists, explains and removes rules, and runs by them', async () => {
   ])
     expect(await hermes('permissions', 'add', pattern!, effect!)).toMatchObject({ exitCode: 0, stderr: '' })
   const { stdout } = await hermes('permissions', 'list')
-  expect(stdout).toBe(
+  expect(stdout).toContain(
     `1  allow  terminal.*         ${rulesFile()}:1:1\n2  deny   terminal(touch *)  ${rulesFile()}:2:1\napprovals.mode: ask\n`,
   )
   const explained = await hermes('permissions', 'explain', 'touch x')
