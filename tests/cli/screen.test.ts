@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { runCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal, type Terminal } from '../support/terminal.js'
@@ -46,6 +47,7 @@ needs('tmux', hasTmux)('the screen of a conversation', () => {
   it('has a bar below the line that tells what the session is, and none where there is no room', async () => {
     await mkdir(join(scene.cwd, '.git'))
     await writeFile(join(scene.cwd, '.git/HEAD'), 'ref: refs/heads/sprout\n')
+    await runCli(['trust', 'add'], { home: scene.home, cwd: scene.cwd })
     scene.server.setHandler(() => ({ text: 'Noted.', usage: { inputTokens: 12_000, outputTokens: 10 } }))
     await using terminal = await open(120)
     const bar = (pattern: RegExp) => expect.poll(() => terminal.bar(), { timeout: 15_000 }).toMatch(pattern)

@@ -161,6 +161,8 @@ needs('tmux', hasTmux)('at every entry point', () => {
   it.each(points)('the model is told the instructions of the project ($name)', async ({ ask }) => {
     await home({})
     await writeFile(join(scene.cwd, 'AGENTS.md'), 'Tests run with make check.\n')
+    // Else the terminal asks for it first.
+    await runCli(['trust', 'add'], { home: scene.home, cwd: scene.cwd })
     scene.server.enqueue({ text: 'With make check.' })
     await ask('How do tests run?', 'With make check.')
     expect(sent(0)).toContain('Tests run with make check.')
