@@ -5,8 +5,8 @@ import type { BrowserOptions } from '../browser-options.js'
 import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
 import { Gate } from './gate.js'
-import { Tab } from './tab.js'
-import { openZone, type Zone, type ZoneKind } from './zone.js'
+import type { Tab } from './tab.js'
+import type { Zone, ZoneKind } from './zone.js'
 
 const MOST_TABS = 20
 const MOST_ERRORS = 50
@@ -286,6 +286,7 @@ export class BrowserSession {
     const running = await process()
     if (running.notice !== null && !this.#noticed) this.note(running.notice)
     this.#noticed = true
+    const { openZone } = await import('./zone.js')
     const zone = await openZone({
       kind,
       browser: running.browser,
@@ -331,7 +332,7 @@ export class BrowserSession {
       await page.close().catch(() => undefined)
       return null
     }
-    const session = await zone.context.newCDPSession(page)
+    const [session, { Tab }] = await Promise.all([zone.context.newCDPSession(page), import('./tab.js')])
     const { targetInfo } = await session.send('Target.getTargetInfo')
     await session.detach()
     const twice = this.#tabs.find((tab) => tab.page === page)

@@ -1,6 +1,6 @@
 import type { BrowserOptions } from '../browser-options.js'
 import type { BrowserSettings } from '../settings.js'
-import { type BrowserProcess, startBrowser } from './browser-process.js'
+import type { BrowserProcess } from './browser-process.js'
 import { BrowserSession } from './browser-session.js'
 
 /** Contexts cost what Chromium makes them cost. */
@@ -64,7 +64,10 @@ export class BrowserSessions {
   #running(): Promise<BrowserProcess> {
     const known = this.#process
     if (known) return this.#withRoom(known)
-    const starting = startBrowser(this.#options, this.#settings())
+    // Loaded with the first page: what speaks to a browser is much, and few sessions open one.
+    const starting = import('./browser-process.js').then(({ startBrowser }) =>
+      startBrowser(this.#options, this.#settings()),
+    )
     this.#process = starting
     const forget = () => {
       if (this.#process === starting) this.#process = null

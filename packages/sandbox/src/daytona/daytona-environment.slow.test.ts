@@ -1,13 +1,11 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { temporaryFolders } from '../testing/temporary-folders.js'
 import type { DaytonaOptions } from './open-daytona.js'
 import { openDaytonaEnvironment } from './open-daytona.js'
 
@@ -18,9 +16,10 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
   })
   afterAll(() => server.close())
 
+  const folder = temporaryFolders('hermes-daytona-test-')
+
   async function options(more: Partial<DaytonaOptions> = {}): Promise<DaytonaOptions> {
-    const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-daytona-test-')))
-    onTestFinished(() => rm(root, { recursive: true, force: true }))
+    const root = await folder()
     const { apiKey, apiUrl } = server
     return { apiKey, apiUrl, target: 'us', cwd: root, outputDir: `${root}-output`, ...more }
   }
@@ -30,10 +29,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
     const environment = await openDaytonaEnvironment(requested)
     return {
       environment,
-      async dispose() {
-        await environment.close()
-        await rm(requested.outputDir, { recursive: true, force: true })
-      },
+      dispose: () => environment.close(),
     }
   }
 

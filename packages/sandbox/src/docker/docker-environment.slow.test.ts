@@ -6,6 +6,7 @@ import { type DockerEngine, dockerMissing, needs, startDockerEngine } from '@her
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { temporaryFolders } from '../testing/temporary-folders.js'
 import { type DockerOptions, openDockerEnvironment, probeDocker } from './open-docker.js'
 
 needs(dockerMissing())('in a container', () => {
@@ -21,9 +22,10 @@ needs(dockerMissing())('in a container', () => {
 
   const docker = (...args: string[]) => execFileSync('docker', args, { env: engine.env, encoding: 'utf8' }).trim()
 
+  const folder = temporaryFolders('hermes-docker-out-')
+
   async function create(more: Partial<DockerOptions> = {}) {
-    const outputDir = await mkdtemp(join(tmpdir(), 'hermes-docker-out-'))
-    onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+    const outputDir = await folder()
     const name = `case-${++count}`
     await mkdir(join(shared, name))
     const environment = await openDockerEnvironment({
@@ -79,8 +81,7 @@ needs(dockerMissing())('in a container', () => {
     })
 
     it('keeps background processes for the next program, which finds them again and can end them', async () => {
-      const outputDir = await mkdtemp(join(tmpdir(), 'hermes-docker-out-'))
-      onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+      const outputDir = await folder()
       const requested = { task: 'processes', outputDir, mounts: [] as const, cwd: '/workspace' }
       const first = await harness(() => create(requested))
       const started = await first.start('echo up; sleep 60')

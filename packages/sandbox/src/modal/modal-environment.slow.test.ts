@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
 import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { temporaryFolders } from '../testing/temporary-folders.js'
 import type { ModalOptions } from './open-modal.js'
 import { openModalEnvironment } from './open-modal.js'
 
@@ -24,9 +24,10 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     await server.close()
   })
 
+  const folder = temporaryFolders('hermes-modal-test-')
+
   async function options(more: Partial<ModalOptions> = {}): Promise<ModalOptions> {
-    const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-modal-test-')))
-    onTestFinished(() => rm(root, { recursive: true, force: true }))
+    const root = await folder()
     const { tokenId, tokenSecret } = server
     return { tokenId, tokenSecret, cwd: root, outputDir: `${root}-output`, ...more }
   }
@@ -36,10 +37,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     const environment = await openModalEnvironment(requested)
     return {
       environment,
-      async dispose() {
-        await environment.close()
-        await rm(requested.outputDir, { recursive: true, force: true })
-      },
+      dispose: () => environment.close(),
     }
   }
 

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ApptainerImage, apptainerMissing, makeApptainerImage } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { temporaryFolders } from '../testing/temporary-folders.js'
 import { openSingularityEnvironment, probeSingularity, type SingularityOptions } from './open-singularity.js'
 
 // The engine is in few distributions and starts containers only for plain users: without it these tests are skipped, even in CI.
@@ -24,9 +24,10 @@ describe.skipIf(missing !== null)(
       await image.remove()
     })
 
+    const folder = temporaryFolders('hermes-singularity-out-')
+
     async function create(more: Partial<SingularityOptions> = {}) {
-      const outputDir = await mkdtemp(join(tmpdir(), 'hermes-singularity-out-'))
-      onTestFinished(() => rm(outputDir, { recursive: true, force: true }))
+      const outputDir = await folder()
       const target = { program: image.program, clientEnv: image.env, image: image.image }
       const environment = await openSingularityEnvironment({ ...target, cwd: '/workspace', outputDir, ...more })
       return { environment, dispose: () => environment.close() }

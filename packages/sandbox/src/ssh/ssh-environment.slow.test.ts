@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { missingPrograms, needs, type SshServer, startSshServer } from '@hermes/
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { temporaryFolders } from '../testing/temporary-folders.js'
 import { openSshEnvironment, type SshOptions } from './open-ssh.js'
 
 /** As sudo behaves without a terminal. */
@@ -30,12 +31,13 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
   })
   afterAll(() => server.stop())
 
+  const folder = temporaryFolders('hermes-ssh-test-')
+
   async function options(more: Partial<SshOptions> = {}): Promise<SshOptions> {
-    const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-ssh-test-')))
-    onTestFinished(() => rm(root, { recursive: true, force: true }))
+    const root = await folder()
     const { port, identityFile, knownHostsFile } = server
     const target = { host: '127.0.0.1', port, identityFile, knownHostsFile, configFile: '/dev/null' }
-    return { ...target, cwd: root, outputDir: join(tmpdir(), `${root}-output`), clientEnv: CLIENT_ENV, ...more }
+    return { ...target, cwd: root, outputDir: `${root}-output`, clientEnv: CLIENT_ENV, ...more }
   }
 
   async function create(more: Partial<SshOptions> = {}) {
@@ -43,10 +45,7 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
     const environment = await openSshEnvironment(requested)
     return {
       environment,
-      async dispose() {
-        await environment.close()
-        await rm(requested.outputDir, { recursive: true, force: true })
-      },
+      dispose: () => environment.close(),
     }
   }
 
@@ -178,7 +177,7 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
       const { run, environment } = await harness(create)
       const watcher = await harness(create)
       const { output } = await run('sleep 60 >/dev/null 2>&1 & echo $!')
-      const scratch = () => readdirSync('/tmp').filter((name) => name.startsWith('hermes-ssh-'))
+      const scratch = () => readdirSync('/tmp').filter((name) => /^hermes-ssh-(?!test-)/.test(name))
       const before = scratch()
       await environment.close()
       expect(await watcher.gone(output.trim())).toBe(true)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type EnvironmentUnderTest, harness } from './harness.js'
+import { type EnvironmentUnderTest, type Harness, harness } from './harness.js'
 import { testPermit } from './permit.js'
 
 /** How many children this process has, ended ones that nobody collected among them; 0 where that cannot be seen. */
@@ -13,10 +13,10 @@ function childProcesses(): number {
 }
 
 /** Foreground commands. */
-export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
+export function execTests(shared: () => Promise<Harness>, create: () => Promise<EnvironmentUnderTest>): void {
   describe('exec', () => {
     it('gives output of both streams in order, and the exit code as a value', async () => {
-      const { run, environment } = await harness(create)
+      const { run, environment } = await shared()
       const result = await run('echo one; echo two >&2; echo three; exit 3')
       expect(result).toMatchObject({
         exitCode: 3,
@@ -31,7 +31,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('keeps directory and exported variables from one command to the next', async () => {
-      const { run, environment } = await harness(create)
+      const { run, environment } = await shared()
       const start = environment.cwd()
       await run(`mkdir inner; cd inner; export NAME="it's \\"so\\" \\$x"; export LINES_OF='a\nb'; local_only=1`)
       const { output } = await run('echo "$NAME|$LINES_OF|$local_only"; pwd')
@@ -42,7 +42,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('keeps state when the command calls exit or fails under set -e', async () => {
-      const { run, environment } = await harness(create)
+      const { run, environment } = await shared()
       const start = environment.cwd()
       await run('mkdir a; cd a; exit 4')
       expect(environment.cwd()).toBe(`${start}/a`)
@@ -51,7 +51,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('runs elsewhere and with more variables for one command only', async () => {
-      const { run, environment } = await harness(create)
+      const { run, environment } = await shared()
       const start = environment.cwd()
       await run('mkdir other; export KEPT=1 OVER=old')
       const inside = await run('pwd; echo $KEPT$OVER$EXTRA', {
@@ -63,7 +63,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('leaves the shell as it was after a command beside it', async () => {
-      const { run, environment } = await harness(create)
+      const { run, environment } = await shared()
       const start = environment.cwd()
       await run('export NAME=kept')
       expect((await run('echo "$NAME"; cd /; export NAME=lost', { aside: true })).output).toBe('kept\n')
@@ -71,7 +71,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('reports broken quoting as a failed command', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       const result = await run('echo "never closed')
       expect(result.exitCode).not.toBe(0)
       expect(result.output).not.toBe('')
@@ -90,14 +90,14 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('refuses a command with a null character', async () => {
-      const { run, start } = await harness(create)
+      const { run, start } = await shared()
       const refused = { code: 'environment.invalid_command' }
       await expect(run('echo a\0b')).rejects.toMatchObject(refused)
       await expect(start('echo a\0b')).rejects.toMatchObject(refused)
     })
 
     it('says of a command that it is too long for the system, in the background too', async () => {
-      const { run, start } = await harness(create)
+      const { run, start } = await shared()
       const refused = { code: 'environment.command_too_long' }
       await expect(run(`: ${'x'.repeat(200_000)}`)).rejects.toMatchObject(refused)
       await expect(start(`: ${'x'.repeat(200_000)}`)).rejects.toMatchObject(refused)
@@ -105,20 +105,20 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('gives end of file, or the text given, on standard input', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       expect((await run('cat; echo end')).output).toBe('end\n')
       expect((await run('cat; echo end', { stdin: 'some\ntext\n' })).output).toBe('some\ntext\nend\n')
     })
 
     it('passes a megabyte of input, and bytes that are no text', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       const stdin = 'no end of line '.repeat(70_000)
       expect((await run('wc -c', { stdin })).output.trim()).toBe(String(stdin.length))
       expect(await run('printf "a\\000b\\377"')).toMatchObject({ output: 'a\0b\ufffd', outputBytes: 4 })
     })
 
     it('leaves neither processes nor open handles behind, however many commands ran', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       const handles = () => process.getActiveResourcesInfo().length
       await run('true')
       const [before, children] = [handles(), childProcesses()]
@@ -129,12 +129,12 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('lets output be opened by name', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       expect((await run('echo a > /dev/stdout; echo b | tee /dev/stderr > /dev/null')).output).toBe('a\nb\n')
     })
 
     it('keeps head and tail of long output and all of it in a file', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       const result = await run(
         'echo first; i=0; while [ $i -lt 2000 ]; do echo "line $i"; i=$((i+1)); done; echo last',
         {
@@ -148,7 +148,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('shows output as it comes, in the same order', async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       const seen: string[] = []
       const result = await run('for i in 1 2 3; do echo $i; done; printf "\\303"; sleep 0.05; printf "\\251"', {
         onOutput: (text) => seen.push(text),
@@ -158,7 +158,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('does not wait for processes left in the background', async () => {
-      const { run, gone } = await harness(create)
+      const { run, gone } = await shared()
       const result = await run('sleep 60 & echo $!', { timeoutMs: 20_000 })
       expect(result).toMatchObject({ exitCode: 0, timedOut: false })
       await run(`kill ${result.output.trim()}`)
@@ -166,7 +166,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('goes on as a background process once nobody waits, or is waited for all the same', async () => {
-      const { run, environment, gone } = await harness(create)
+      const { run, environment, gone } = await shared()
       const start = environment.cwd()
       const controller = new AbortController()
       let shown = ''
@@ -199,7 +199,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('ends the whole tree at the time limit and leaves the shell as it was', async () => {
-      const { run, gone, environment } = await harness(create)
+      const { run, gone, environment } = await shared()
       const start = environment.cwd()
       const result = await run('cd /; export X=1; sleep 60 & echo $!; sh -c "sleep 61; true"', { timeoutMs: 300 })
       expect(result).toMatchObject({ exitCode: 124, timedOut: true, canceled: false, cwd: start })
@@ -208,7 +208,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('ends what ignores SIGTERM', async () => {
-      const { run, gone } = await harness(create)
+      const { run, gone } = await shared()
       const result = await run(`trap '' TERM; echo $$; while :; do sleep 0.1; done`, { timeoutMs: 200 })
       expect(result).toMatchObject({ exitCode: 124, timedOut: true })
       // A shell whose child is killed a moment before it may still say "Killed".
@@ -216,7 +216,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('cancels on abort, and does not start when aborted before', async () => {
-      const { run, gone } = await harness(create)
+      const { run, gone } = await shared()
       const controller = new AbortController()
       const onOutput = () => controller.abort()
       const result = await run('echo $$; sleep 60', { signal: controller.signal, onOutput })
@@ -228,7 +228,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('ends on abort what ignores SIGTERM, deep in the tree, before it answers', async () => {
-      const { run, gone } = await harness(create)
+      const { run, gone } = await shared()
       const controller = new AbortController()
       let shown = ''
       const onOutput = (text: string) => {
@@ -245,7 +245,7 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it("passes a program's own 130 and 124 through", async () => {
-      const { run } = await harness(create)
+      const { run } = await shared()
       expect(await run('exit 130')).toMatchObject({ exitCode: 130, canceled: false })
       expect(await run('exit 124')).toMatchObject({ exitCode: 124, timedOut: false })
     })
@@ -261,14 +261,14 @@ export function execTests(create: () => Promise<EnvironmentUnderTest>): void {
     })
 
     it('refuses to run in a directory that is not there', async () => {
-      const { run, environment } = await harness(create)
+      const { run, environment } = await shared()
       await expect(run('true', { cwd: `${environment.cwd()}/none` })).rejects.toMatchObject({
         code: 'environment.not_found',
       })
     })
 
     it('uses up the permit, and runs nothing with the wrong one', async () => {
-      const { environment, run } = await harness(create)
+      const { environment, run } = await shared()
       const { backend } = environment
       const permit = testPermit({ type: 'spawn', command: 'echo yes', cwd: environment.cwd(), backend })
       expect((await environment.exec(permit, 'echo yes')).output).toBe('yes\n')

@@ -6,13 +6,13 @@ import type {
   FileStat,
   SpawnOptions,
 } from '@hermes/contracts/environment'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { testPermit } from './permit.js'
 
 /** A fresh environment, and how to be rid of it. */
 export interface EnvironmentUnderTest {
   readonly environment: Environment
-  /** Ends everything and removes the files. Called after each test; the environment may be closed already. */
+  /** Ends everything and removes the files. Called after the last test that uses it; the environment may be closed already. */
   dispose(): Promise<void>
 }
 
@@ -27,9 +27,34 @@ export interface Harness {
   gone(pid: string): Promise<boolean>
 }
 
+/** A fresh environment for one test. */
 export async function harness(create: () => Promise<EnvironmentUnderTest>): Promise<Harness> {
   const { environment, dispose } = await create()
   onTestFinished(dispose)
+  return withPermits(environment)
+}
+
+/**
+ * One environment for many tests, opened with the first and closed after the last: opening one (a container, a login) takes longer than
+ * most tests do. Each test begins in an empty folder of its own; what it exports stays, so one that needs a shell as new, or closes what it
+ * was given, takes {@link harness}.
+ */
+export function sharedHarness(create: () => Promise<EnvironmentUnderTest>): () => Promise<Harness> {
+  let opened: Promise<EnvironmentUnderTest & { readonly root: string }> | undefined
+  let tests = 0
+  afterAll(async () => (await opened?.catch(() => undefined))?.dispose())
+  return async () => {
+    opened ??= create().then((made) => ({ ...made, root: made.environment.cwd() }))
+    const { environment, root } = await opened
+    const made = withPermits(environment)
+    const folder = `${root}/test-${++tests}`
+    const { exitCode, output } = await made.run(`mkdir '${folder}' && cd '${folder}'`)
+    if (exitCode !== 0) throw new Error(`No folder for the test: ${output}`)
+    return made
+  }
+}
+
+function withPermits(environment: Environment): Harness {
   const { backend } = environment
   const run = (command: string, options: ExecOptions = {}) => {
     const permit = testPermit({ type: 'spawn', command, cwd: options.cwd ?? environment.cwd(), backend })

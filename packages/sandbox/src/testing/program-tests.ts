@@ -5,10 +5,10 @@ import { type EnvironmentUnderTest, type Harness, harness } from './harness.js'
 import { testPermit } from './permit.js'
 
 /** Programs that are spoken to, where the backend has them. */
-export function programTests(create: () => Promise<EnvironmentUnderTest>): void {
+export function programTests(shared: () => Promise<Harness>, create: () => Promise<EnvironmentUnderTest>): void {
   describe('programs', () => {
     it('get bytes as they are and give them back, until their input is closed', async () => {
-      const { speak } = await programs(create)
+      const { speak } = await programs(shared)
       const program = await speak?.(['cat'])
       if (!program) return
       const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 256))
@@ -20,7 +20,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('get their arguments verbatim, the directory and variables of the shell, and three streams', async () => {
-      const { speak, run, environment } = await programs(create)
+      const { speak, run, environment } = await programs(shared)
       await run('mkdir "a folder"; cd "a folder"; export NAME=kept')
       const script = 'printf "<%s>" "$@"; echo "$NAME $EXTRA"; pwd; echo problem >&2; exit 3'
       const words = ['a b', "$HOME 'x' `y`", '', '*', '-n', 'line\nbreak', 'ü']
@@ -34,7 +34,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('answer while their input is open, and go on when only that is closed', async () => {
-      const { speak } = await programs(create)
+      const { speak } = await programs(shared)
       const program = await speak?.(['sh', '-c', 'read line; echo "got $line"; cat >&2; sleep 0.2; echo end'])
       if (!program) return
       program.stdin.write('it\n')
@@ -46,7 +46,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('are killed with all they started', async () => {
-      const { speak, run, gone } = await programs(create)
+      const { speak, run, gone } = await programs(shared)
       const program = await speak?.(['sh', '-c', 'sleep 60 & echo $! > child; wait'])
       if (!program) return
       const { output } = await run('while [ ! -s child ]; do sleep 0.02; done; cat child')
@@ -57,7 +57,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('leave nothing of their group behind', async () => {
-      const { speak, gone } = await programs(create)
+      const { speak, gone } = await programs(shared)
       const program = await speak?.(['sh', '-c', 'sleep 60 >/dev/null 2>&1 & echo $!'])
       if (!program) return
       const pid = await text(program.stdout)
@@ -66,7 +66,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('end with the environment, which may keep background processes', async () => {
-      const { speak, environment } = await programs(create)
+      const { speak, environment } = await programs(() => harness(create))
       const program = await speak?.(['cat'])
       if (!program) return
       await environment.close({ keepProcesses: true })
@@ -74,7 +74,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('are not left behind by an environment that is closed while they start', async () => {
-      const { speak, environment } = await programs(create)
+      const { speak, environment } = await programs(() => harness(create))
       if (!speak) return
       const refused = expect(speak(['sleep', '60'])).rejects.toThrow()
       await environment.close()
@@ -82,7 +82,7 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
     })
 
     it('say when they or their directory are not there, and need a permit for just that line', async () => {
-      const { speak, environment } = await programs(create)
+      const { speak, environment } = await programs(shared)
       const program = await speak?.(['no-such-program-here', 'a'])
       if (!program) return
       expect(await text(program.stderr)).toContain('no-such-program-here')
@@ -100,10 +100,8 @@ export function programTests(create: () => Promise<EnvironmentUnderTest>): void 
 
 type Speak = (argv: ProgramRequest['argv'], options?: Omit<ProgramRequest, 'argv'>) => Promise<RunningProgram>
 
-async function programs(
-  create: () => Promise<EnvironmentUnderTest>,
-): Promise<Harness & { readonly speak: Speak | undefined }> {
-  const made = await harness(create)
+async function programs(open: () => Promise<Harness>): Promise<Harness & { readonly speak: Speak | undefined }> {
+  const made = await open()
   const { backend, startProgram, cwd } = made.environment
   const speak: Speak = (argv, options = {}) => {
     const at = options.cwd ?? cwd.call(made.environment)

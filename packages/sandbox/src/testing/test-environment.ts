@@ -2,7 +2,7 @@ import { describe } from 'vitest'
 import { backgroundTests } from './background-tests.js'
 import { execTests } from './exec-tests.js'
 import { fileTests } from './file-tests.js'
-import type { EnvironmentUnderTest } from './harness.js'
+import { type EnvironmentUnderTest, sharedHarness } from './harness.js'
 import { programTests } from './program-tests.js'
 
 /** Which backend {@link testEnvironment} tests. */
@@ -10,7 +10,7 @@ interface TestEnvironmentOptions {
   /** Shown in test titles. */
   readonly name: string
   /**
-   * Makes an environment for one test. Its directory exists, is empty and writable; it has a POSIX shell and the usual small programs.
+   * Makes an environment, for many tests or for one. Its directory exists, is empty and writable; it has a POSIX shell and the usual small programs.
    */
   readonly create: () => Promise<EnvironmentUnderTest>
 }
@@ -18,9 +18,10 @@ interface TestEnvironmentOptions {
 /** Registers the tests that every terminal backend passes. Call it at the top level of a vitest file. */
 export function testEnvironment(options: TestEnvironmentOptions): void {
   describe(`${options.name} as an environment`, () => {
-    fileTests(options.create)
-    execTests(options.create)
-    backgroundTests(options.create)
-    programTests(options.create)
+    const shared = sharedHarness(options.create)
+    fileTests(shared)
+    execTests(shared, options.create)
+    backgroundTests(shared, options.create)
+    programTests(shared, options.create)
   })
 }

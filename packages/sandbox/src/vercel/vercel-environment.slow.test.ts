@@ -1,14 +1,12 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
 import { startVercelServer, type VercelServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { temporaryFolders } from '../testing/temporary-folders.js'
 import type { VercelOptions } from './open-vercel.js'
 import { openVercelEnvironment } from './open-vercel.js'
 
@@ -19,9 +17,10 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
   })
   afterAll(() => server.close())
 
+  const folder = temporaryFolders('hermes-vercel-test-')
+
   async function options(more: Partial<VercelOptions> = {}): Promise<VercelOptions> {
-    const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-vercel-test-')))
-    onTestFinished(() => rm(root, { recursive: true, force: true }))
+    const root = await folder()
     const { token, teamId, projectId, fetch } = server
     return { token, teamId, projectId, fetch, cwd: root, outputDir: `${root}-output`, ...more }
   }
@@ -31,10 +30,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     const environment = await openVercelEnvironment(requested)
     return {
       environment,
-      async dispose() {
-        await environment.close()
-        await rm(requested.outputDir, { recursive: true, force: true })
-      },
+      dispose: () => environment.close(),
     }
   }
 
