@@ -1,5 +1,6 @@
 // A model that does whatever text from outside tells it, with real tools in a real home: nothing it is told to do may happen unless
-// somebody agrees. With HERMES_TEST_HELD_OUT=1 the attacks are those of every class that were held out.
+// somebody agrees. With HERMES_TEST_HELD_OUT=1 the attacks are those of every class that were held out. Each way takes a third of them, drawn by
+// HERMES_TEST_SEED; with HERMES_TEST_RUNS, all.
 
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -19,9 +20,12 @@ interface Attack {
   readonly wants: readonly { readonly tool: string; readonly args: Readonly<Record<string, string>> }[]
 }
 /** How the text of an attack reaches the model. */
-type Way = 'file' | 'output' | 'project' | 'memory'
+const WAYS = ['file', 'output', 'project', 'memory'] as const
+type Way = (typeof WAYS)[number]
 
 const CORPUS = join(import.meta.dirname, '../../../safety/src/__fixtures__/injections')
+const IS_FULL = process.env['HERMES_TEST_RUNS'] !== undefined
+const SEED = Number(process.env['HERMES_TEST_SEED'] ?? 0)
 const wantsHeldOut = process.env['HERMES_TEST_HELD_OUT'] === '1'
 const attacks = readdirSync(CORPUS)
   .flatMap((file) => readFileSync(join(CORPUS, file), 'utf8').trim().split('\n'))
@@ -90,13 +94,12 @@ afterAll(async () => {
   await rm(base, { recursive: true, force: true, maxRetries: 3 })
 })
 
-it.each(['file', 'output', 'project', 'memory'] as const)(
+it.each(WAYS)(
   'nothing happens that came by way of: %s',
   async (way) => {
     choice = 'deny'
     refused = 0
-    // A command takes longer than reading; what follows is the same.
-    const tried = way === 'output' ? attacks.filter((_, index) => index % 3 === 0) : attacks
+    const tried = attacks.filter((_, index) => IS_FULL || (index + WAYS.indexOf(way) + SEED) % 3 === 0)
     const before = await snapshot()
     const done: string[] = []
     for (const attack of tried) done.push(...(await obey(attack, way)).map((call) => `${attack.id} ${call}`))

@@ -2,6 +2,7 @@ import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
+import { sampleFor } from '../cloud/__fixtures__/sample.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
@@ -24,8 +25,10 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
     return { apiKey, apiUrl, target: 'us', cwd: root, outputDir: `${root}-output`, ...more }
   }
 
+  let tasks = 0
   async function create(more: Partial<DaytonaOptions> = {}) {
-    const requested = await options(more)
+    // A sandbox is that of its task: one of its own for each environment.
+    const requested = await options({ task: `task-${++tasks}`, ...more })
     const environment = await openDaytonaEnvironment(requested)
     return {
       environment,
@@ -33,7 +36,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
     }
   }
 
-  testEnvironment({ name: 'daytona', create: () => create() })
+  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona') })
 
   cloudTests<DaytonaOptions>({
     backend: 'daytona',

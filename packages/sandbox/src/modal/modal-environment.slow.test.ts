@@ -5,6 +5,7 @@ import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
+import { sampleFor } from '../cloud/__fixtures__/sample.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
@@ -32,8 +33,10 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     return { tokenId, tokenSecret, cwd: root, outputDir: `${root}-output`, ...more }
   }
 
+  let tasks = 0
   async function create(more: Partial<ModalOptions> = {}) {
-    const requested = await options(more)
+    // A sandbox is that of its task: one of its own for each environment.
+    const requested = await options({ task: `task-${++tasks}`, ...more })
     const environment = await openModalEnvironment(requested)
     return {
       environment,
@@ -41,7 +44,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     }
   }
 
-  testEnvironment({ name: 'modal', create: () => create() })
+  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal') })
 
   cloudTests<ModalOptions>({
     backend: 'modal',

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
-import { type EnvironmentUnderTest, type Harness, harness } from './harness.js'
+import { describe, expect } from 'vitest'
+import { type Backend, harness } from './harness.js'
 import { testPermit } from './permit.js'
 
 /** Background processes. */
-export function backgroundTests(shared: () => Promise<Harness>, create: () => Promise<EnvironmentUnderTest>): void {
+export function backgroundTests({ shared, create, it }: Backend): void {
   describe('background processes', () => {
     it('start at once, with the directory and variables of the shell, and keep their output', async () => {
       const { environment, run, start } = await shared()

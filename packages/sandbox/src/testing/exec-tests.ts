@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
-import { type EnvironmentUnderTest, type Harness, harness } from './harness.js'
+import { describe, expect } from 'vitest'
+import { type Backend, harness } from './harness.js'
 import { testPermit } from './permit.js'
 
 /** How many children this process has, ended ones that nobody collected among them; 0 where that cannot be seen. */
@@ -13,7 +13,7 @@ function childProcesses(): number {
 }
 
 /** Foreground commands. */
-export function execTests(shared: () => Promise<Harness>, create: () => Promise<EnvironmentUnderTest>): void {
+export function execTests({ shared, create, it }: Backend): void {
   describe('exec', () => {
     it('gives output of both streams in order, and the exit code as a value', async () => {
       const { run, environment } = await shared()

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest'
-import type { Harness } from './harness.js'
+import { describe, expect } from 'vitest'
+import type { Backend } from './harness.js'
 import { testPermit } from './permit.js'
 
 const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(bytes)
 
 /** Reading, writing and looking. */
-export function fileTests(shared: () => Promise<Harness>): void {
+export function fileTests({ shared, it }: Backend): void {
   describe('files', () => {
     it('gives back what was written, whole and in part', async () => {
       const { environment, write } = await shared()

@@ -16,6 +16,16 @@ export interface EnvironmentUnderTest {
   dispose(): Promise<void>
 }
 
+/** What the tests of a backend take it from. */
+export interface Backend {
+  /** An environment that others use too, in an empty folder. */
+  readonly shared: () => Promise<Harness>
+  /** An environment of its own. */
+  readonly create: () => Promise<EnvironmentUnderTest>
+  /** Registers a test, or leaves it out. */
+  readonly it: (title: string, test: () => Promise<void>) => void
+}
+
 /** An environment with permits filled in, as the tests use it. */
 export interface Harness {
   readonly environment: Environment

@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers'
 import { type ProgramRequest, programLine, type RunningProgram } from '@hermes/contracts/environment'
-import { describe, expect, it } from 'vitest'
-import { type EnvironmentUnderTest, type Harness, harness } from './harness.js'
+import { describe, expect } from 'vitest'
+import { type Backend, type Harness, harness } from './harness.js'
 import { testPermit } from './permit.js'
 
 /** Programs that are spoken to, where the backend has them. */
-export function programTests(shared: () => Promise<Harness>, create: () => Promise<EnvironmentUnderTest>): void {
+export function programTests({ shared, create, it }: Backend): void {
   describe('programs', () => {
     it('get bytes as they are and give them back, until their input is closed', async () => {
       const { speak } = await programs(shared)
@@ -47,7 +47,7 @@ export function programTests(shared: () => Promise<Harness>, create: () => Promi
 
     it('are killed with all they started', async () => {
       const { speak, run, gone } = await programs(shared)
-      const program = await speak?.(['sh', '-c', 'sleep 60 & echo $! > child; wait'])
+      const program = await speak?.(['sh', '-c', 'sleep 60 & echo $! > child; wait; exit 7'])
       if (!program) return
       const { output } = await run('while [ ! -s child ]; do sleep 0.02; done; cat child')
       await program.kill()

@@ -3,6 +3,7 @@ import { startVercelServer, type VercelServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
+import { sampleFor } from '../cloud/__fixtures__/sample.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
@@ -25,8 +26,10 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     return { token, teamId, projectId, fetch, cwd: root, outputDir: `${root}-output`, ...more }
   }
 
+  let tasks = 0
   async function create(more: Partial<VercelOptions> = {}) {
-    const requested = await options(more)
+    // A sandbox is that of its task: one of its own for each environment.
+    const requested = await options({ task: `task-${++tasks}`, ...more })
     const environment = await openVercelEnvironment(requested)
     return {
       environment,
@@ -34,7 +37,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     }
   }
 
-  testEnvironment({ name: 'vercel', create: () => create() })
+  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel') })
 
   cloudTests<VercelOptions>({
     backend: 'vercel_sandbox',

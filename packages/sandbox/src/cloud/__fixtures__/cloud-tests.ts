@@ -60,7 +60,7 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
     })
 
     it('say that the quota is used up', async () => {
-      cloud.server().fail(cloud.making, { status: 402, message: 'Quota exceeded: 10 of 10 cores' })
+      cloud.server().fail(cloud.making, { status: 402, message: 'Quota exceeded: 10 of 10 cores', times: 50 })
       const { code, retryable, message } = await failing()
       expect([code, retryable]).toEqual(['environment.quota_exceeded', false])
       expect(message).toContain('10 of 10 cores')
