@@ -20,6 +20,9 @@ export async function send(
   if (!(wait >= 0)) throw new UsageError('--wait takes seconds, 0 or more.')
   const body: Outgoing = { text }
   return withRuntime(io, async (runtime) => {
+    const known = Object.keys(runtime.config.platforms)
+    if (!known.includes(platform))
+      throw new UsageError(`No gateway reaches ${platform}. Platforms: ${known.join(', ')}.`)
     const { outbox } = await runtime.storage()
     const message = { key: `send:${randomUUID()}`, platform, target: formatTarget(target), body: { ...body } as never }
     await outbox.add([message])

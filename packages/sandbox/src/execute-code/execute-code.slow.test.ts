@@ -44,12 +44,15 @@ needs(pythonMissing)('a program', () => {
     expect(output).toBe("'nine\\nte|n\\n'\n")
   })
 
-  it('is told to be tainted when a tool brought text from outside', async () => {
-    const content = [{ type: 'text', text: 'page', origin: 'external' }] as const
-    const { python } = await codeScene({ answer: () => ({ content, isError: false }) })
-    const result = await python('from hermes_tools import read_file\nprint(read_file("a"))')
-    expect(result).toMatchObject({ output: 'page\n', isTainted: true })
-  })
+  it.each([[[{ type: 'web', name: 'example.com' }]], [undefined]] as const)(
+    'says where text from outside came from that a tool brought (%j)',
+    async (sources) => {
+      const content = [{ type: 'text', text: 'page', origin: 'external', ...(sources ? { sources } : {}) }] as const
+      const { python } = await codeScene({ answer: () => ({ content, isError: false }) })
+      const result = await python('from hermes_tools import read_file\nprint(read_file("a"))')
+      expect(result).toMatchObject({ output: 'page\n', sources: sources ?? null })
+    },
+  )
 
   it('sees no secret among its variables', async () => {
     const { python, javascript } = await codeScene()

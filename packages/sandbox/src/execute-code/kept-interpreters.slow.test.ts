@@ -99,11 +99,12 @@ needs(pythonMissing)('an interpreter that stays', () => {
   })
 
   it('stays tainted with what an earlier program got from outside', async () => {
-    const content = [{ type: 'text', text: 'page', origin: 'external' }] as const
+    const sources = [{ type: 'web', name: 'example.com' }] as const
+    const content = [{ type: 'text', text: 'page', origin: 'external', sources }] as const
     const { python } = await codeScene({ answer: () => ({ content, isError: false }) })
     await python('from hermes_tools import read_file\npage = read_file("a")', kept)
-    expect(await python('print(page)', kept)).toMatchObject({ output: 'page\n', isTainted: true })
-    expect(await python('print(1)')).toMatchObject({ isTainted: false })
+    expect(await python('print(page)', kept)).toMatchObject({ output: 'page\n', sources })
+    expect(await python('print(1)')).toMatchObject({ sources: [] })
   })
 
   it('keeps the outputs of two programs apart', async () => {
