@@ -60,6 +60,12 @@ export async function killRun(target: Target, random: () => number): Promise<Kil
   }
 }
 
+/** Where its text came from is noted in the log alone. */
+function asShown(part: object): object {
+  const { sources: _, taints: __, ...shown } = part as { readonly sources?: unknown; readonly taints?: unknown }
+  return shown
+}
+
 /** Turn N asks for a command that leaves a mark of its own, however often the run was interrupted. */
 function script(messages: readonly { readonly role: string; readonly content?: unknown }[]): ModelStep {
   // Half an answer, kept because it took longer than a second, is no step.
@@ -177,7 +183,7 @@ class Trial {
         expect(entry, `entry ${event.seq}, which was shown`).toMatchObject({ type: 'message', seq: event.seq })
         const { message } = entry as Entry & { type: 'message' }
         if (event.type === 'message-end') expect(message).toStrictEqual(event.message)
-        else expect(message.content.slice(0, event.content.length)).toStrictEqual(event.content)
+        else expect(message.content.slice(0, event.content.length).map(asShown)).toStrictEqual(event.content)
       }
     })
   }
