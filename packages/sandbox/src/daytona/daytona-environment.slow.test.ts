@@ -2,10 +2,10 @@ import { type DaytonaServer, startDaytonaServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
-import { sampleFor } from '../cloud/__fixtures__/sample.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { sampleFor } from '../testing/sample.js'
 import { temporaryFolders } from '../testing/temporary-folders.js'
 import type { DaytonaOptions } from './open-daytona.js'
 import { openDaytonaEnvironment } from './open-daytona.js'
@@ -36,7 +36,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
     }
   }
 
-  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona') })
+  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona', 3) })
 
   cloudTests<DaytonaOptions>({
     backend: 'daytona',

@@ -6,6 +6,7 @@ import { type DockerEngine, dockerMissing, needs, startDockerEngine } from '@her
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { sampleFor } from '../testing/sample.js'
 import { temporaryFolders } from '../testing/temporary-folders.js'
 import { type DockerOptions, openDockerEnvironment, probeDocker } from './open-docker.js'
 
@@ -41,7 +42,7 @@ needs(dockerMissing())('in a container', () => {
     return { environment, dispose: () => environment.close() }
   }
 
-  testEnvironment({ name: 'docker', create })
+  testEnvironment({ name: 'docker', create, only: sampleFor('docker', 2) })
 
   describe('docker environment', () => {
     it('is hardened: capabilities, privileges, limits, network, private temporary folders', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { sampleFor } from '../testing/sample.js'
 import { scriptPty } from '../testing/script-pty.js'
 import { createLocalEnvironment, type LocalEnvironmentOptions } from './local-environment.js'
 
@@ -24,13 +25,17 @@ async function create(options: Partial<LocalEnvironmentOptions> = {}) {
   }
 }
 
-for (const shell of ['/bin/bash', '/bin/sh']) {
-  testEnvironment({ name: `local (${shell})`, create: () => create({ shell }) })
-}
+testEnvironment({ name: 'local (/bin/bash)', create: () => create({ shell: '/bin/bash' }) })
+testEnvironment({
+  name: 'local (/bin/sh)',
+  create: () => create({ shell: '/bin/sh' }),
+  only: sampleFor('sh', 2),
+})
 
 testEnvironment({
   name: 'local with a pseudo-terminal',
   create: () => create({ loadPty: async () => scriptPty }),
+  only: (title) => /pseudo-terminal/.test(title) || sampleFor('pty', 3)(title),
 })
 
 describe('local environment', () => {

@@ -5,10 +5,10 @@ import { type ModalServer, startModalServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
-import { sampleFor } from '../cloud/__fixtures__/sample.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { sampleFor } from '../testing/sample.js'
 import { temporaryFolders } from '../testing/temporary-folders.js'
 import type { ModalOptions } from './open-modal.js'
 import { openModalEnvironment } from './open-modal.js'
@@ -44,7 +44,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     }
   }
 
-  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal') })
+  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal', 3) })
 
   cloudTests<ModalOptions>({
     backend: 'modal',

@@ -9,6 +9,7 @@ import { missingPrograms, needs, type SshServer, startSshServer } from '@hermes/
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { sampleFor } from '../testing/sample.js'
 import { temporaryFolders } from '../testing/temporary-folders.js'
 import { openSshEnvironment, type SshOptions } from './open-ssh.js'
 
@@ -49,7 +50,7 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
     }
   }
 
-  testEnvironment({ name: 'ssh', create })
+  testEnvironment({ name: 'ssh', create, only: sampleFor('ssh', 2) })
 
   describe('ssh environment', () => {
     const open = async (more: Partial<SshOptions>) => openSshEnvironment(await options(more))

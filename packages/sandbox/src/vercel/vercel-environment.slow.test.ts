@@ -3,10 +3,10 @@ import { startVercelServer, type VercelServer } from '@hermes/testkit/clouds'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cloudTests } from '../cloud/__fixtures__/cloud-tests.js'
-import { sampleFor } from '../cloud/__fixtures__/sample.js'
 import { sandboxName } from '../cloud/open-cloud.js'
 import { harness } from '../testing/harness.js'
 import { testEnvironment } from '../testing/index.js'
+import { sampleFor } from '../testing/sample.js'
 import { temporaryFolders } from '../testing/temporary-folders.js'
 import type { VercelOptions } from './open-vercel.js'
 import { openVercelEnvironment } from './open-vercel.js'
@@ -37,7 +37,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     }
   }
 
-  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel') })
+  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel', 3) })
 
   cloudTests<VercelOptions>({
     backend: 'vercel_sandbox',
