@@ -222,8 +222,11 @@ export interface FileChange {
 export interface RememberedFiles {
   /** Those that changed or came since. */
   changes(): readonly FileChange[]
-  /** Makes a file what it was; `false` where that cannot be done. Takes no permit: it only undoes what had none. */
-  putBack(path: string): boolean
+  /**
+   * Makes a file what it was, where that can be done. Takes no permit: it only undoes what had none. What stood there is kept in the file
+   * `aside`, for a person may have written it; `null` where it was no file, or is large. Never throws.
+   */
+  putBack(path: string): { readonly isBack: boolean; readonly aside: string | null }
 }
 
 /**
@@ -315,7 +318,7 @@ export interface Environment {
    */
   readonly keepText?: ((text: string) => Promise<string>) | undefined
   /**
-   * Remembers files of the workspace, at most 500 of 1 MiB each, for what a command may do to them. `path` is from the root of the workspace,
+   * Remembers files of the workspace, contents of at most 500 of 1 MiB each, for what a command may do to them. `path` is from the root of the workspace,
    * with slashes; only folders that `enters` names are looked into. Missing where it would take as long as a command.
    */
   readonly rememberFiles?:

@@ -36,6 +36,20 @@ describe('createToolRegistry', () => {
     expect(refused.content[0]).toMatchObject({ text: expect.stringContaining('count') })
   })
 
+  it('asks where the text of a call comes from before the call, which may leave for another folder', async () => {
+    let folder = '/x'
+    const cat = defineTool({
+      ...{ name: 'cat', toolset: 'demo', description: 'd', parameters: { type: 'object' }, external: true },
+      sources: () => [{ type: 'file', path: `${folder}/README.md` }],
+      execute: () => {
+        folder = '/trusted'
+        return 'text'
+      },
+    })
+    const outcome = await createToolRegistry({ tools: [cat] }).dispatch('cat', {}, context)
+    expect(outcome.content).toMatchObject([{ origin: 'external', sources: [{ path: '/x/README.md' }] }])
+  })
+
   it('takes other spellings of names, and says which arguments did nothing', async () => {
     const parameters = {
       type: 'object',

@@ -477,13 +477,11 @@ class Registry implements ToolRegistry {
   async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
     try {
       const { tool, args } = prepared
+      // As it is now: a command that ends in another folder was not started there.
+      const sources = tool.external && !this.#outside.has(tool) ? sourcesOf(tool, args, context) : undefined
       const result = await tool.execute(args, context)
       const path = this.#keep ? await this.#keepWhole(tool, result, context) : null
-      const outcome = toOutcome(
-        this.#marked(tool, result, () => sourcesOf(tool, args, context)),
-        tool.maxResultChars,
-        path,
-      )
+      const outcome = toOutcome(this.#marked(tool, result, sources), tool.maxResultChars, path)
       return withNote(outcome, prepared.ignored)
     } catch (error) {
       if (context.signal.aborted) throw error
@@ -494,12 +492,12 @@ class Registry implements ToolRegistry {
   }
 
   /** What is told of the result of a source that nobody vouches for is not its own to say. */
-  #marked(tool: Tool, result: ToolResult, sources: () => readonly TextSource[] | undefined): ToolResult {
+  #marked(tool: Tool, result: ToolResult, sources: readonly TextSource[] | undefined): ToolResult {
     if (this.#outside.has(tool)) {
       const server = [{ type: 'server', name: `the tool ${tool.name}` }] as const
       return asExternal(typeof result === 'string' ? result : { ...result, sources: server }, server)
     }
-    return tool.external ? asExternal(result, sources()) : result
+    return tool.external ? asExternal(result, sources) : result
   }
 
   /** Where the whole of a result went that is too long. */

@@ -1,10 +1,9 @@
 import { relative } from 'node:path'
-import { HermesError } from '@hermes/contracts'
 import type { FileChange, RememberedFiles } from '@hermes/contracts/environment'
-import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext } from '@hermes/contracts/tool'
 import {
   changesGitPrograms,
+  changesIdeaRuns,
   changesLifecycle,
   mayHoldLaterFiles,
   onlyLooks,
@@ -20,7 +19,11 @@ export interface LaterFiles {
 }
 
 const NOTHING: LaterFiles = { settle: async () => [] }
-const MOST = 10
+type CallContext = Pick<ToolContext, 'environment' | 'permit' | 'signal'>
+
+/** After so many questions, and a no to one of them, the rest goes back without one. */
+const MOST_QUESTIONS = 10
+const MOST_LINES = 20
 
 /**
  * What the policy sees of a command is its words; a program that it runs may write `CLAUDE.md` or a hook of git all the same. A command that only
@@ -29,13 +32,13 @@ const MOST = 10
  */
 export function watchLaterFiles(
   command: string | null,
-  context: Pick<ToolContext, 'environment' | 'permit'>,
-  { outside = false }: { readonly outside?: boolean } = {},
+  context: CallContext,
+  { outside = false, workdir = '.' }: { readonly outside?: boolean; readonly workdir?: string | undefined } = {},
 ): LaterFiles {
   const { root, rememberFiles } = context.environment
   if (outside || root === undefined || rememberFiles === undefined || (command !== null && onlyLooks(command)))
     return NOTHING
-  const cwd = context.environment.cwd()
+  const cwd = context.environment.resolve(workdir)
   const remembered = rememberFiles({
     holds: (path) => (surfaceOf(path) !== null && !path.endsWith('.sample')) || path === 'package.json',
     enters: mayHoldLaterFiles,
@@ -51,36 +54,37 @@ export function watchLaterFiles(
         return !named.includes(path) && !(isGits && !path.startsWith('.git/')) && runsOther(path, change)
       }
       const notes: string[] = []
-      for (const { path } of changes.filter(counts).slice(0, MOST)) {
-        const note = await settleOne(path, remembered, context)
-        if (note !== null) notes.push(note)
+      for (const [at, { path }] of changes.filter(counts).entries()) {
+        const mayAsk = !context.signal.aborted && (at < MOST_QUESTIONS || notes.length === 0)
+        if (!mayAsk || !(await isPermitted(path, context))) notes.push(takeBack(path, root, remembered))
       }
-      return notes
+      const more = notes.length - MOST_LINES
+      return more <= 0 ? notes : [...notes.slice(0, MOST_LINES), `[The same with ${more} more such files.]`]
     },
   }
 }
 
 /** Whether what changed is what runs, where only a part of a file does. */
 function runsOther(path: string, { before, after }: FileChange): boolean {
+  if (path === '.idea/workspace.xml') return after === null || changesIdeaRuns(before ?? '', after)
   if (path === 'package.json') return after === null || changesLifecycle(before ?? '', after)
   if (path === '.git/config') return after === null || changesGitPrograms(before ?? '', after)
   return true
 }
 
-async function settleOne(
-  path: string,
-  remembered: RememberedFiles,
-  context: Pick<ToolContext, 'environment' | 'permit'>,
-): Promise<string | null> {
-  const { backend, root = '' } = context.environment
-  const action: Action = { type: 'write', path, operation: 'write', backend, runsLater: true }
+async function isPermitted(path: string, { environment, permit }: CallContext): Promise<boolean> {
   try {
-    await context.permit(action)
-    return null
-  } catch (error) {
-    const isPutBack = remembered.putBack(path)
-    if (!HermesError.isInstance(error) || error.code !== 'policy.denied') throw error
-    const state = isPutBack ? 'it is as it was before' : 'undo that, it could not be put back'
-    return `[A program changed ${relative(root, path)}, which runs or instructs later. That is not permitted: ${state}.]`
+    await permit({ type: 'write', path, operation: 'write', backend: environment.backend, runsLater: true })
+    return true
+  } catch {
+    // Also where nobody answered: the command is over, and what it printed must not be lost for that.
+    return false
   }
+}
+
+function takeBack(path: string, root: string, remembered: RememberedFiles): string {
+  const { isBack, aside } = remembered.putBack(path)
+  const state = isBack ? 'it is as it was before' : 'undo that, it could not be put back'
+  const kept = aside === null ? '' : `; what was there is in ${aside}`
+  return `[A program changed ${relative(root, path)}, which runs or instructs later. That is not permitted: ${state}${kept}.]`
 }

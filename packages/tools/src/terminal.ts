@@ -1,5 +1,6 @@
 import type { Clock } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext, ToolResult } from '@hermes/contracts/tool'
@@ -160,9 +161,10 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   const network = networkOf(args, context)
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
   const before = context.environment.cwd()
+  const sources = commandSources(args, context)
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
   const ended = new AbortController()
-  const later = watchLaterFiles(args.command, context, { outside })
+  const later = watchLaterFiles(args.command, context, { outside, workdir: args.workdir })
   const result = await context.environment
     .exec(permit, args.command, {
       ...(args.workdir === undefined ? {} : { cwd: context.environment.resolve(args.workdir) }),
@@ -176,9 +178,13 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
       onOutput: progress,
       ...yieldTo(context.steered, settings.clock, ended.signal),
     })
+    .catch(async (error: unknown) => {
+      await later.settle()
+      throw error
+    })
     .finally(() => ended.abort())
   const laterNotes = await later.settle()
-  if (result.process) return yielded(result, args, context)
+  if (result.process) return yielded(result, sources, context)
   const at = { timeoutMs, before, after: context.environment.cwd() }
   const more = sudoOutcome(args.command, result, password, context)
   const notes = [
@@ -199,7 +205,7 @@ async function runOnPty(
 ): Promise<ToolResult> {
   const outside = runsOutside(args, context.environment)
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
-  const later = watchLaterFiles(args.command, context, { outside })
+  const later = watchLaterFiles(args.command, context, { outside, workdir: args.workdir })
   const { process, note } = await spawn(args, context, password)
   if (note) process.closeInput()
   const startedAtMs = process.info().startedAtMs
@@ -310,10 +316,10 @@ function yieldTo(
 }
 
 /** A command that is not waited for any more, because the user said something. */
-function yielded({ process, output }: ExecResult, args: Args, context: ToolContext): ToolResult {
+function yielded({ process, output }: ExecResult, sources: readonly TextSource[], context: ToolContext): ToolResult {
   const { state, notify } = context
   const { id, pid } = process!.info()
-  noteSources(state, id, commandSources(args, context))
+  noteSources(state, id, sources)
   if (notify) notifyOnExit(process!, state, notify)
   const notice = notify ? 'You will be told when it ends.' : 'Use process to wait for it.'
   const shown = cleanOutput(output).trimEnd()

@@ -36,7 +36,7 @@ export async function partsOf(
   const sources = [{ type: 'person', name: `a message of ${inert(sender.name || sender.id)}` } as const]
   const whose = isOwn ? {} : { sources }
   const words: readonly UserPart[] = lines.length === 0 ? [] : [{ type: 'text', text: lines.join('\n'), ...whose }]
-  return [...words, ...files]
+  return [...words, ...files.map((file) => ({ ...file, ...whose }))]
 }
 
 async function partOf(

@@ -93,7 +93,8 @@ export class RemoteKeeper {
       )
     const bytes = stat === null ? null : await run.environment.read(path)
     const blob = bytes === null ? null : await this.#records.keep(bytes)
-    await this.#write({ ...record, files: [...record.files, { path, blob }] })
+    const late = record.git === null ? {} : { isAfterGit: true }
+    await this.#write({ ...record, files: [...record.files, { path, blob, ...late }] })
   }
 
   /** Once in a run, before its first command that may change something. */
@@ -147,10 +148,17 @@ export class RemoteKeeper {
         { code: 'checkpoint.unknown', details: { wanted } },
       )
     const since = all.filter(({ number }) => number >= target.number)
+    const first = since.find(({ git }) => git !== null)
+    const tracked = first?.git ?? null
     const files = new Map(
-      since.toReversed().flatMap((record) => record.files.map((file) => [file.path, file] as const)),
+      since.toReversed().flatMap((record) =>
+        record.files.map((file) => {
+          // Of a file that git tracks, what the commit has is then the older one.
+          const isLate = first !== undefined && (record.number > first.number || file.isAfterGit === true)
+          return [file.path, { ...file, isLate }] as const
+        }),
+      ),
     )
-    const tracked = since.find(({ git }) => git !== null)?.git ?? null
     const undo = await this.#begin(`before going back to checkpoint ${wanted}`, `restore of ${run.runId}`)
     const { backend } = run.environment
     const report = { restored: [] as string[], removed: [] as string[], failed: [] as { path: string; why: string }[] }
@@ -167,13 +175,15 @@ export class RemoteKeeper {
       if (exitCode === 0) git = tracked.root
       else report.failed.push({ path: tracked.root, why: output.trim().split('\n')[0] ?? 'git failed' })
     }
-    for (const { path, blob } of files.values()) {
+    for (const { path, blob, isLate } of files.values()) {
       try {
+        if (isLate && git !== null && tracked && (await this.#isIn(tracked, path, run))) continue
         const now = await run.environment.read(path)
         const then = blob === null ? null : this.#records.read(blob)
         if (now === null ? then === null : then !== null && Buffer.from(now).equals(then)) continue
         const current = this.#current(undo)
-        const before = { path, blob: now && (await this.#records.keep(now)) }
+        const late = current.git === null ? {} : { isAfterGit: true }
+        const before = { path, blob: now && (await this.#records.keep(now)), ...late }
         await this.#write({ ...current, files: [...current.files, before] })
         if (then === null) {
           await run.environment.remove(await run.permit({ type: 'write', path, operation: 'remove', backend }), path)
@@ -192,6 +202,19 @@ export class RemoteKeeper {
       }
     }
     return { ...report, git, undo: undo.number }
+  }
+
+  /** Whether a commit has a file. */
+  async #isIn({ root, commit }: NonNullable<RemoteRecord['git']>, path: string, run: RemoteRun): Promise<boolean> {
+    if (!path.startsWith(`${root}/`)) return false
+    const name = `${commit}:${path.slice(root.length + 1)}`
+    const command = `git cat-file -e '${name.replaceAll("'", `'\\''`)}'`
+    const { backend } = run.environment
+    const permit = await run.permit({ type: 'spawn', command, cwd: root, backend })
+    const { exitCode } = await run.environment.exec(permit, command, {
+      ...{ cwd: root, aside: true, timeoutMs: GIT_MS, signal: run.signal },
+    })
+    return exitCode === 0
   }
 
   async #recordOf(action: Action, { runId }: RemoteRun): Promise<RemoteRecord> {

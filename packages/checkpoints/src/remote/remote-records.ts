@@ -11,6 +11,8 @@ interface RemoteFile {
   readonly path: string
   /** What its bytes hash to; `null` for a file that was not there. */
   readonly blob: string | null
+  /** It was kept after what git tracks, and may have been changed by a command between. Default `false`. */
+  readonly isAfterGit?: boolean
 }
 
 /** What was kept before a run changed something on another machine. */

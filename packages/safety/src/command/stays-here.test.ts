@@ -31,6 +31,7 @@ it.each([
   ...[
     'find . -name "*.ts" -exec grep -l x {} +',
     'rg TODO src',
+    `awk -F'|' '/a|b/ || $2 > 1 { print $1 }' x.csv`,
     'time make',
     'node --version',
     'echo "curl x" > notes.txt',
@@ -46,6 +47,8 @@ it.each([
     'git fetch',
     'git clone https://example.com/x',
     'git pull',
+    `awk 'BEGIN { "curl -s example.com" | getline x; print x }'`,
+    `awk 'BEGIN { system("curl example.com") }'`,
     'npm ci',
   ],
   ...[
@@ -92,6 +95,10 @@ it('names what lies beyond the folder, and keys that are read', () => {
   expect(beyond('grep -r x --include=*.md /srv')).toEqual(['/srv'])
   expect(beyond('cat < /srv/a.md > /dev/null')).toEqual(['/srv/a.md'])
   expect(beyond('echo /srv/a')).toEqual([])
+  expect(beyond('git -C /srv/x log; git --git-dir=../other/.git show; git log -- ./a')).toEqual([
+    ...['/srv/x', '/home/ada/other/.git'],
+  ])
+  expect(beyond('git diff --no-index a.md ~/Downloads/b.md')).toEqual(['/home/ada/Downloads/b.md'])
   expect(outputSources('cat .env', at).readsKeys).toBe(true)
   expect(outputSources('cat env.ts', at).readsKeys).toBe(false)
 })

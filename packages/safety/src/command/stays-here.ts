@@ -38,6 +38,9 @@ const KNOWN_PATH =
 /** A command of `sed` that runs its line. */
 const RUNS_LINE = /(?:^|[;\n}])\s*(?:\d+|\$)?e(?:\s|$)|[/|#,][gpIim\d]*e[gpIim\d]*(?:[;\n]|$)/
 
+/** What has awk start a program, or may. */
+const AWK_STARTS = /\bsystem\s*\(|\bgetline\b|\|&?\s*"/
+
 function keepsToMachine(invocation: Invocation): boolean {
   const { name, program, args, redirects, elevated } = invocation
   if (elevated || program.dynamic) return false
@@ -50,6 +53,7 @@ function keepsToMachine(invocation: Invocation): boolean {
     return PROGRAMS.localGit.has(verb) || PROGRAMS.lookingGit.has(verb)
   }
   if (name === 'source' || name === '.') return words.length === 1 && /(?:^|\/)activate$/.test(words[0]!)
+  if (/^[gmn]?awk$/.test(name)) return !words.some((word) => word === '-f' || AWK_STARTS.test(word))
   if (name === 'sed') return !words.some((word) => RUNS_LINE.test(word))
   if (/^python[\d.]*$/.test(name) && words[0] === '-m')
     return words[1] !== 'pip' && PROGRAMS.plainModules.has(words[1]!)
@@ -59,10 +63,11 @@ function keepsToMachine(invocation: Invocation): boolean {
 
 /** The paths that its words name, and the folder that it is in by then. */
 function pathsOf({ args, redirects, context: at, name }: Invocation, context: CommandContext): readonly string[] {
-  if (PROGRAMS.sayNames.has(name)) return []
+  const isGit = name === 'git'
+  if (PROGRAMS.sayNames.has(name) && !isGit) return []
   const place = { ...context, ...at }
   const words = [
-    ...texts(args),
+    ...(isGit ? otherTrees(texts(args)) : texts(args)),
     ...redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text),
   ]
   const named = words
@@ -70,4 +75,10 @@ function pathsOf({ args, redirects, context: at, name }: Invocation, context: Co
     .filter((word) => /^[~/.]|\//.test(word) && !/^[a-z][\w+.-]*:\/\//i.test(word))
   const full = (path: string) => path.replace(/^~(?=\/|$)/, context.userHome ?? '~')
   return [...named, '.'].map((word) => full(resolveShellPath(word, place))).filter((path) => posix.isAbsolute(path))
+}
+
+/** Where git is told to look: another repository than this one has words of other people. */
+function otherTrees(words: readonly string[]): readonly string[] {
+  const named = words.filter((_, at) => /^(?:-C|--git-dir|--work-tree)$/.test(words[at - 1] ?? ''))
+  return [...named, ...words.filter((word) => /^--(?:git-dir|work-tree)=/.test(word) || words.includes('--no-index'))]
 }

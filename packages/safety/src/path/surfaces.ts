@@ -120,6 +120,23 @@ function programSettings(text: string): string {
     .join('\n')
 }
 
+/** Whether a workspace of JetBrains' editors, which they write whenever the person does something, runs other programs than before. */
+export function changesIdeaRuns(before: string, after: string): boolean {
+  return ideaRuns(before) !== ideaRuns(after)
+}
+
+function ideaRuns(text: string): string {
+  const left = text.split(/<component\s+/).map((part) => {
+    const end = part.indexOf('</component>')
+    return end >= 0 && HARMLESS_IDEA.test(part) ? part.slice(end) : part
+  })
+  return left.join('\n')
+}
+
+/** What is open, selected, searched for, measured: nothing of it runs. */
+const HARMLESS_IDEA =
+  /^name="(?:ChangeListManager|FileEditorManager|FindInProjectRecents|Git\.\w+(?:\.\w+)*|ProjectColorInfo|ProjectId|ProjectLevelVcsManager|ProjectView\w*|PropertiesComponent|RecentsManager|SpellCheckerSettings|ToolWindowManager|Vcs\.Log\.\w+(?:\.\w+)*|VcsManagerConfiguration|XDebuggerManager|EditorHistoryManager|FileTemplateManagerImpl|ComposerSettings|GitToolBox\w*|GithubPullRequestsUISettings|TaskManager|TypeScriptGeneratedFilesManager|StructureViewFactory|Bookmarks\w*|HighlightingSettingsPerFile)"/
+
 /** Scripts that npm and its kin run by themselves. */
 const LIFECYCLE = Object.freeze([
   ...['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish', 'prepublishOnly'],

@@ -23,6 +23,7 @@ import type { IsolationOptions, Workspace } from '../isolation/isolation-options
 import { createIsolationSupport, type IsolationSupport } from '../isolation/isolation-support.js'
 import { realIfThere } from '../isolation/paths.js'
 import { ProcessTable } from '../processes/process-table.js'
+import { savedOutput } from '../shell/command-output.js'
 import { checkCommand } from '../shell/command-text.js'
 import { Shell } from '../shell/shell.js'
 import { nearestDirectory } from '../shell/shell-files.js'
@@ -349,7 +350,11 @@ class LocalEnvironment implements Environment {
     return program
   }
 
-  readonly rememberFiles: NonNullable<Environment['rememberFiles']> = (selection) => rememberFiles(this.root, selection)
+  readonly rememberFiles: NonNullable<Environment['rememberFiles']> = (selection) =>
+    rememberFiles(this.root, selection, () => {
+      const { outputDir, clock = systemClock } = this.#options
+      return savedOutput(outputDir, clock)
+    })
 
   processes(): readonly BackgroundProcess[] {
     return this.#table.list()

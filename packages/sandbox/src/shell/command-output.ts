@@ -13,7 +13,7 @@ export function commandOutput(
   { outputDir, clock }: { readonly outputDir: string; readonly clock: Clock },
 ): OutputCollector {
   return new OutputCollector(options.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES, {
-    path: join(outputDir, `output-${clock.now()}-${randomBytes(4).toString('hex')}.txt`),
+    path: savedOutput(outputDir, clock),
     maxBytes: MAX_SAVED_OUTPUT_BYTES,
   })
 }
@@ -35,4 +35,9 @@ export function outputListener(
       logger.warn('A listener for command output threw.', { error: String(error) })
     }
   }
+}
+
+/** Where something long is kept for a week. */
+export function savedOutput(outputDir: string, clock: Clock): string {
+  return join(outputDir, `output-${clock.now()}-${randomBytes(4).toString('hex')}.txt`)
 }

@@ -1,17 +1,19 @@
 // Programs that write what runs or instructs later: nobody sees it in the words of the command.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
+import type { Environment } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
 import { createTerminalTool } from '../index.js'
 
 let cwd: string
+let exec: Environment['exec']
 let requested: string[]
-let run: (command: string) => Promise<string>
-let answer: 'yes' | 'no'
+let run: (command: string, workdir?: string) => Promise<string>
+let answer: 'yes' | 'no' | 'parked'
 
 const put = (path: string, text: string) => {
   mkdirSync(join(cwd, path, '..'), { recursive: true })
@@ -24,16 +26,22 @@ beforeEach(async () => {
   cwd = environment.root!
   requested = []
   answer = 'no'
-  const context = createToolContext({ environment })
+  exec = environment.exec.bind(environment)
+  const own = (name: string | symbol) => Reflect.get(environment, name, environment)
+  const bound = (value: unknown) => (typeof value === 'function' ? value.bind(environment) : value)
+  const other = new Proxy(environment, { get: (_, name) => (name === 'exec' ? exec : bound(own(name))) })
+  const context = createToolContext({ environment: other })
   const permit = async (action: Action) => {
     if (action.type === 'write') {
       requested.push(action.path.slice(cwd.length + 1))
+      if (answer === 'parked') throw new Error('Nobody answered in time.')
       if (answer === 'no') throw new HermesError('Not permitted (runs-later): no', { code: 'policy.denied' })
     }
     return context.permit(action)
   }
   const tool = createTerminalTool()
-  run = async (command) => (await call(tool, { command }, { ...context, permit })).text
+  run = async (command, workdir) =>
+    (await call(tool, { command, ...(workdir ? { workdir } : {}) }, { ...context, permit })).text
 })
 
 /** A program whose name says nothing of what it writes. */
@@ -56,8 +64,63 @@ describe('what a program changes of what runs later', () => {
       'x',
     ])
     expect(text).toMatch(
-      /^done\n(?:\[A program changed \S+, which runs or instructs later\. That is not permitted: it is as it was before\.\]\s*){2}$/,
+      /^done\n(?:\[A program changed \S+, which runs or instructs later\. That is not permitted: it is as it was before; what was there is in \S+\.\]\s*){2}$/,
     )
+  })
+
+  it('goes back without a question after ten and a no, however many more there are', async () => {
+    const names = Array.from({ length: 25 }, (_, at) => `.claude/commands/${at}.md`)
+    const text = await run(write(Object.fromEntries(names.map((name) => [name, 'EVIL']))))
+    expect(requested).toHaveLength(10)
+    expect(names.filter((name) => existsSync(join(cwd, name)))).toEqual([])
+    expect(text).toContain('[The same with 5 more such files.]')
+  })
+
+  it('leaves what was there before where there are more files than are remembered', async () => {
+    for (let at = 0; at < 600; at++) put(`.claude/skills/${at}.md`, 'old')
+    await run(`echo gen; rm -f .claude/skills/1?.md .claude/skills/2*.md; ${write({ 'x.txt': 'x' })}`)
+    expect(requested).toEqual([])
+    expect([textOf('.claude/skills/599.md'), textOf('.claude/skills/0.md')]).toEqual(['old', 'old'])
+  })
+
+  it('keeps aside what stood there, for the person may have saved it meanwhile', async () => {
+    put('AGENTS.md', 'old\n')
+    const text = await run(write({ 'AGENTS.md': 'an hour of work' }))
+    expect(textOf('AGENTS.md')).toBe('old\n')
+    const [, aside = ''] = /what was there is in (\S+)\.\]/.exec(text) ?? []
+    expect(readFileSync(aside, 'utf8')).toBe('an hour of work')
+    expect(statSync(aside).mode & 0o077).toBe(0)
+  })
+
+  it('keeps what the command printed where nobody answered', async () => {
+    answer = 'parked'
+    expect(await run(`${write({ 'AGENTS.md': 'EVIL' })}; echo deployed`)).toMatch(/^deployed\n\[A program changed/)
+    expect(existsSync(join(cwd, 'AGENTS.md'))).toBe(false)
+  })
+
+  it('goes back where the command broke off', async () => {
+    exec = async () => {
+      put('AGENTS.md', 'EVIL')
+      throw new Error('The machine is gone.')
+    }
+    expect(await run('make')).toContain('The machine is gone.')
+    expect([requested, existsSync(join(cwd, 'AGENTS.md'))]).toEqual([['AGENTS.md'], false])
+  })
+
+  it('counts the folder that the command is run in for what its words name', async () => {
+    put('sub/gen.sh', 'echo EVIL > ../AGENTS.md')
+    await run('echo x > AGENTS.md; bash gen.sh', 'sub')
+    expect(requested).toEqual(['AGENTS.md'])
+  })
+
+  it('asks nothing for what editors of JetBrains note of the person, and for programs they run', async () => {
+    const page = (...components: string[]) => `<project>\n${components.join('\n')}\n</project>`
+    const seen = (text: string) => `<component name="PropertiesComponent">${text}</component>`
+    put('.idea/workspace.xml', page(seen('one'), '<component name="RunManager"></component>'))
+    await run(write({ '.idea/workspace.xml': page(seen('two'), '<component name="RunManager"></component>') }))
+    expect(requested).toEqual([])
+    await run(write({ '.idea/workspace.xml': page(seen('two'), '<component name="RunManager">evil</component>') }))
+    expect(requested).toEqual(['.idea/workspace.xml'])
   })
 
   it('stays when it is permitted', async () => {

@@ -1,0 +1,22 @@
+import type { IncomingMessage, Platform } from '@hermes/contracts/platform'
+import { expect, it } from 'vitest'
+import { partsOf } from './incoming-parts.js'
+
+const png = Buffer.from('\x89PNG\r\n\x1a\n0000', 'latin1')
+
+it('has what others send name them, an image without a word too', async () => {
+  const platform = { download: async () => png } as Partial<Platform> as Platform
+  const message = {
+    ...{ type: 'message', text: '', sender: { id: '7', name: 'Bob' } },
+    attachments: [{ kind: 'image', name: 'a.png', ref: '1' }],
+  } as Partial<IncomingMessage> as IncomingMessage
+  const about = { platform, keep: async () => '/kept', isShared: false, signal: new AbortController().signal }
+  const sources = [{ type: 'person', name: 'a message of Bob' }]
+  expect(await partsOf(message, { ...about, isOwner: false })).toMatchObject([{ type: 'image', sources }])
+  expect(await partsOf({ ...message, isForwarded: true }, { ...about, isOwner: true })).toMatchObject([
+    { type: 'text', sources },
+    { type: 'image', sources },
+  ])
+  const [own] = await partsOf(message, { ...about, isOwner: true })
+  expect(own).not.toHaveProperty('sources')
+})
