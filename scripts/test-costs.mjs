@@ -8,6 +8,8 @@ import { relative } from 'node:path'
 const REFERENCE_MS = 140
 /** Share of the processors that others may have while a limit on the clock counts. Daemons that tests start are among them. */
 const OTHERS = 0.1
+/** How much longer than its limit a whole run may take before it fails: rented machines differ by that much from one hour to the next. */
+const NOISE = 1.2
 
 /**
  * Processor time that a fixed piece of work takes now, in milliseconds. It goes up with that of the tests where the machine is slower, or
@@ -90,8 +92,9 @@ export function clockVerdict({ before, after, shares, isWhole, calibrationMs }) 
   }
   // A faster machine gets no shorter limit: much of the time is spent waiting.
   const slower = Math.max(1, calibrationMs / REFERENCE_MS)
-  const isOver = seconds > limit * slower
-  return { line: `${text} of ${(limit * slower).toFixed(0)} s${isOver ? '  TOO MUCH' : ''}`, isOver }
+  const isOver = seconds > limit * slower * NOISE
+  const warning = seconds > limit * slower ? '  over it, within what machines differ by' : ''
+  return { line: `${text} of ${(limit * slower).toFixed(0)} s${isOver ? '  TOO MUCH' : warning}`, isOver }
 }
 
 /** `packages/storage`, `apps/cli`, `tests/cli`. */

@@ -50,6 +50,20 @@ describe('trust in a project', () => {
     expect(await open().isTrusted(root)).toBe(false)
   })
 
+  it('of a home, or of a folder above it, covers what lies right in it and no folder below', async () => {
+    for (const path of ['user/.git', 'user/Downloads', 'user/work/.git'])
+      await mkdir(join(root, path), { recursive: true })
+    for (const path of ['user/AGENTS.md', 'user/Downloads/page.md', 'user/work/a.md'])
+      await writeFile(join(root, path), '')
+    const trust = openTrust({ home, userHome: join(root, 'user'), now: () => 7 })
+    await trust.answer(root, true)
+    await trust.answer(join(root, 'user'), true)
+    for (const path of ['user', 'user/AGENTS.md']) expect(await trust.isTrusted(join(root, path)), path).toBe(true)
+    for (const path of ['user/Downloads', 'user/Downloads/page.md', 'user/work/a.md'])
+      expect(await trust.isTrusted(join(root, path)), path).toBe(false)
+    expect((await trust.look(join(root, 'user/work'))).folder).toBe(join(root, 'user/work'))
+  })
+
   it('counts for files, also of a folder that is no repository, and not for a repository or a link in it', async () => {
     const folder = join(root, 'notes')
     for (const path of ['sub', 'vendored/.git']) await mkdir(join(folder, path), { recursive: true })

@@ -67,6 +67,8 @@ export interface TrustOptions {
   readonly home: string
   /** A folder whose project counts as trusted for as long as this object lives, as it is when it is first asked about. Absolute. */
   readonly trustedNow?: string | undefined
+  /** The home of the person. An answer for it, or for a folder above it, covers what lies right in it and no folder below. */
+  readonly userHome?: string
   /** In Unix milliseconds. */
   readonly now: () => number
 }
@@ -82,18 +84,19 @@ const MAX_DEPTH = 8
 const MAX_BYTES = 5_000_000
 
 /** The trust in projects that a home keeps, in `trust.json`. Each call reads the file anew, so that an answer reaches what is running. */
-export function openTrust({ home, trustedNow, now }: TrustOptions): TrustStore {
+export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions): TrustStore {
   const file = homeLayout(home).trust
   let here: Promise<Entry | null> | null = null
   const forNow = () => {
-    here ??= trustedNow === undefined ? Promise.resolve(null) : entryFor(trustedNow, true, now()).catch(() => null)
+    here ??=
+      trustedNow === undefined ? Promise.resolve(null) : entryFor(trustedNow, true, now(), userHome).catch(() => null)
     return here
   }
   const look = async (folder: string): Promise<FolderCover> => {
     const current = await forNow()
     const answered = await read(file)
     const entries = current ? [current, ...answered] : answered
-    const root = await projectOf(folder, entries)
+    const root = await projectOf(folder, userHome, entries)
     const isRepository = await isThere(join(root, '.git'))
     const known = entries.find((entry) => entry.folder === root)
     const files = await filesOf(root)
@@ -120,12 +123,12 @@ export function openTrust({ home, trustedNow, now }: TrustOptions): TrustStore {
     look,
     list: async () => (await read(file)).map(({ folder, isTrusted, atMs }) => ({ folder, isTrusted, atMs })),
     answer: async (folder, isTrusted) => {
-      const entry = await entryFor(folder, isTrusted, now())
+      const entry = await entryFor(folder, isTrusted, now(), userHome)
       await change((entries) => [[...entries.filter((one) => one.folder !== entry.folder), entry], undefined])
       return look(folder)
     },
     remove: async (folder) => {
-      const root = await projectOf(folder).catch(() => folder)
+      const root = await projectOf(folder, userHome).catch(() => folder)
       const wanted = new Set([root, folder])
       if (!(await read(file)).some((one) => wanted.has(one.folder))) return false
       return change((entries) => [entries.filter((one) => !wanted.has(one.folder)), true])
@@ -133,21 +136,26 @@ export function openTrust({ home, trustedNow, now }: TrustOptions): TrustStore {
   }
 }
 
-async function entryFor(folder: string, isTrusted: boolean, atMs: number): Promise<Entry> {
-  const root = await projectOf(folder)
+async function entryFor(folder: string, isTrusted: boolean, atMs: number, userHome: string): Promise<Entry> {
+  const root = await projectOf(folder, userHome)
   return { folder: root, isTrusted, atMs, files: await filesOf(root) }
 }
 
 /**
  * The project that a folder or file belongs to: the nearest folder above with `.git`, or that was answered for; else the folder itself. Links are
- * followed, so that nothing belongs to a project that leads out of it.
+ * followed, so that nothing belongs to a project that leads out of it. A home that is a repository, or was answered for, is no project of what
+ * people download into its folders.
  * @throws HermesError `config.no_folder`
  */
-async function projectOf(path: string, answered: readonly TrustedFolder[] = []): Promise<string> {
+async function projectOf(path: string, userHome: string, answered: readonly TrustedFolder[] = []): Promise<string> {
   const real = await realpath(path).catch((cause: unknown) => {
     throw new HermesError(`There is no folder ${path}.`, { code: 'config.no_folder', cause })
   })
+  const near = (await stat(real)).isDirectory() ? real : dirname(real)
+  const home = userHome === '' ? '' : await realpath(userHome).catch(() => userHome)
+  const isHome = (place: string) => place === home || `${home}/`.startsWith(join(place, '/'))
   for (let place = real; ; place = dirname(place)) {
+    if (isHome(place) && place !== near) return real
     if ((await isThere(join(place, '.git'))) || answered.some(({ folder }) => folder === place)) return place
     if (place === dirname(place)) return real
   }

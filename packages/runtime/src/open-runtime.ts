@@ -100,7 +100,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const found = [...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const problems = [...found, ...ofVariables]
   const trust = openTrust({
-    ...{ home, trustedNow: options.trust ? options.cwd : undefined },
+    ...{ home, userHome: options.userHome, trustedNow: options.trust ? options.cwd : undefined },
     now: () => (options.clock ?? systemClock).now(),
   })
   const plugins = await openHomePlugins({
