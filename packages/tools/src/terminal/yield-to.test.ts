@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
 import { describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
@@ -40,7 +42,8 @@ describe('a command during which the user says something', () => {
     expect(data).toMatchObject({ yielded: true, exit_code: null })
     const [process] = environment.processes()
     const ended = new Promise((resolve) => process!.observe({ onExit: resolve }))
-    await run('touch go')
+    // Not by a command: the user has written, and one that is slow would go on in the background too.
+    await writeFile(join(environment.cwd(), 'go'), '')
     await ended
     expect(base.notices()).toEqual([expect.stringMatching(/exited with 0\. Its newest output:\nbegun\ndone/)])
   })
