@@ -55,13 +55,20 @@ export async function terminalBackends(
 type Weak = Required<Pick<BackendStatus, 'text' | 'isWeak'>>
 
 async function lookAtLocal({ config, cwd }: EnvironmentRequest): Promise<string | Weak> {
-  const { defaultLimits, isolationHinders, limitsLine, probeIsolation } = await import('@hermes/sandbox/isolation')
+  const { defaultLimits, delegatedCgroup, isolationHinders, limitsLine, probeIsolation } = await import(
+    '@hermes/sandbox/isolation'
+  )
   const { isolation } = config.terminal
   const why = (await probeIsolation()) ?? (isolation === 'auto' ? isolationHinders(cwd) : null)
   if (isolation === 'off') return 'commands are not isolated: terminal.isolation is off'
   if (why === null) {
     if (process.platform !== 'linux') return 'commands are isolated, with no limit of processes and memory'
-    return `commands are isolated; those of a session are ended beyond ${limitsLine(defaultLimits())} (looked at twice a second, no cgroup)`
+    const cgroup = delegatedCgroup()
+    const by =
+      cgroup === null
+        ? 'looked at twice a second; no cgroup is delegated to Hermes'
+        : `kept by a cgroup below ${cgroup}`
+    return `commands are isolated; those of a session are ended beyond ${limitsLine(defaultLimits())} (${by})`
   }
   if (isolation === 'on') throw new Error(`commands cannot be isolated, and terminal.isolation is on: ${why}`)
   return { text: `commands are not isolated: ${why}`, isWeak: true }

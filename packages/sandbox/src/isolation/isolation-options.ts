@@ -1,4 +1,5 @@
 import type { BigIntStats } from 'node:fs'
+import type { CgroupPlaces } from './cgroup.js'
 import type { IsolationSupport } from './isolation-support.js'
 import type { ProgramLimits } from './namespace-limits.js'
 
@@ -21,6 +22,8 @@ export interface IsolationOptions {
   readonly support?: IsolationSupport
   /** What the programs of the environment may use together, on Linux; more ends all of them. Default: see {@link ProgramLimits}. */
   readonly limits?: Partial<ProgramLimits>
+  /** Where the kernel shows its cgroups, which keep these limits where one was delegated to this user. Default: the usual places. */
+  readonly cgroups?: CgroupPlaces
   /** Shared by the environments of a program, so that a folder keeps its bounds in all of them. Default: a look for each. */
   readonly workspaces?: Workspaces
 }

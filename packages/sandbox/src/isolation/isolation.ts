@@ -50,10 +50,11 @@ export class Isolation {
 
   constructor(settings: IsolationSettings) {
     this.#settings = settings
-    const { limits, network = true } = settings.bounds.isolation
+    const { limits, cgroups, network = true } = settings.bounds.isolation
     this.#holder = new NamespaceHolder(this.#bubblewrap ?? 'bwrap', {
       limits: { ...defaultLimits(), ...limits },
       loopback: network !== true,
+      cgroups,
     })
   }
 
@@ -165,7 +166,14 @@ export class Isolation {
         },
       })
       own.push(openArgs(args, folders.scratch))
-      const [program = '', ...launch] = [...(shared ?? []), this.#bubblewrap, '--args', String(ARGS_DESCRIPTOR), '--']
+      const [program = '', ...launch] = [
+        ...held.enter,
+        ...(shared ?? []),
+        this.#bubblewrap,
+        '--args',
+        String(ARGS_DESCRIPTOR),
+        '--',
+      ]
       const check = isBound ? [] : ['/bin/sh', '-c', CHECK_ROOTS, 'sh', ...roots.map(({ path }) => path), '--']
       const all = [...launch, ...check, requested.program, ...requested.args]
       const descriptors = [...own, ...roots.map(({ descriptor }) => descriptor!)]

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, readlinkSync } from 'nod
 import type { Readable, Writable } from 'node:stream'
 import { HermesError } from '@hermes/contracts'
 import { processStartTime } from '../processes/process-tree.js'
+import { type Cgroup, type CgroupPlaces, openCgroup } from './cgroup.js'
 import { type ProgramLimits, watchLimits } from './namespace-limits.js'
 
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']
@@ -33,6 +34,8 @@ interface HeldNamespaces {
   readonly init: number
   /** What a command line begins with to have nothing but the shared loopback; `null` where there is none. */
   readonly loopback: readonly string[] | null
+  /** What a command line begins with to be within the limits that the kernel keeps; empty where it keeps none. */
+  readonly enter: readonly string[]
 }
 
 const NSENTER = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin/nsenter']
@@ -44,6 +47,7 @@ const NSENTER = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin
 export class NamespaceHolder {
   readonly #program: string
   readonly #limits: ProgramLimits
+  readonly #cgroups: CgroupPlaces | undefined
   readonly #stopped = new Map<number, string>()
   readonly #nsenter: string | null
   /** What the process namespace is called, once it is there, such as `pid:[4026532412]`. */
@@ -54,10 +58,15 @@ export class NamespaceHolder {
   /** `loopback`: also keeps a network namespace with a loopback and nothing else, around the others. Default `false`. */
   constructor(
     program: string,
-    { limits, loopback = false }: { readonly limits: ProgramLimits; readonly loopback?: boolean },
+    {
+      limits,
+      loopback = false,
+      cgroups,
+    }: { readonly limits: ProgramLimits; readonly loopback?: boolean; readonly cgroups?: CgroupPlaces | undefined },
   ) {
     this.#program = program
     this.#limits = limits
+    this.#cgroups = cgroups
     this.#nsenter = loopback ? (NSENTER.find((path) => existsSync(path)) ?? null) : null
   }
 
@@ -77,6 +86,7 @@ export class NamespaceHolder {
         pid: openSync(`/proc/${holding.init}/ns/pid`, 'r'),
         init: holding.init,
         loopback: holding.loopback,
+        enter: holding.group?.enter ?? [],
       }
     } catch (error) {
       closeSync(user)
@@ -110,15 +120,23 @@ export class NamespaceHolder {
   }
 
   async #hold(): Promise<Holding> {
-    const holding = await hold(this.#program, this.#nsenter)
+    const held = await hold(this.#program, this.#nsenter)
+    const group = openCgroup(this.#limits, this.#cgroups)
+    const holding = { ...held, group }
     const { init, startTime, child } = holding
+    group?.add(init)
     if (this.#isKept) tellToKeep(holding)
     const stop = (why: string) => {
       this.#stopped.set(init, why)
       if (processStartTime(init) === startTime) process.kill(init, 'SIGKILL')
     }
     const unwatch = watchLimits(init, this.#limits, { stop, found: () => reap(child) })
-    child.once('exit', unwatch)
+    child.once('exit', () => {
+      unwatch()
+      const why = group?.killed()
+      if (why && !this.#stopped.has(init)) this.#stopped.set(init, why)
+      group?.remove()
+    })
     return holding
   }
 
@@ -146,6 +164,8 @@ interface Holding {
   readonly init: number
   readonly startTime: string
   readonly loopback: readonly string[] | null
+  /** What the kernel limits their programs by; `null` where it does not. */
+  readonly group: Cgroup | null
   /** The namespaces around, kept open. */
   readonly outer: number[]
 }
@@ -176,7 +196,7 @@ function closeAll(descriptors: number[]): void {
 }
 
 /** Without a loopback to share, which some machines do not allow, each command without the network has one of its own. */
-async function hold(program: string, nsenter: string | null): Promise<Holding> {
+async function hold(program: string, nsenter: string | null): Promise<Omit<Holding, 'group'>> {
   const around = nsenter === null ? null : await openLoopback(program, nsenter).catch(() => null)
   if (around === null) return holdWithin(program, NO_LOOPBACK)
   try {
@@ -187,7 +207,7 @@ async function hold(program: string, nsenter: string | null): Promise<Holding> {
   }
 }
 
-async function holdWithin(program: string, around: Around): Promise<Holding> {
+async function holdWithin(program: string, around: Around): Promise<Omit<Holding, 'group'>> {
   const namespaces = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL']
   // Every command sees this process, and through it its files: it has none but programs. It has no /dev of its own either, which would
   // take a further user namespace in between.

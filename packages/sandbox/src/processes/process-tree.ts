@@ -26,6 +26,11 @@ export function processStartTime(pid: number): string | null {
   return row && !row.ended ? row.startTime : null
 }
 
+/** What started `pid`, or took it over; `null` when there is no such process. */
+export function parentOf(pid: number): number | null {
+  return readProcess(pid)?.parent ?? null
+}
+
 /** Whether any process is left in the group of `leader`. */
 export function groupExists(leader: number): boolean {
   try {
