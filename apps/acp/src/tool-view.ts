@@ -49,7 +49,7 @@ export function plannedContent(toolName: string, args: JsonObject, place: Place)
 }
 
 /** A finished call. */
-export interface Outcome {
+interface Outcome {
   readonly toolName: string
   readonly isError: boolean
   readonly content: readonly ToolResultPart[]

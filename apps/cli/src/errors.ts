@@ -19,7 +19,7 @@ const USAGE_ERRORS = [
 ]
 
 /** How a command failed. */
-export interface Failure {
+interface Failure {
   readonly exitCode: number
   readonly line: string
   /** The line says it all; otherwise the log should hold the rest. */

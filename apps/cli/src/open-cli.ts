@@ -6,7 +6,7 @@ import type { Storage } from '@hermes/storage'
 import type { Io } from './io.js'
 
 /** How a command opens the home; see {@link RuntimeOptions}. */
-export type OpenOptions = { readonly yolo: boolean } & Pick<
+type OpenOptions = { readonly yolo: boolean } & Pick<
   RuntimeOptions,
   'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd'
 >

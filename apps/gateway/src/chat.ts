@@ -17,7 +17,7 @@ const STOP_GRACE_MS = 8_000
 const WAIT_MS = 60_000
 
 /** Options of {@link Chat}. */
-export interface ChatOptions {
+interface ChatOptions {
   readonly conversations: Conversations
   readonly commands: ChatCommands
   /** Model ids that may be asked for; the first one is the answer's when none is named. */

@@ -10,7 +10,7 @@ const HEARS_WITHIN_MS = 120_000
 const TELLS_WITHIN_MS = 120_000
 
 /** A gateway, as it told last. */
-export interface GatewayState {
+interface GatewayState {
   readonly pid: number
   readonly startedAtMs: number
   readonly address: string
@@ -20,7 +20,7 @@ export interface GatewayState {
 }
 
 /** Tells how this process is doing. */
-export interface StateFile {
+interface StateFile {
   write(state: Omit<GatewayState, 'pid'>): Promise<void>
   remove(): Promise<void>
 }

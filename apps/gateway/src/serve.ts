@@ -41,7 +41,7 @@ const TELL_EVERY_MS = 30_000
 type FetchCallback = Parameters<typeof createAdaptorServer>[0]['fetch']
 
 /** What to serve. */
-export interface ServeOptions {
+interface ServeOptions {
   readonly flags: Flags
   readonly version: string
 }

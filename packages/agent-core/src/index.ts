@@ -25,7 +25,7 @@ export {
   type ExtensionRegistry,
 } from './extension-registry/extension-registry.js'
 export { hooksWithout } from './extension-registry/hook-table.js'
-export { environmentContext, runtimeState } from './extensions/environment-context/extension.js'
+export { runtimeState } from './extensions/environment-context/extension.js'
 export type { RuntimeStateOptions } from './extensions/environment-context/runtime-state.js'
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'
 export type { LoopGuardSettings } from './extensions/loop-guard/extension.js'
@@ -46,5 +46,4 @@ export {
 export { buildSystemPrompt, type ContextFile } from './prompt/system-prompt.js'
 export { createSessionId } from './session/session-id.js'
 export type { Undone } from './session/undo.js'
-export type { Pausable } from './steering/pause.js'
 export { createMemoryStore } from './stores/memory-store.js'

@@ -21,7 +21,7 @@ import { keepState } from './workspace.js'
 import { WorkspaceStore } from './workspace-store.js'
 
 /** Options of {@link createCheckpoints}. */
-export interface CheckpointsOptions {
+interface CheckpointsOptions {
   /** Where checkpoints are kept; made with mode 0700 on first use. Absolute. */
   readonly directory: string
   /** Folders left out wherever they are, as are the checkpoints themselves. Absolute. Default none. */
@@ -33,7 +33,7 @@ export interface CheckpointsOptions {
 }
 
 /** A workspace that has checkpoints. */
-export interface WorkspaceInfo {
+interface WorkspaceInfo {
   /** `null` when that cannot be told any more. */
   readonly root: string | null
   /** Oldest first. */
@@ -125,7 +125,7 @@ async function clear(directory: string): Promise<Pruned> {
 }
 
 /** What a checkpoint is taken for. */
-export interface TakeOptions {
+interface TakeOptions {
   readonly kind: Exclude<CheckpointKind, 'restore'>
   /** One line: what is about to happen. */
   readonly reason: string

@@ -1,5 +1,4 @@
-export type { TakeOptions } from './checkpoints.js'
-export { type Checkpoints, type CheckpointsOptions, createCheckpoints, type WorkspaceInfo } from './checkpoints.js'
+export { type Checkpoints, createCheckpoints } from './checkpoints.js'
 export { printableName } from './objects/file-name.js'
 export type { SkipReason } from './objects/tree.js'
 export type { ChangedPath } from './records/look.js'
@@ -7,13 +6,11 @@ export type { Pruned, PruneOptions } from './records/prune.js'
 export type { Checkpoint, CheckpointKind } from './records/record.js'
 export {
   createTurnRecorder,
-  type RecordedAction,
   type TurnRecorder,
-  type TurnRecorderOptions,
 } from './records/turn-recorder.js'
-export { RemoteKeeper, type RemoteReport } from './remote/remote-keeper.js'
+export { RemoteKeeper } from './remote/remote-keeper.js'
 export { pruneRemote } from './remote/remote-records.js'
 export { reportLines } from './restore/report-lines.js'
 export type { RestoreReport, RestoreRequest } from './restore/restore-workspace.js'
-export { type CheckpointLimits, defaultLimits } from './scan/limits.js'
-export { type WorkspaceRootOptions, workspaceRoot } from './scan/workspace-root.js'
+export type { CheckpointLimits } from './scan/limits.js'
+export { workspaceRoot } from './scan/workspace-root.js'

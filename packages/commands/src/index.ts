@@ -9,4 +9,4 @@ export { describeSession, describeSessions, findSession } from './session/find-s
 export { describeTask } from './session/run-commands.js'
 export type { SessionServices } from './session/services.js'
 export { forkSession } from './session/session-commands.js'
-export { commandNames, findCommand, offeredTo, readLine, type TypedLine, unknownLine } from './typed-line.js'
+export { findCommand, offeredTo, readLine, type TypedLine, unknownLine } from './typed-line.js'

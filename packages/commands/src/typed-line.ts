@@ -60,7 +60,7 @@ export function findCommand(commands: readonly Command[], name: string): Command
 }
 
 /** Names and aliases, without slash. */
-export function commandNames(commands: readonly Command[]): readonly string[] {
+function commandNames(commands: readonly Command[]): readonly string[] {
   return commands.flatMap(({ name, aliases = [] }) => [name, ...aliases])
 }
 

@@ -42,7 +42,7 @@ export interface FolderCover {
 }
 
 /** An answer as it is kept. */
-export interface TrustedFolder {
+interface TrustedFolder {
   readonly folder: string
   readonly isTrusted: boolean
   readonly atMs: number
@@ -63,7 +63,7 @@ export interface TrustStore extends FolderTrust {
 }
 
 /** Options of {@link openTrust}. */
-export interface TrustOptions {
+interface TrustOptions {
   readonly home: string
   /** A folder whose project counts as trusted for as long as this object lives, as it is when it is first asked about. Absolute. */
   readonly trustedNow?: string | undefined

@@ -5,16 +5,15 @@ export { readText } from './files.js'
 export {
   type FolderCover,
   openTrust,
-  type TrustedFolder,
   type TrustStore,
 } from './folder-trust.js'
 export type { ApiServerSettings, HermesConfig, ProviderSettings, TerminalSettings } from './hermes-config.js'
 export { defaultHome, homeLayout } from './home.js'
 export { defaultConfig, type LoadConfigOptions, loadConfig, type OwnValue } from './load-config.js'
-export { type KeyMove, migrateConfig } from './migrate-config.js'
-export { allowNothing, appendPermission, type Decision, loadPermissions, removePermission } from './permissions.js'
+export { migrateConfig } from './migrate-config.js'
+export { allowNothing, appendPermission, loadPermissions, removePermission } from './permissions.js'
 export type { ConfigProblem } from './problem.js'
-export { type ChosenProfile, chooseProfile, rootOfHome, takeProfileFlag } from './profiles/choose.js'
-export { loadSecrets, type Secrets, setSecret, type Variables } from './secrets.js'
+export { chooseProfile, rootOfHome, takeProfileFlag } from './profiles/choose.js'
+export { loadSecrets, setSecret, type Variables } from './secrets.js'
 export { withTerminalVariables } from './terminal-variables.js'
 export { parseYamlText, writtenConfig } from './written-config.js'

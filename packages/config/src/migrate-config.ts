@@ -10,7 +10,7 @@ import { SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
 
 /** A key that stands in a file under another name than today's. Dotted. */
-export interface KeyMove {
+interface KeyMove {
   readonly from: string
   /** `null` where today's name is there too and counts: the old one goes. */
   readonly to: string | null

@@ -10,7 +10,7 @@ import { parseYaml, type YamlFile } from './yaml-file.js'
 const CLOSED = 'Until it is fixed, every action asks.'
 
 /** What a rule of `permissions.yaml` says. */
-export type Decision = 'allow' | 'ask' | 'deny'
+type Decision = 'allow' | 'ask' | 'deny'
 
 /** The rules of `permissions.yaml`, in the order of the file. */
 interface Permissions {

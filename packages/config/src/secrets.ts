@@ -11,7 +11,7 @@ import type { ConfigProblem } from './problem.js'
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** The variables an agent may use, and which of them are secret. */
-export interface Secrets {
+interface Secrets {
   /** `.env` overlaid by the environment; an empty variable does not hide a value of `.env`. */
   readonly values: Record<string, string>
   /** Names, in `.env` or the environment, that look like those of keys: a plain path or address in `.env` is no secret. */

@@ -2,6 +2,5 @@ export { type CredentialPool, type CredentialPoolOptions, openCredentialPool } f
 export { type CredentialStore, type NewCredential, openCredentialStore } from './credential-store.js'
 export type { BorrowedKey, CredentialState } from './entry.js'
 export type { CredentialInfo } from './info.js'
-export { parseResetTime } from './reset-time.js'
 export { POOL_STRATEGIES, type PoolStrategy } from './strategy.js'
 export type { OAuthSettings, RenewTokens, TokenSet } from './tokens.js'

@@ -18,7 +18,7 @@ interface HookPlaces {
 }
 
 /** The consents of a home. */
-export interface Consents {
+interface Consents {
   state(hook: HookDeclaration, places: HookPlaces): Promise<ConsentState>
   /** Keeps a yes for the hook as it is now. */
   agree(hooks: readonly HookDeclaration[], places: HookPlaces): Promise<void>

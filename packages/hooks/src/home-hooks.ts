@@ -10,7 +10,7 @@ import { createOutbound, type OutboundServices } from './outbound.js'
 import { type ProgramServices, runProgram } from './run-program.js'
 
 /** What the hooks of a home work with. */
-export interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundServices {
+interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundServices {
   /** Where hooks run: this machine, as its person does. Asked with the first one. */
   environment(): Environment | Promise<Environment>
   /** Where consents are kept. Absolute. */

@@ -21,7 +21,7 @@ export interface HookProject {
 }
 
 /** Where hooks are looked for. */
-export interface HookSetOptions {
+interface HookSetOptions {
   /** Those of config.yaml. */
   readonly own: ReadHooks
   /** Hook files of the person's own that config.yaml names. Absolute. */

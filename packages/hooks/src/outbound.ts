@@ -16,7 +16,7 @@ export interface OutboundServices {
 }
 
 /** Webhooks that events are sent to. */
-export interface Outbound {
+interface Outbound {
   /** Queues the event for those that want it; `redact` takes secrets out of its body. */
   tell(moment: Moment, redact: (text: string) => string): void
   /** Waits a moment for what is under way, then gives it up. */

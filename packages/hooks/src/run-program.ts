@@ -15,7 +15,7 @@ export interface ProgramServices {
 }
 
 /** One run of a hook's program. */
-export interface ProgramCall {
+interface ProgramCall {
   readonly form: HookForm
   readonly command: string
   /** Absolute. */

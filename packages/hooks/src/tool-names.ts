@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { HookForm } from './event-table.js'
 
 /** A call as a hook of some form knows it. */
-export interface NamedCall {
+interface NamedCall {
   readonly name: string
   readonly input: JsonObject
 }

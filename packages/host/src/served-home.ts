@@ -8,7 +8,7 @@ import type { OpenRequest, PermissionMode } from './live-session.js'
 import type { SessionHandle, SessionHost } from './session-host.js'
 
 /** Options of {@link createServedHome}. */
-export interface ServedHomeOptions {
+interface ServedHomeOptions {
   readonly runtime: Runtime
   readonly host: SessionHost
   /** Where new sessions work. Absolute. */

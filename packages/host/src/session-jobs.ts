@@ -14,7 +14,7 @@ const LEFT_AFTER_MS = 600_000
 const PAUSE_MS = 5_000
 
 /** What jobs of sessions need of a host. */
-export interface SessionJobsOptions {
+interface SessionJobsOptions {
   readonly runtime: Pick<Runtime, 'storage' | 'sessionJobs' | 'doSessionJob'>
   /** Another process does the work. */
   readonly isLeft: boolean

@@ -20,7 +20,7 @@ const HEARD_WITHIN_MS = 3_000
 const DOCTOR_WITHIN_MS = 20_000
 
 /** Servers of one session alone, such as those an editor passes. */
-export interface SessionServers {
+interface SessionServers {
   readonly sources: readonly ToolSource[]
   /** What is wrong with those that are left out, a line each. */
   readonly problems: readonly string[]

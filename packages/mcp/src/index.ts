@@ -1,5 +1,5 @@
 export type { SampleRequest } from './answers/sampling.js'
 export type { ConnectionPorts } from './connection/open-connection.js'
-export { createMcp, type HomeMcp, type SessionServers } from './extension.js'
+export { createMcp, type HomeMcp } from './extension.js'
 export type { McpOptions } from './mcp-options.js'
 export type { ServerSettings } from './settings/server-settings.js'

@@ -1,7 +1,7 @@
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
 
 /** Which conversations of a chat are one. */
-export interface ChatKeyOptions {
+interface ChatKeyOptions {
   /** In a group each person has a conversation of their own. Default `true`. */
   readonly groupSessionsPerUser?: boolean
   /** The same in a thread. Default `false`. */

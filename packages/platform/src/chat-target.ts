@@ -1,11 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { PlatformTarget } from '@hermes/contracts/platform'
 
-/** A chat of a platform. */
-export interface ChatTarget extends PlatformTarget {
-  readonly platform: string
-}
-
 const NAME = /^[a-z][a-z0-9_]*$/
 
 /** `CHAT` or `CHAT:THREAD`, as rows of the outbox have it: colons and backslashes of an id are escaped. */

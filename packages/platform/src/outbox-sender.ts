@@ -53,7 +53,7 @@ export interface Outgoing {
 }
 
 /** Options of {@link sendOutbox}. */
-export interface SenderOptions<Message extends SendableMessage> {
+interface SenderOptions<Message extends SendableMessage> {
   readonly platform: Platform
   readonly outbox: SenderOutbox<Message>
   /** Resolves when something was written, at the latest when the signal fires. Default: it is looked for each second. */

@@ -14,14 +14,14 @@ const MAX_FAILURES = 5
 const LOCKOUT_MS = 3_600_000
 
 /** Somebody who waits to be let in. */
-export interface PendingPairing {
+interface PendingPairing {
   readonly userId: string
   readonly name: string
   readonly askedAtMs: number
 }
 
 /** Somebody who was let in. */
-export interface ApprovedPairing {
+interface ApprovedPairing {
   readonly userId: string
   readonly name: string
   readonly approvedAtMs: number

@@ -1,7 +1,7 @@
 import { HermesError, isAbort } from '@hermes/contracts'
 
 /** Why a platform did not do something; see `Platform` of the contracts. */
-export type PlatformFailure =
+type PlatformFailure =
   | 'unauthorized'
   | 'conflict'
   | 'rate_limited'

@@ -56,7 +56,7 @@ export async function readAgreed(
 }
 
 /** A plugin with what was agreed about it. */
-export interface AgreedPlugin {
+interface AgreedPlugin {
   readonly name: string
   readonly agreed: Agreed
   readonly places: PluginPlaces

@@ -1,8 +1,7 @@
 export type { ToolOutcome } from '@hermes/contracts/tool'
 export { toolParameters } from './arguments.js'
 export { type DisclosureOptions, TOOL_CALL, TOOL_SEARCH } from './disclosure.js'
-export { RegistryError } from './registry-error.js'
-export { errorOutcome, toOutcome } from './result.js'
+export { errorOutcome } from './result.js'
 export {
   createToolRegistry,
   type KeepResult,

@@ -1,13 +1,12 @@
 export { TOOLSETS } from '@hermes/registry'
 export { createCommandSession } from './agents/command-session.js'
 export { type OpenedHome, openHome } from './app/open-home.js'
-export { findContextFile, readSoul } from './context/context-files.js'
 export type { BackendStatus } from './environment/terminal-backends.js'
 export { createFileLogger } from './home/file-logger.js'
 export { configuredModels, toolsetsOf } from './home/settings.js'
 export { borrowedKeys, oauthSettings, poolStrategy } from './models/credentials.js'
 export type { Fallbacks } from './models/fallbacks.js'
-export { HomeModels, toRequestedModel } from './models/home-models.js'
+export { toRequestedModel } from './models/home-models.js'
 export { MIXTURE, type MixtureChoice } from './models/mixtures.js'
 export {
   type ConfiguredEndpoint,

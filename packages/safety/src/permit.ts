@@ -41,7 +41,7 @@ class SingleUsePermit {
 }
 
 /** Whether two actions are the same in every field; absent and `undefined` are equal. */
-export function sameAction(left: Action, right: Action): boolean {
+function sameAction(left: Action, right: Action): boolean {
   return flatAction(left) === flatAction(right)
 }
 

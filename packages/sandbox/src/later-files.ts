@@ -13,7 +13,7 @@ import {
 } from '@hermes/safety'
 
 /** Watches what a command does to files that run or instruct later. */
-export interface LaterFiles {
+interface LaterFiles {
   /** Asks about each that changed without being named by the command, and puts back what is not permitted. Lines for the model. */
   settle(): Promise<readonly string[]>
 }

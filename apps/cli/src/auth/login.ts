@@ -5,7 +5,7 @@ import type { Io } from '../io.js'
 import { fetchTo } from '../setup/endpoint.js'
 
 /** A login that went well. */
-export interface Login {
+interface Login {
   readonly tokens: TokenSet
   readonly tokenEndpoint: string
   readonly flow: 'device_code' | 'pkce'

@@ -24,7 +24,7 @@ interface JournalFile {
 const NAME = 'import.json'
 
 /** What taking an import back came to; paths in the home. */
-export interface UndoneImport {
+interface UndoneImport {
   readonly from: string
   readonly restored: readonly string[]
   /** Changed by somebody since: left as they are. */

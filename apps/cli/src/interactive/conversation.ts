@@ -48,7 +48,7 @@ import { ProcessWatch } from './watch-processes.js'
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 /** Options of {@link Conversation}. */
-export interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp'> {
+interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp'> {
   readonly busyMode: BusyMode
   /** Whether what the model thinks is shown at first. */
   readonly showsThoughts: boolean

@@ -5,7 +5,7 @@ import { openConsole } from './open-console.js'
 import { type Asker, answerQuestions } from './questions.js'
 
 /** The person behind a single question: asked on standard error, which is theirs alone while a question is open. */
-export interface Person {
+interface Person {
   /** Standard error, above an open question. */
   readonly output: Output
   /** Puts what a session asks to the person, until the session ends. */

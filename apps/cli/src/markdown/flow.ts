@@ -11,7 +11,7 @@ export interface Span {
 }
 
 /** Rows of a terminal that fill word by word. */
-export interface Flow {
+interface Flow {
   /** Begins a line: `first` stands before its first row, `rest` before those it breaks into. Both may be coloured. */
   begin(first: string, rest: string): void
   add(span: Span): void

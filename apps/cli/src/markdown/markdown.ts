@@ -18,7 +18,7 @@ export interface MarkdownStream {
 }
 
 /** Options of {@link createMarkdownStream}. */
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** Columns of the screen; asked again for each line. */
   readonly columns: () => number
   readonly style: Style

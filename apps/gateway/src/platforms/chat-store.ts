@@ -46,7 +46,7 @@ export interface KeptAction {
 }
 
 /** Who is meant by a chat of a platform. */
-export interface ChatPlace {
+interface ChatPlace {
   readonly platform: string
   readonly chat: PlatformChat
   readonly sender: PlatformUser

@@ -24,7 +24,7 @@ const ACKNOWLEDGE_AFTER_MS = 1_000
 const AWAITED_MS = 2_000
 
 /** Options of {@link Dispatcher}. */
-export interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host'> {
+interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host'> {
   readonly platform: Platform
   readonly access: Access
   readonly pairings: Pick<Pairings, 'request'>

@@ -25,7 +25,7 @@ const DONE: Readonly<Record<ApprovalChoice, string>> = {
 }
 
 /** A pressed button, read back. */
-export type Pressed =
+type Pressed =
   | { readonly type: 'approval'; readonly id: string; readonly choice: ApprovalChoice }
   | { readonly type: 'question'; readonly id: string; readonly index: number }
 

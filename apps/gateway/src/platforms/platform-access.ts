@@ -12,7 +12,7 @@ export interface AccessSettings {
 }
 
 /** `pair`: a stranger who may ask to be let in. `ignored`: one who gets no word. */
-export type Admission =
+type Admission =
   | { readonly type: 'admitted'; readonly isAdmin: boolean }
   | { readonly type: 'pair' }
   | { readonly type: 'ignored' }

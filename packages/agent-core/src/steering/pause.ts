@@ -1,7 +1,8 @@
 import type { Usage } from '@hermes/contracts/conversation'
 import type { ActivityTracker } from '../events/activity.js'
+
 /** Delegated work that can be paused for a reason. */
-export interface Pausable {
+interface Pausable {
   /** Pauses all there is and will be until the same reason is taken away. Setting a reason twice changes nothing. */
   setPause(reason: string, isPaused: boolean): void
 }

@@ -8,7 +8,7 @@ import type { BrowserSessions } from '../session/sessions.js'
 import type { BrowserSettings } from '../settings.js'
 
 /** What the command works with. */
-export interface BrowserCommandParts {
+interface BrowserCommandParts {
   readonly sessions: BrowserSessions
   readonly options: BrowserOptions
   readonly settings: () => BrowserSettings

@@ -1,5 +1,5 @@
 /** How a browser is started. */
-export interface LaunchOptions {
+interface LaunchOptions {
   readonly program: string
   /** Its folder, for this browser alone. */
   readonly folder: string

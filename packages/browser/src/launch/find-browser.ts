@@ -24,7 +24,7 @@ const MAC = [
 const FIXED = ['/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome']
 
 /** Where a browser may be. */
-export interface FindBrowserOptions {
+interface FindBrowserOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The program that the configuration names; `null` looks for one. */
   readonly executable: string | null

@@ -26,7 +26,7 @@ interface OpenDialog {
 }
 
 /** What a session's browser needs. */
-export interface SessionOptions {
+interface SessionOptions {
   readonly options: BrowserOptions
   readonly settings: BrowserSettings
   /** The browser that all sessions share, started where it does not run. */

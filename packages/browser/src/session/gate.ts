@@ -8,7 +8,7 @@ import type { Connect } from '../guard/proxy.js'
 import type { ZoneKind } from './zone.js'
 
 /** What a gate tells the session. */
-export interface GateEvents {
+interface GateEvents {
   /** Something was refused; a line for the model. */
   note(text: string): void
   /** A page of this machine leads out: that is opened among the public ones. */

@@ -17,7 +17,7 @@ export interface Zone {
 }
 
 /** What {@link openZone} needs. */
-export interface ZoneOptions {
+interface ZoneOptions {
   readonly kind: ZoneKind
   readonly browser: Browser
   readonly guard: DocumentGuard

@@ -6,7 +6,7 @@ import type { Checkpoints } from '../checkpoints.js'
 import { realPrefix, workspaceRoot } from '../scan/workspace-root.js'
 
 /** Options of {@link createTurnRecorder}. */
-export interface TurnRecorderOptions {
+interface TurnRecorderOptions {
   readonly checkpoints: Checkpoints
   /** Where the agent works. Absolute. */
   readonly cwd: string
@@ -19,7 +19,7 @@ export interface TurnRecorderOptions {
 }
 
 /** The run in which something is about to happen. */
-export interface RecordedAction {
+interface RecordedAction {
   readonly sessionId: string
   readonly runId: string
   /** Where the turn began in the session's log. */

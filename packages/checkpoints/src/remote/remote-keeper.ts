@@ -8,7 +8,7 @@ const GIT_MS = 20_000
 const REASON_CHARS = 100
 
 /** Options of {@link RemoteKeeper}. */
-export interface RemoteKeeperOptions {
+interface RemoteKeeperOptions {
   /** Where it is kept, on this machine. Absolute. */
   readonly directory: string
   readonly sessionId: string
@@ -19,7 +19,7 @@ export interface RemoteKeeperOptions {
 }
 
 /** The run in which something is about to happen on another machine. */
-export interface RemoteRun {
+interface RemoteRun {
   readonly runId: string
   readonly environment: Environment
   readonly signal: AbortSignal
@@ -29,7 +29,7 @@ export interface RemoteRun {
 }
 
 /** What a restore on another machine came to. Paths are absolute. */
-export interface RemoteReport {
+interface RemoteReport {
   readonly restored: readonly string[]
   readonly removed: readonly string[]
   /** The repository whose tracked files are as they were; `null` where none was kept. */

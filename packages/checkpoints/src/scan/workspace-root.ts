@@ -2,7 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, parse } from 'node:path'
 
 /** What is never a workspace. */
-export interface WorkspaceRootOptions {
+interface WorkspaceRootOptions {
   /** The person's home folder, absolute: too much, and not a project. */
   readonly userHome: string
   /** The Hermes home, absolute: it keeps itself. */

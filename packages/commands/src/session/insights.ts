@@ -11,7 +11,7 @@ const PAGE = 100
 const SHOWN_SESSIONS = 15
 
 /** What calls of one tool, or of all tools in one session, came to. */
-export interface CallTotals {
+interface CallTotals {
   readonly calls: number
   /** Calls whose result was an error, or that have none. */
   readonly failures: number

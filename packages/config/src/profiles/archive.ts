@@ -15,7 +15,7 @@ const MAX_BYTES = 100_000_000
 const MAX_FILES = 10_000
 
 /** What became of an export. */
-export interface ProfileArchive {
+interface ProfileArchive {
   /** The text of the file: a zip archive. */
   readonly bytes: Uint8Array
   readonly files: number

@@ -7,7 +7,7 @@ import { defaultHome } from '../home.js'
 export const DEFAULT_PROFILE = 'default'
 
 /** Which home a program works in. */
-export interface ChosenProfile {
+interface ChosenProfile {
   /** Absolute. */
   readonly home: string
   readonly name: string

@@ -1,11 +1,10 @@
-export { exportProfile, importProfile, type ProfileArchive } from './archive.js'
+export { exportProfile, importProfile } from './archive.js'
 export {
   createProfile,
   deleteProfile,
   describeProfile,
   findProfile,
   listProfiles,
-  type Profile,
   renameProfile,
   stickToProfile,
 } from './manage.js'

@@ -16,7 +16,7 @@ import {
 } from './choose.js'
 
 /** A profile as lists show it. */
-export interface Profile {
+interface Profile {
   readonly name: string
   /** Absolute. */
   readonly home: string

@@ -17,7 +17,7 @@ export interface ConnectionPorts {
 }
 
 /** What one connection is made with. */
-export interface ConnectionRequest {
+interface ConnectionRequest {
   readonly server: ServerSettings
   /** What was found out about its protocol before; `null` where nothing was. */
   readonly prior: PriorDiscovery | null

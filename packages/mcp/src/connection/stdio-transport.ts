@@ -11,7 +11,7 @@ const KEPT_ERROR_CHARS = 2_000
 const NEWLINE = 10
 
 /** What the transport says besides messages. */
-export interface StdioOptions {
+interface StdioOptions {
   readonly program: RunningProgram
   readonly parse: (text: unknown) => JSONRPCMessage
   readonly serialize: (message: JSONRPCMessage) => string
@@ -20,7 +20,7 @@ export interface StdioOptions {
 }
 
 /** Why a connection is of no use any more. */
-export type Ending = { readonly reason: string }
+type Ending = { readonly reason: string }
 
 /**
  * A server that is a program: a message a line on its standard input and output. Everything else it writes is read and dropped, but for the

@@ -9,7 +9,7 @@ import { toolsOf } from '../tools/server-tools.js'
 import { McpServer, type ServerOptions } from './server.js'
 
 /** What the servers of a home share. */
-export type SharedOptions = Omit<ServerOptions, 'settings' | 'auth' | 'answers'> & {
+type SharedOptions = Omit<ServerOptions, 'settings' | 'auth' | 'answers'> & {
   readonly clock: Clock
   readonly logger: Logger
   readonly calls: Calls

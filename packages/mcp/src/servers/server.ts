@@ -25,7 +25,7 @@ export interface ServerOptions extends ConnectionPorts {
 }
 
 /** Where a server stands. */
-export type ServerState =
+type ServerState =
   | { readonly type: 'stopped' | 'starting' | 'connected' }
   | { readonly type: 'failed'; readonly message: string }
 

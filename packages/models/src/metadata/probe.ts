@@ -22,7 +22,7 @@ export interface ProbedEndpoint {
 }
 
 /** What an endpoint said of a model, with the name of the question that brought it, or that it has nothing to say. */
-export type ProbeAnswer =
+type ProbeAnswer =
   | { readonly question: string; readonly facts: PartialFacts }
   | { readonly question: null; readonly facts: null }
 

@@ -21,7 +21,7 @@ import type { PluginProcess } from '../process/plugin-process.js'
 import { eventData, placeOf } from './event-data.js'
 
 /** What an extension of others is made from. */
-export interface ApartPlugin {
+interface ApartPlugin {
   readonly process: PluginProcess
   readonly listing: PluginListing
   /** As the policy knows it. */

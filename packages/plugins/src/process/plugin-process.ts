@@ -22,7 +22,7 @@ const KEPT_ERROR_CHARS = 2_000
 const MOST_FAILURES = 3
 
 /** What a process is started with. */
-export interface PluginProcessOptions extends HostServices {
+interface PluginProcessOptions extends HostServices {
   readonly name: string
   /** Rejects when the files are not what the person agreed to. */
   verify(): Promise<void>
@@ -36,7 +36,7 @@ export interface PluginProcessOptions extends HostServices {
 }
 
 /** One call. */
-export interface ProcessCall {
+interface ProcessCall {
   readonly signal?: AbortSignal | undefined
   readonly host?: HostCall
   /** Time in which a person is asked does not count. */

@@ -5,7 +5,7 @@ import { checkedAddresses, isAddress, pinnedTo, type Resolving } from './checked
 import { type Proxies, proxyFor } from './proxies.js'
 
 /** Options of {@link connectChecked}. */
-export interface CheckedConnectionOptions extends Resolving {
+interface CheckedConnectionOptions extends Resolving {
   /** Proxies on the way to public hosts; see `readProxies`. Default: none. */
   readonly proxies?: Proxies | null
   /** Whether a host of this machine or a private network may be connected to; metadata and reserved addresses never. Default: none may. */

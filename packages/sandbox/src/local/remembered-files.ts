@@ -33,7 +33,7 @@ interface Kept {
 }
 
 /** Which files of a workspace are remembered, by their path from its root, with slashes. */
-export interface Selection {
+interface Selection {
   readonly holds: (path: string) => boolean
   /** Whether a folder may have some. */
   readonly enters: (folder: string) => boolean

@@ -25,7 +25,7 @@ export interface LearningStep {
 }
 
 /** A failure, and what helped. */
-export interface Recovery {
+interface Recovery {
   readonly pattern: string
   readonly tool: string
   readonly fix: string

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 type Json = Record<string, unknown>
 
 /** A message as a chat shows it. */
-export interface BotApiMessage {
+interface BotApiMessage {
   readonly message_id: number
   readonly chatId: number
   readonly text: string
@@ -19,7 +19,7 @@ export interface BotApiMessage {
 }
 
 /** What goes wrong with the next calls of a method. */
-export type BotApiFault =
+type BotApiFault =
   /** Accepted, and the connection ends without an answer. */
   | { readonly type: 'accepted-unheard' }
   /** The connection ends before anything was looked at. */
@@ -65,7 +65,7 @@ export interface BotApiServer {
 }
 
 /** Who writes, and where. */
-export interface ChatPerson {
+interface ChatPerson {
   /** Default 7. */
   readonly userId?: number
   readonly name?: string

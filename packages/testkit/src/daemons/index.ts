@@ -3,5 +3,5 @@ export { type ApptainerImage, apptainerMissing, makeApptainerImage } from './app
 export { commandLines } from './command-lines.js'
 export { type DockerEngine, dockerMissing, startDockerEngine } from './docker-engine.js'
 export { type PostgresServer, postgresMissing, startPostgresServer } from './postgres-server.js'
-export { findProgram, missingPrograms } from './programs.js'
+export { missingPrograms } from './programs.js'
 export { type SshServer, startSshServer } from './ssh-server.js'

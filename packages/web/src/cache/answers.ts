@@ -13,7 +13,7 @@ interface AnswersOptions {
 }
 
 /** Answers of the web that several ask for. */
-export interface Answers<Value> {
+interface Answers<Value> {
   /**
    * What `make` gave for `key` a while ago, or gives now; equal requests at the same time are one. What was asked of the policy for it is asked
    * again on behalf of everybody who gets it. Failures and what comes from private networks are not kept. Abort ends the work once all who

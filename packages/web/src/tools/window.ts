@@ -1,5 +1,5 @@
 /** A part of a text, and what is left. */
-export interface TextWindow {
+interface TextWindow {
   readonly text: string
   /** Characters of the whole. */
   readonly totalChars: number
