@@ -92,12 +92,15 @@ it('dump reports without any secret, into a private file that it does not overwr
   const config = {
     model: { provider: 'custom', default: 'm', base_url: scene.server.baseUrl, api_key: SECRET },
     agent: { max_turns: 7 },
+    providers: { lab: { base_url: scene.server.baseUrl, api_key: 'config-canary-word' } },
   }
+  const login = { version: 1, providers: { xai: [{ api_key: 'login-canary-word' }] } }
+  await writeFile(join(scene.home, 'auth.json'), JSON.stringify(login), { mode: 0o600 })
   await writeFile(join(scene.home, 'config.yaml'), `# ${SECRET}\n${JSON.stringify(config)}`)
   await mkdir(join(scene.home, 'logs'))
   await writeFile(
     join(scene.home, 'logs', 'agent.log'),
-    line('2026-01-01T10:00:00Z', 50, 'asked with plain-canary-word'),
+    line('2026-01-01T10:00:00Z', 50, 'asked with plain-canary-word, config-canary-word, login-canary-word'),
   )
   const file = join(scene.cwd, 'report.txt')
   expect(await runCli(['dump', '-o', file], scene)).toMatchObject({ exitCode: 0, stdout: `${file}\n` })

@@ -3,10 +3,12 @@ export { createCommandSession } from './agents/command-session.js'
 export { type OpenedHome, openHome } from './app/open-home.js'
 export type { BackendStatus } from './environment/terminal-backends.js'
 export { createFileLogger } from './home/file-logger.js'
+export { secretsOfHome } from './home/secrets-of-home.js'
 export { configuredModels, toolsetsOf } from './home/settings.js'
 export { borrowedKeys, oauthSettings, poolStrategy } from './models/credentials.js'
 export type { Fallbacks } from './models/fallbacks.js'
 export { toRequestedModel } from './models/home-models.js'
+export { isListed } from './models/listed-models.js'
 export { MIXTURE, type MixtureChoice } from './models/mixtures.js'
 export {
   type ConfiguredEndpoint,

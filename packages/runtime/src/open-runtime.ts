@@ -95,7 +95,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   ])
   const loaded = startedWith(read, options)
   const rules = parseRules(loaded.asksAlways ? allowNothing(permissions.rules) : permissions.rules, permissions)
-  const { proxies, problems: proxyProblems } = readProxies(env)
+  const { proxies, problems: proxyProblems, notes: proxyNotes } = readProxies(env)
   const { config, problems: ofVariables } = withTerminalVariables(loaded.config, secrets.values)
   const found = [...secrets.problems, ...permissions.problems].map((problem) => problem.message)
   const problems = [...found, ...ofVariables]
@@ -128,7 +128,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     ownExtensions: await loadExtensions(config.extensions, homeLayout(home).extensions),
     engineProblems: engines,
     problems: [
-      ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...routes],
+      ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...proxyNotes, ...routes],
       ...networkProblems(config),
     ],
   })

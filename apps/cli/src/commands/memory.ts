@@ -167,8 +167,11 @@ export function memoryImport(io: Io, file: string): Promise<number> {
     const { readMemoryExport } = await import('./memory-export.js')
     const stores = await readMemoryExport(file)
     if (MEMORY_TARGETS.every((target) => stores[target].length === 0)) io.stdout.write('There is nothing in it.\n')
+    const additions = (target: MemoryTarget) =>
+      stores[target].map((content): MemoryChange => ({ action: 'add', content }))
+    refuseOrders(MEMORY_TARGETS.flatMap(additions), ' Nothing was imported.')
     for (const target of MEMORY_TARGETS) {
-      const changes = stores[target].map((content): MemoryChange => ({ action: 'add', content }))
+      const changes = additions(target)
       const memory = changes.length === 0 ? null : await open(target)
       if (!memory) continue
       const outcome = await memory.change(target, changes, ORIGIN)
@@ -183,7 +186,9 @@ export function memoryImport(io: Io, file: string): Promise<number> {
 function refuseOrders(changes: readonly MemoryChange[], rest = ''): void {
   for (const change of changes) {
     const order = change.action === 'remove' ? null : orderIn(change.content)
-    if (order !== null) throw new UsageError(`${order}${rest}`)
+    if (order === null || change.action === 'remove') continue
+    const which = changes.length === 1 ? '' : `"${clip(printable(change.content).replace(/\s+/g, ' '), SHOWN_CHARS)}": `
+    throw new UsageError(`${which}${order}${rest}`)
   }
 }
 

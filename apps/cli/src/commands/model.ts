@@ -1,6 +1,6 @@
 import { setConfigValue, unsetConfigValue } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
-import type { ModelChoice, Runtime } from '@hermes/runtime'
+import { isListed, type ModelChoice, type Runtime } from '@hermes/runtime'
 import { findProvider, listModels, PROVIDERS, similar } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -93,11 +93,13 @@ export async function modelSet(
   return withRuntime(io, async (runtime) => {
     const choice = chooseEvenWithoutKey(runtime, { ...where, model: wanted })
     const names = choice === null || force ? null : await namesAt(runtime, choice)
-    if (names && !names.includes(wanted)) {
-      const meant = similar(wanted, names)
+    // A name of the person's own stands for another one, and that is what the server knows.
+    const resolved = choice?.model ?? wanted
+    if (names && !isListed(names, resolved)) {
+      const meant = similar(resolved, names)
       const hint = meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''
       throw new UsageError(
-        `${choice!.provider} does not list "${wanted}".${hint} See hermes model list ${choice!.provider}, or say --force.`,
+        `${choice!.provider} does not list "${resolved}".${hint} See hermes model list ${choice!.provider}, or say --force.`,
       )
     }
     const model = window === undefined || !choice ? wanted : await withWindow(runtime, choice, window)
@@ -112,7 +114,8 @@ export async function modelSet(
     if (where.baseUrl !== undefined) await setConfigValue({ home, key: 'model.base_url', value: where.baseUrl })
     io.stdout.write(`${model}${provider === undefined ? '' : ` at ${provider}`} is what Hermes uses from now on.\n`)
     if (choice === null) io.stderr.write(`hermes: ${missing(runtime, { ...where, model })}\n`)
-    if (names === null && !force && provider !== undefined) io.stderr.write(await likelyTypo(runtime, provider, model))
+    if (names === null && !force && provider !== undefined)
+      io.stderr.write(await likelyTypo(runtime, provider, resolved))
     return EXIT.ok
   })
 }

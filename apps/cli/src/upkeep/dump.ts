@@ -4,7 +4,7 @@ import { callCommand, findCommand } from '@hermes/commands'
 import { homeLayout, loadSecrets, writtenConfig } from '@hermes/config'
 import { errorLine } from '@hermes/contracts'
 import type { CommandOutput } from '@hermes/contracts/extension'
-import type { Runtime } from '@hermes/runtime'
+import { type Runtime, secretsOfHome } from '@hermes/runtime'
 import { createRedactor } from '@hermes/safety'
 import { hideSecrets } from '../commands/config.js'
 import { EXIT, UsageError } from '../errors.js'
@@ -28,10 +28,8 @@ type Report = Readonly<Record<string, readonly string[]>>
 export async function dump(io: Io, { output, lines, json }: DumpFlags): Promise<number> {
   if (!Number.isInteger(lines) || lines < 0) throw new UsageError('--lines takes a whole number of at least 0.')
   const home = homeOf(io)
-  const { values, secretNames } = await loadSecrets({ home, env: io.env })
-  const redactor = createRedactor({
-    secrets: secretNames.map((name) => values[name] ?? '').filter((value) => value.length > 3),
-  })
+  const { secretNames } = await loadSecrets({ home, env: io.env })
+  const redactor = createRedactor({ secrets: await secretsOfHome({ home, env: io.env }) })
   const clean = (text: string) => redactor.redact(printable(text)).replaceAll(io.userHome, '~')
   const raw: Report = {
     version: Object.entries(versionFacts(io)).map(([name, value]) => `${name} ${value}`),

@@ -38,12 +38,18 @@ export async function findLogs(
   folder: string,
 ): Promise<readonly { readonly name: string; readonly file: string; readonly bytes: number }[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.log')).sort()
-  return Promise.all(
+  const found = await Promise.all(
     names.map(async (name) => {
       const file = join(folder, name)
-      return { name: basename(name, '.log'), file, bytes: (await stat(file)).size }
+      // One that was just rotated away is none.
+      const size = await stat(file).then(
+        (stats) => stats.size,
+        () => null,
+      )
+      return size === null ? [] : [{ name: basename(name, '.log'), file, bytes: size }]
     }),
   )
+  return found.flat()
 }
 
 /** Reads a log from a byte on, and where it ends now; a file that became shorter is read from its start. A line that is not ended yet is left. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -27,6 +27,8 @@ it.each([
     '{"level":50,"time":1,"msg":"not ended yet',
   ]
   await writeFile(join(home, 'logs', 'agent.log'), agent.join(''))
+  // As one that is rotated away while it is looked at.
+  await symlink('gone', join(home, 'logs', 'gone.log'))
   await writeFile(join(home, 'logs', 'gateway.log'), line('2026-01-01T10:01:00Z', 40, 'slow'))
   let shown = ''
   const stdout = { colors: false, isTTY: false, columns: () => 80, write: (text: string) => void (shown += text) }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { findRegistry, isNewer } from './registry.js'
+import { findRegistry, isNewer, latestVersion } from './registry.js'
 
 async function machine(files: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-registry-'))
@@ -49,4 +49,13 @@ it.each([
   ['1.0.0-beta.1', '1.0.0', false],
 ])('%s after %s: %s', (one, other, expected) => {
   expect(isNewer(one, other)).toBe(expected)
+})
+
+it('names a registry without its login', async () => {
+  const find = await machine({ '.npmrc': 'registry=ftp://me:canary-7@a.test/' })
+  await expect(find()).rejects.toThrow('"ftp://a.test"')
+  const down = () => Promise.reject(new Error('it is down'))
+  await expect(latestVersion('http://me:canary-7@a.test/', 'x', down)).rejects.toThrow(
+    /^http:\/\/a\.test does not answer/,
+  )
 })

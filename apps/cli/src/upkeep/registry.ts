@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorLine, HermesError, isJsonObject } from '@hermes/contracts'
+import { withoutLogin } from '@hermes/safety'
 import type { Io } from '../io.js'
 
 const PUBLIC_REGISTRY = 'https://registry.npmjs.org/'
@@ -39,7 +40,7 @@ async function readNpmrc(file: string, env: Io['env']): Promise<Readonly<Record<
 
 function folderUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new HermesError(`npm is set up for the registry "${text}", which is no address.`, {
+    throw new HermesError(`npm is set up for the registry "${withoutLogin(text)}", which is no address.`, {
       code: 'cli.bad_registry',
     })
   return text.endsWith('/') ? text : `${text}/`
@@ -52,7 +53,9 @@ function folderUrl(text: string): string {
 export async function latestVersion(registry: string, name: string, ask: typeof fetch): Promise<string> {
   const url = new URL(encodeURIComponent(name).replace('%40', '@'), registry)
   const problem = (why: string) =>
-    new HermesError(`${registry} ${why}. Another registry: npm config set registry URL`, { code: 'cli.registry' })
+    new HermesError(`${withoutLogin(registry)} ${why}. Another registry: npm config set registry URL`, {
+      code: 'cli.registry',
+    })
   const response = await ask(url, {
     headers: { accept: 'application/vnd.npm.install-v1+json' },
     signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { promisify } from 'node:util'
 import { rootOfHome } from '@hermes/config'
-import { listProfiles } from '@hermes/config/profiles'
+import { listProfiles, refuseRunningGateway } from '@hermes/config/profiles'
 import { errorLine, HermesError } from '@hermes/contracts'
 import { confirm } from '../confirm.js'
 import { EXIT, UsageError } from '../errors.js'
@@ -30,7 +30,9 @@ export async function uninstall(io: Io, { data = false, dryRun, yes }: Uninstall
     throw new UsageError(
       `The home is ${home}, which holds your own home folder too. Remove what is Hermes' in it yourself.`,
     )
-  const profiles = hasHome ? (await listProfiles(home)).map(({ name }) => name) : []
+  const found = hasHome ? await listProfiles(home) : []
+  if (data) for (const profile of found) await refuseRunningGateway(profile.home)
+  const profiles = found.map(({ name }) => name)
   const program = by === 'npm' || by === 'pnpm' ? by : null
   const line = (what: string, text: string) => io.stdout.write(`${what.padEnd(7)}${text}\n`)
   line(

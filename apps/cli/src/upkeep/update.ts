@@ -1,3 +1,4 @@
+import { withoutLogin } from '@hermes/safety'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withRuntime } from '../open-cli.js'
@@ -18,10 +19,16 @@ export async function update(
   const { url, from } = await findRegistry(io)
   const latest = await withRuntime(io, (runtime) => latestVersion(url, PACKAGE, runtime.fetchTo(url)))
   const hasNewer = isNewer(latest, installation.version)
-  const facts = { installed: installation.version, latest, isNewer: hasNewer, registry: url, registryFrom: from }
+  const facts = {
+    installed: installation.version,
+    latest,
+    isNewer: hasNewer,
+    registry: `${withoutLogin(url)}/`,
+    registryFrom: from,
+  }
   if (json) io.stdout.write(`${JSON.stringify(facts)}\n`)
   else if (hasNewer) io.stdout.write(`${latest} is there; this is ${installation.version}. ${howTo(installation)}\n`)
-  else io.stdout.write(`${installation.version} is the newest version (${url}).\n`)
+  else io.stdout.write(`${installation.version} is the newest version (${withoutLogin(url)}/).\n`)
   return hasNewer ? EXIT.failed : EXIT.ok
 }
 

@@ -8,3 +8,4 @@ export {
   renameProfile,
   stickToProfile,
 } from './manage.js'
+export { refuseRunningGateway } from './running-gateways.js'

@@ -14,6 +14,7 @@ import {
   stickyProfile,
   unknownProfile,
 } from './choose.js'
+import { refuseRunningGateway } from './running-gateways.js'
 
 /** A profile as lists show it. */
 interface Profile {
@@ -112,20 +113,22 @@ export async function describeProfile(root: string, name: string, description: s
 
 /**
  * Deletes a profile with all that is in it.
- * @throws HermesError `config.unknown_profile`, `config.bad_profile` for `default`
+ * @throws HermesError `config.unknown_profile`, `config.bad_profile` for `default`, `config.gateway_runs`
  */
 export async function deleteProfile(root: string, name: string): Promise<void> {
   const home = await ownHome(root, name, 'deleted')
+  await refuseRunningGateway(home)
   await forget(root, name)
   await rm(home, { recursive: true })
 }
 
 /**
  * Gives a profile another name.
- * @throws HermesError `config.unknown_profile`, `config.bad_profile`, `config.profile_exists`
+ * @throws HermesError `config.unknown_profile`, `config.bad_profile`, `config.profile_exists`, `config.gateway_runs`
  */
 export async function renameProfile(root: string, name: string, to: string): Promise<void> {
   const home = await ownHome(root, name, 'renamed')
+  await refuseRunningGateway(home)
   await rename(home, await newHome(root, to))
   if ((await readText(stickyProfile(root)))?.trim() === name) await stickToProfile(root, to)
 }

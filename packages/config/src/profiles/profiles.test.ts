@@ -97,6 +97,19 @@ describe('profiles', () => {
     expect((await stat(join(root, 'profiles/work'))).mode & 0o077).toBe(0)
   })
 
+  it('are neither deleted nor renamed from under a gateway that works in them', async () => {
+    const { home } = await createProfile(root, 'work')
+    const tells = (updatedAtMs: number) =>
+      write(`profiles/work/gateway/${process.pid}.json`, JSON.stringify({ pid: process.pid, updatedAtMs }))
+    await tells(Date.now())
+    const why = { code: 'config.gateway_runs', message: expect.stringContaining(`${home} (process ${process.pid})`) }
+    await expect(deleteProfile(root, 'work')).rejects.toMatchObject(why)
+    await expect(renameProfile(root, 'work', 'other')).rejects.toMatchObject(why)
+    await tells(Date.now() - 600_000)
+    await deleteProfile(root, 'work')
+    expect((await listProfiles(root)).map(({ name }) => name)).toEqual(['default'])
+  })
+
   it('are described, renamed and deleted; the chosen one stays chosen under its new name', async () => {
     await createProfile(root, 'work')
     await stickToProfile(root, 'work')

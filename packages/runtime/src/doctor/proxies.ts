@@ -1,11 +1,11 @@
 import type { Finding } from '@hermes/contracts/extension'
 import { readProxies, withoutLogin } from '@hermes/safety'
 import type { DoctorHome } from './finding.js'
-import { fail, ok } from './finding.js'
+import { fail, ok, warn } from './finding.js'
 
 /** Which proxies requests go through; nothing where there are none. */
 export function proxyFindings({ env }: Pick<DoctorHome, 'env'>): readonly Finding[] {
-  const { proxies, problems } = readProxies(env)
+  const { proxies, problems, notes } = readProxies(env)
   if (proxies === null) return []
   if (problems.length > 0) return problems.map(fail)
   const { HTTPS_PROXY, HTTP_PROXY, NO_PROXY } = proxies
@@ -13,7 +13,7 @@ export function proxyFindings({ env }: Pick<DoctorHome, 'env'>): readonly Findin
     HTTP_PROXY === HTTPS_PROXY
       ? `all requests go ${way(HTTPS_PROXY)}`
       : `https goes ${way(HTTPS_PROXY)}, http ${way(HTTP_PROXY)}`
-  return [ok(`Proxy: ${ways}${NO_PROXY === undefined ? '' : `, but straight to ${NO_PROXY}`}`)]
+  return [ok(`Proxy: ${ways}${NO_PROXY === undefined ? '' : `, but straight to ${NO_PROXY}`}`), ...notes.map(warn)]
 }
 
 const way = (address: string | undefined) => (address === undefined ? 'straight' : `through ${withoutLogin(address)}`)

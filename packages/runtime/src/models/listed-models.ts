@@ -8,13 +8,18 @@ const DATED = /^-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{3})$/
 
 /** @throws HermesError `runtime.model_not_listed` when an endpoint that lists its models has none of the chosen name. */
 export function refuseUnlisted({ provider, model }: Pick<ModelChoice, 'provider' | 'model'>, names: readonly string[]) {
-  if (names.length === 0 || names.some((name) => isNamed(name, model))) return
+  if (names.length === 0 || isListed(names, model)) return
   const near = similar(model, names)
   const there = near.length > 0 ? near : names.slice(0, SHOWN)
   throw new HermesError(`${provider} does not list "${model}". Nearest: ${there.join(', ')}.`, {
     code: 'runtime.model_not_listed',
     details: { provider, model, near: there.join(', ') },
   })
+}
+
+/** Whether one of the names is that of the model, in a spelling that endpoints take for it. */
+export function isListed(names: readonly string[], model: string): boolean {
+  return names.some((name) => isNamed(name, model))
 }
 
 /** Whether a listed name is what was asked for, in a spelling that endpoints take for it. */

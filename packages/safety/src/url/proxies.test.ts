@@ -138,10 +138,14 @@ describe('readProxies', () => {
       { HTTP_PROXY: 'socks5://p:1', HTTPS_PROXY: 'http://p:2' },
     ],
   ])('reads %j', (env, proxies) => {
-    expect(readProxies(env)).toEqual({ proxies, problems: [] })
+    const { notes: _notes, ...read } = readProxies(env)
+    expect(read).toEqual({ proxies, problems: [] })
   })
 
   it('says what is wrong with an address, without the login in it, and does not do without it', () => {
+    expect(readProxies({ ALL_PROXY: 'socks5://me:secret@p:1', HTTP_PROXY: 'socks5h://p:2' }).notes).toEqual([
+      'ALL_PROXY is "socks5://p:1": this machine looks the names of hosts up itself, past the proxy. For the proxy to do that: socks5h://p:1',
+    ])
     const { proxies, problems } = readProxies({ ALL_PROXY: 'quic://me:p@w@p:1', HTTP_PROXY: 'http://p:2' })
     expect(problems).toEqual([
       'ALL_PROXY is "quic://p:1", which is no address of an HTTP or SOCKS5 proxy: nothing is sent that it is for. Correct it, or unset it to connect directly.',

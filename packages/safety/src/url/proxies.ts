@@ -15,6 +15,8 @@ interface ReadProxies {
   /** `null` when there is none. */
   readonly proxies: Proxies | null
   readonly problems: readonly string[]
+  /** What works, but not as a person may think, a line each. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -23,6 +25,7 @@ interface ReadProxies {
  */
 export function readProxies(env: Readonly<Record<string, string | undefined>>): ReadProxies {
   const problems = new Set<string>()
+  const notes = new Set<string>()
   const find = (name: string) => (env[name.toLowerCase()] || env[name] || '').trim()
   const named = (variable: string) => {
     const from = find(variable) === '' ? 'ALL_PROXY' : variable
@@ -30,12 +33,19 @@ export function readProxies(env: Readonly<Record<string, string | undefined>>): 
     const address = value === '' || value.includes('://') ? value.replace(/\/+$/, '') : `http://${value}`
     const problem = address === '' ? null : problemOf(from, address)
     if (problem !== null) problems.add(problem)
+    else if (/^socks5:/i.test(address)) notes.add(looksUpHere(from, address))
     return address === '' ? {} : { [variable]: address }
   }
   const found: Proxies = { ...named('HTTPS_PROXY'), ...named('HTTP_PROXY') }
-  if (Object.keys(found).length === 0) return { proxies: null, problems: [] }
+  if (Object.keys(found).length === 0) return { proxies: null, problems: [], notes: [] }
   const NO_PROXY = find('NO_PROXY')
-  return { proxies: NO_PROXY === '' ? found : { ...found, NO_PROXY }, problems: [...problems] }
+  const proxies = NO_PROXY === '' ? found : { ...found, NO_PROXY }
+  return { proxies, problems: [...problems], notes: [...notes] }
+}
+
+function looksUpHere(name: string, address: string): string {
+  const shown = withoutLogin(address)
+  return `${name} is "${shown}": this machine looks the names of hosts up itself, past the proxy. For the proxy to do that: ${shown.replace(/^socks5:/i, 'socks5h:')}`
 }
 
 const isProxy = (address: string) => /^(?:https?|socks|socks5h?):\/\/[^/]/i.test(address) && URL.canParse(address)

@@ -76,9 +76,14 @@ export function newestMessage(database: Database.Database): number {
 
 /** Says what the newer program wrote since its sessions were copied; nothing where that is not known. */
 function sayWrittenSince(path: string, target: string, onNotice: (line: string) => void): void {
-  const source = new Database(path, { readonly: true })
-  const copy = new Database(target, { readonly: true })
+  const opened: Database.Database[] = []
+  const open = (file: string) => {
+    const database = new Database(file, { readonly: true })
+    opened.push(database)
+    return database
+  }
   try {
+    const [source, copy] = [open(path), open(target)]
     const copied = copy.prepare('SELECT value FROM state_meta WHERE key = ?').pluck().get(copiedKey(path))
     if (copied === undefined || newestMessage(source) <= Number(copied)) return
     const [messages, sessions] = source
@@ -91,8 +96,7 @@ function sayWrittenSince(path: string, target: string, onNotice: (line: string) 
   } catch {
     // What is there is opened all the same; a file that is written right now is looked at another time.
   } finally {
-    source.close()
-    copy.close()
+    for (const database of opened) database.close()
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
 import Database from 'better-sqlite3'
@@ -209,6 +209,15 @@ describe('a database of a newer program', () => {
     await store.close()
     await (await open()).close()
     expect(notices).toHaveLength(1)
+  })
+
+  it('is told apart from a copy that cannot be opened, in one line', async () => {
+    const path = temporaryPath()
+    makeFormat(path, 20)
+    mkdirSync(path.replace('state.db', 'state.hermes.db'))
+    await expect(openStorage({ path, onNotice: () => undefined })).rejects.toMatchObject({
+      code: expect.stringMatching(/^store\./),
+    })
   })
 
   it('is refused and left as it is when its tables are not those we know', async () => {
