@@ -319,12 +319,14 @@ export interface Environment {
   readonly keepText?: ((text: string) => Promise<string>) | undefined
   /**
    * Remembers files of the workspace, contents of at most 500 of 1 MiB each, for what a command may do to them. `path` is from the root of the workspace,
-   * with slashes; only folders that `enters` names are looked into. Missing where it would take as long as a command.
+   * with slashes; only folders that `enters` names are looked into,
+   * the 1,000 nearest to its root; a link counts where `holdsLink` says so. What is written with a permit counts as no change. Missing where it would take as long as a command.
    */
   readonly rememberFiles?:
     | ((selection: {
         readonly holds: (path: string) => boolean
         readonly enters: (folder: string) => boolean
+        readonly holdsLink: (path: string) => boolean
       }) => RememberedFiles)
     | undefined
   /** How commands here can become root; missing where `sudo` cannot be given a password. */

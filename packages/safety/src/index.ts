@@ -12,7 +12,14 @@ export { outputSources } from './command/stays-here.js'
 export { writtenPaths } from './command/written-paths.js'
 export type { EvaluationSettings } from './evaluation-settings.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathOperation } from './path/check-path.js'
-export { changesGitPrograms, changesIdeaRuns, changesLifecycle, mayHoldLaterFiles, surfaceOf } from './path/surfaces.js'
+export {
+  changesGitPrograms,
+  changesIdeaRuns,
+  changesLifecycle,
+  isLaterFolder,
+  mayHoldLaterFiles,
+  surfaceOf,
+} from './path/surfaces.js'
 export { createPermit, isPermit } from './permit.js'
 export { createPolicy, type PolicyOptions, type RevocablePolicy } from './policy.js'
 export { fenceRecalled, type RecallFence, recallFences, withoutRecallFence } from './recall-fence.js'

@@ -1,10 +1,11 @@
-import { relative } from 'node:path'
+import { basename, relative } from 'node:path'
 import type { FileChange, RememberedFiles } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
 import {
   changesGitPrograms,
   changesIdeaRuns,
   changesLifecycle,
+  isLaterFolder,
   mayHoldLaterFiles,
   onlyLooks,
   programsRun,
@@ -19,15 +20,33 @@ interface LaterFiles {
 }
 
 const NOTHING: LaterFiles = { settle: async () => [] }
-type CallContext = Pick<ToolContext, 'environment' | 'permit' | 'signal'>
+type CallContext = Pick<ToolContext, 'environment' | 'permit' | 'signal' | 'state'>
 
 /** After so many questions, and a no to one of them, the rest goes back without one. */
 const MOST_QUESTIONS = 10
 const MOST_LINES = 20
 
+const SELECTION = {
+  holds: (path: string) => (surfaceOf(path) !== null && !path.endsWith('.sample')) || basename(path) === 'package.json',
+  enters: mayHoldLaterFiles,
+  holdsLink: isLaterFolder,
+}
+
+/** What programs in the background may have changed since the last call, which the next one asks about. */
+interface Unsettled {
+  /** `null` where none runs. */
+  since: RememberedFiles | null
+  /** What the words of their commands say, absolute. */
+  readonly named: Set<string>
+}
+
+const unsettledIn = ({ state }: CallContext): Unsettled =>
+  state.scratch('later-files', () => ({ since: null, named: new Set<string>() }))
+
 /**
  * What the policy sees of a command is its words; a program that it runs may write `CLAUDE.md` or a hook of git all the same. A command that only
- * looks, or one that a person let out of the isolation, is not watched, nor are the files of the project that git itself brings. `command` is
+ * looks, or one that a person let out of the isolation, is not watched, nor are the files of the project that git itself brings. While programs
+ * run in the background, each call settles what changed since the one before. `command` is
  * `null` for a program of code, which names nothing.
  */
 export function watchLaterFiles(
@@ -35,40 +54,50 @@ export function watchLaterFiles(
   context: CallContext,
   { outside = false, workdir = '.' }: { readonly outside?: boolean; readonly workdir?: string | undefined } = {},
 ): LaterFiles {
-  const { root, rememberFiles } = context.environment
-  if (outside || root === undefined || rememberFiles === undefined || (command !== null && onlyLooks(command)))
-    return NOTHING
-  const cwd = context.environment.resolve(workdir)
-  const remembered = rememberFiles({
-    holds: (path) => (surfaceOf(path) !== null && !path.endsWith('.sample')) || path === 'package.json',
-    enters: mayHoldLaterFiles,
-  })
+  const { environment } = context
+  const { root, rememberFiles } = environment
+  if (root === undefined || rememberFiles === undefined) return NOTHING
+  const unsettled = unsettledIn(context)
+  const isWatched = !outside && (command === null || !onlyLooks(command))
+  const remembered = unsettled.since ?? (isWatched ? rememberFiles(SELECTION) : null)
+  const programs = command === null || !isWatched ? [] : programsRun(command)
+  const isGits = programs.length > 0 && programs.every(({ name, looks }) => name === 'git' || looks)
+  // What a person let out, and files that git brings, change now: what others did has changed before.
+  const early = new Set(outside || isGits ? remembered?.changes().map(({ path }) => path) : [])
+  const words = isWatched && command !== null ? writtenPaths(command, { cwd: environment.resolve(workdir) }) : []
+  const counts = (change: FileChange) => {
+    const path = relative(root, change.path)
+    if (words.includes(change.path) || unsettled.named.has(change.path) || !runsOther(path, change)) return false
+    return early.has(change.path) || (!outside && (!isGits || /(?:^|\/)\.git\//.test(path)))
+  }
   return {
     async settle() {
-      const changes = remembered.changes()
-      if (changes.length === 0) return []
-      const named = command === null ? [] : writtenPaths(command, { cwd }).map((path) => relative(root, path))
-      const isGits = command !== null && programsRun(command).every(({ name, looks }) => name === 'git' || looks)
-      const counts = (change: FileChange) => {
-        const path = relative(root, change.path)
-        return !named.includes(path) && !(isGits && !path.startsWith('.git/')) && runsOther(path, change)
-      }
+      const changes = remembered?.changes() ?? []
       const notes: string[] = []
       for (const [at, { path }] of changes.filter(counts).entries()) {
         const mayAsk = !context.signal.aborted && (at < MOST_QUESTIONS || notes.length === 0)
-        if (!mayAsk || !(await isPermitted(path, context))) notes.push(takeBack(path, root, remembered))
+        if (!mayAsk || !(await isPermitted(path, context))) notes.push(takeBack(path, root, remembered!))
       }
+      const goesOn = environment.processes().some((process) => process.info().status === 'running')
+      unsettled.since = goesOn ? rememberFiles(SELECTION) : null
+      if (goesOn) for (const path of words) unsettled.named.add(path)
+      else unsettled.named.clear()
       const more = notes.length - MOST_LINES
       return more <= 0 ? notes : [...notes.slice(0, MOST_LINES), `[The same with ${more} more such files.]`]
     },
   }
 }
 
+/** Settles what programs in the background changed since the last call, where some ran. Lines for the model. */
+export async function settleLaterFiles(context: CallContext): Promise<readonly string[]> {
+  return unsettledIn(context).since === null ? [] : watchLaterFiles('true', context).settle()
+}
+
 /** Whether what changed is what runs, where only a part of a file does. */
 function runsOther(path: string, { before, after }: FileChange): boolean {
-  if (path === '.idea/workspace.xml') return after === null || changesIdeaRuns(before ?? '', after)
-  if (path === 'package.json') return after === null || changesLifecycle(before ?? '', after)
-  if (path === '.git/config') return after === null || changesGitPrograms(before ?? '', after)
+  if (/(?:^|\/)\.idea\/workspace\.xml$/.test(path)) return after === null || changesIdeaRuns(before ?? '', after)
+  if (basename(path) === 'package.json') return after === null || changesLifecycle(before ?? '', after)
+  if (/(?:^|\/)\.git\/config$/.test(path)) return after === null || changesGitPrograms(before ?? '', after)
   return true
 }
 

@@ -2,7 +2,7 @@ import type { BackgroundProcess, ProcessInfo } from '@hermes/contracts/environme
 import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext, ToolResult, ToolState } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
-import { cleanOutput } from '@hermes/sandbox'
+import { cleanOutput, settleLaterFiles } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure, plural } from './result-text.js'
 import type { ToolSettings } from './settings.js'
@@ -66,6 +66,14 @@ function inputActions(
 }
 
 async function manage(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
+  const result = await managed(args, context, settings)
+  const notes = await settleLaterFiles(context)
+  if (notes.length === 0) return result
+  const added = (text: string) => [text, ...notes].join('\n')
+  return typeof result === 'string' ? added(result) : { ...result, text: added(result.text ?? '') }
+}
+
+async function managed(args: Args, context: ToolContext, settings: ToolSettings): Promise<ToolResult> {
   const { environment } = context
   if (args.action === 'list') return list(environment.processes(), settings.clock.now())
   const process = findProcess(environment.processes(), args.session_id)

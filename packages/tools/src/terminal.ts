@@ -91,13 +91,18 @@ async function start(args: Args, context: ToolContext, settings: ToolSettings): 
       'notify_on_complete and watch_patterns cannot work here: nothing reaches you between your calls. Start it without them and look with process (poll, wait).',
     )
   const password = await sudoPassword({ ...args, outside: runsOutside(args, environment) }, context, settings.sudo)
+  const later = watchLaterFiles(args.command, context, {
+    outside: runsOutside(args, environment),
+    workdir: args.workdir,
+  })
   const { process, note } = await spawn(args, context, password)
   if (password) forgetWhenRefused(process, password, context)
   const { id, pid } = process.info()
   noteSources(context.state, id, commandSources(args, context))
   const watchNote = watch(process, args, context, settings)
   const lines = [`Started in the background: session_id ${id}, pid ${pid}.`, watchNote, note]
-  const text = [...lines, ...withheldNotes(args.command, context)].filter(Boolean).join(' ')
+  const notes = [...withheldNotes(args.command, context), ...(await later.settle())]
+  const text = [...lines, ...notes].filter(Boolean).join(' ')
   return { text, data: { session_id: id, pid, ...(note ? { note } : {}) } }
 }
 

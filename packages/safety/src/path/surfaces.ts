@@ -90,9 +90,25 @@ export function surfaceOf(path: string): Surface | null {
 const LATER_FOLDERS =
   /^(?:\.(?:claude|codex|cursor|windsurf|gemini|continue|kiro|roo|amazonq|junie|agents|opencode|hermes|clinerules|roorules|rules|vscode|idea|zed|devcontainer|githooks|gitlab|circleci|woodpecker|buildkite|ci|tekton|cargo|bundle|mvn|skills)(?:\/.+)?|\.husky(?:\/(?!_(?:\/|$)).+)?|\.git(?:\/(?:hooks|info))?|\.(?:github|forgejo|gitea)(?:\/(?:workflows|actions|instructions|prompts|chatmodes|agents)(?:\/.+)?)?|skills(?:\/.+)?|\.yarn(?:\/(?:plugins|releases))?|gradle(?:\/wrapper)?)$/i
 
-/** Whether a folder, from the root of a project with slashes, may hold files that something takes up later. */
+/** Made by programs, in numbers, and taken up by nobody who works in the project. */
+const OF_PROGRAMS = /^(?:node_modules|bower_components|__pycache__|site-packages|venv|target)$/i
+
+/**
+ * Whether a folder, from the root of a project with slashes, may hold files that something takes up later: every plain one, since agents and package
+ * managers obey those of sub-folders too, and of those that begin with a dot the ones that are known for it.
+ */
 export function mayHoldLaterFiles(folder: string): boolean {
-  return LATER_FOLDERS.test(folder)
+  const names = folder.split('/')
+  if (names.some((name) => OF_PROGRAMS.test(name))) return false
+  const hidden = names.findIndex((name) => name.startsWith('.'))
+  return hidden === -1 || LATER_FOLDERS.test(names.slice(hidden).join('/'))
+}
+
+/** Whether a link at `path`, from the root of a project with slashes, would be taken for such a folder. */
+export function isLaterFolder(path: string): boolean {
+  const names = path.split('/')
+  const hidden = names.findIndex((name) => name.startsWith('.'))
+  return LATER_FOLDERS.test(hidden === -1 ? (names.at(-1) ?? '') : names.slice(hidden).join('/'))
 }
 
 /** Settings of git that name programs, or where programs and further settings are. */

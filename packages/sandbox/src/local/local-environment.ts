@@ -43,7 +43,7 @@ import { readBytes } from './local-read.js'
 import type { LoginOptions } from './login-shell.js'
 import { currentUser, describeSystem } from './probe.js'
 import { isPtyInstalled, type PtyModule } from './pty.js'
-import { rememberFiles } from './remembered-files.js'
+import { FileMemory } from './remembered-files.js'
 
 const TEMPORARY = ['/tmp', '/var/tmp']
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -109,6 +109,7 @@ class LocalEnvironment implements Environment {
   readonly #shellPath: string
   readonly #cwd: string
   readonly #table: ProcessTable
+  #memory: FileMemory | null = null
   /** The workspace as it was when this was opened. */
   readonly #workspace: Workspace | null
   readonly #isolate: Isolate | null
@@ -268,7 +269,9 @@ class LocalEnvironment implements Environment {
     const real = await realPath(target)
     permit.consume(writeAction('write', target))
     if (options.noLinks && real !== target) throw linkCame(target)
-    return writeAtomically(real, bytes, options)
+    const written = await writeAtomically(real, bytes, options)
+    this.#memory?.permitted(real)
+    return written
   }
 
   async mkdir(permit: Permit, path: string): Promise<void> {
@@ -281,6 +284,7 @@ class LocalEnvironment implements Environment {
     const source = this.resolve(from)
     permit.consume(writeAction('rename', source))
     await renamePath(source, this.resolve(to), options)
+    this.#memory?.permitted(this.resolve(to))
   }
 
   async remove(permit: Permit, path: string, options?: { readonly noLinks?: boolean }): Promise<void> {
@@ -350,11 +354,13 @@ class LocalEnvironment implements Environment {
     return program
   }
 
-  readonly rememberFiles: NonNullable<Environment['rememberFiles']> = (selection) =>
-    rememberFiles(this.root, selection, () => {
+  readonly rememberFiles: NonNullable<Environment['rememberFiles']> = (selection) => {
+    this.#memory ??= new FileMemory(this.root)
+    return this.#memory.remember(selection, () => {
       const { outputDir, clock = systemClock } = this.#options
       return savedOutput(outputDir, clock)
     })
+  }
 
   processes(): readonly BackgroundProcess[] {
     return this.#table.list()

@@ -1,7 +1,6 @@
 import {
   closeSync,
   constants,
-  type Dirent,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -18,6 +17,10 @@ import { dirname, join } from 'node:path'
 import type { FileChange, RememberedFiles } from '@hermes/contracts/environment'
 import { realIfThere } from '../isolation/paths.js'
 
+/** The nearest to the root; whatever lies deeper in a larger project is not looked at. */
+const MOST_FOLDERS = 1_000
+/** A folder that changed within this time may change again without its times showing it. */
+const SETTLED_MS = 100
 /** Of so many what is in them is kept; of further ones only how they look from outside. */
 const MOST_FILES = 500
 /** Where there are more, a further one may have been there before. */
@@ -37,39 +40,148 @@ interface Selection {
   readonly holds: (path: string) => boolean
   /** Whether a folder may have some. */
   readonly enters: (folder: string) => boolean
+  /** Whether a link in place of a folder counts as one of them. */
+  readonly holdsLink: (path: string) => boolean
 }
 
-/** Remembers the selected files of `root` as they are now, with their contents. `aside` names a new file for what stands in the place of one. */
-export function rememberFiles(root: string, selection: Selection, aside: () => string): RememberedFiles {
-  const before = filesIn(root, selection)
-  const textOf = (file: Kept | undefined) => (file?.content == null ? null : file.content.toString('utf8'))
-  return {
-    changes: () => {
-      const found: FileChange[] = []
-      for (const [path, file] of filesIn(root, selection)) {
-        const old = before.get(path)
-        if (old?.stamp === file.stamp || (old === undefined && before.size >= MOST_SEEN)) continue
-        const isSame =
-          old && old.content !== null && file.content !== null && String(old.content) === String(file.content)
-        if (!isSame) found.push({ path: join(root, path), before: textOf(old), after: textOf(file) })
-      }
-      return found
-    },
-    putBack: (full) => {
-      const old = before.get(full.slice(root.length + 1))
-      // A link that came meanwhile in place of a folder leads elsewhere.
-      if (realIfThere(dirname(full)) !== dirname(full) || old?.content === null) return { isBack: false, aside: null }
-      let kept: string | null = null
-      try {
-        kept = setAside(full, aside)
-        if (old === undefined) rmSync(full, { force: true })
-        else replace(full, old)
-        return { isBack: true, aside: kept }
-      } catch {
-        return { isBack: false, aside: kept }
-      }
-    },
+/** What is selected of a folder, as it was read: paths from the root. */
+interface Listed {
+  readonly stamp: string
+  readonly isSettled: boolean
+  readonly folders: readonly string[]
+  readonly files: readonly string[]
+}
+
+interface Walked {
+  readonly files: ReadonlyMap<string, Kept>
+  /** By their path from the root. */
+  readonly folders: ReadonlyMap<string, Listed>
+  /** Whether nothing was left out. */
+  readonly isWhole: boolean
+}
+
+const NOTHING_READ: Walked = { files: new Map(), folders: new Map(), isWhole: true }
+
+/** Remembers files of one workspace. What did not change since the last time is not read again. */
+export class FileMemory {
+  readonly #root: string
+  #last = NOTHING_READ
+  /** What was written with leave, by its path from the root, and after how many such writes. */
+  readonly #permitted = new Map<string, Kept & { readonly at: number }>()
+  #writes = 0
+  #selection: Selection | null = null
+
+  constructor(root: string) {
+    this.#root = root
   }
+
+  /** Notes that `path`, absolute, has just become what was permitted: it counts as no change, whoever looks. */
+  permitted(path: string): void {
+    const name = path.slice(this.#root.length + 1)
+    if (!path.startsWith(`${this.#root}/`) || !this.#selection?.holds(name)) return
+    const file = keptAt(path, true)
+    if (file !== null) this.#permitted.set(name, { ...file, at: ++this.#writes })
+  }
+
+  /** The selected files as they are now, with their contents. `aside` names a new file for what stands in the place of one. */
+  remember(selection: Selection, aside: () => string): RememberedFiles {
+    const root = this.#root
+    if (this.#selection !== selection) this.#last = NOTHING_READ
+    this.#selection = selection
+    const before = this.#walk(selection)
+    const writes = this.#writes
+    const oldOf = (path: string) => {
+      const permitted = this.#permitted.get(path)
+      return permitted !== undefined && permitted.at > writes ? permitted : before.files.get(path)
+    }
+    const textOf = (file: Kept | undefined) => (file?.content == null ? null : file.content.toString('utf8'))
+    return {
+      changes: () => {
+        const found: FileChange[] = []
+        for (const [path, file] of this.#walk(selection).files) {
+          const old = oldOf(path)
+          if (old?.stamp === file.stamp) continue
+          if (old === undefined && mayHaveBeenThere(path, before)) continue
+          const isSame =
+            old && old.content !== null && file.content !== null && String(old.content) === String(file.content)
+          if (!isSame) found.push({ path: join(root, path), before: textOf(old), after: textOf(file) })
+        }
+        return found
+      },
+      putBack: (full) => {
+        const old = oldOf(full.slice(root.length + 1))
+        // A link that came meanwhile in place of a folder leads elsewhere.
+        if (realIfThere(dirname(full)) !== dirname(full) || old?.content === null) return { isBack: false, aside: null }
+        let kept: string | null = null
+        try {
+          kept = setAside(full, aside)
+          if (old === undefined) rmSync(full, { force: true })
+          else replace(full, old)
+          return { isBack: true, aside: kept }
+        } catch {
+          return { isBack: false, aside: kept }
+        }
+      },
+    }
+  }
+
+  /** Those nearest to the root first. */
+  #walk(selection: Selection): Walked {
+    const { files: known, folders: read } = this.#last
+    const [files, folders] = [new Map<string, Kept>(), new Map<string, Listed>()]
+    const queue = ['']
+    let isWhole = true
+    for (const folder of queue) {
+      const listed = folders.size < MOST_FOLDERS ? this.#list(folder, selection, read.get(folder)) : null
+      if (listed === null) {
+        isWhole &&= folders.size < MOST_FOLDERS
+        continue
+      }
+      folders.set(folder, listed)
+      queue.push(...listed.folders)
+      for (const path of listed.files) {
+        if (files.size >= MOST_SEEN) isWhole = false
+        else {
+          const file = keptAt(join(this.#root, path), files.size < MOST_FILES, known.get(path))
+          if (file !== null) files.set(path, file)
+        }
+      }
+    }
+    this.#last = { files, folders, isWhole }
+    return this.#last
+  }
+
+  #list(folder: string, { enters, holds, holdsLink }: Selection, known: Listed | undefined): Listed | null {
+    const path = join(this.#root, folder)
+    try {
+      const { ino, mtimeMs, ctimeMs } = lstatSync(path)
+      const stamp = `${ino} ${mtimeMs} ${ctimeMs}`
+      if (known?.isSettled && known.stamp === stamp) return known
+      const isSettled = Math.abs(Date.now() - ctimeMs) > SETTLED_MS
+      const [folders, files]: [string[], string[]] = [[], []]
+      for (const entry of readdirSync(path, { withFileTypes: true })) {
+        const at = folder === '' ? entry.name : `${folder}/${entry.name}`
+        if (entry.isDirectory()) {
+          if (enters(at)) folders.push(at)
+        } else if (holds(at) || (entry.isSymbolicLink() && holdsLink(at))) files.push(at)
+      }
+      return { stamp, isSettled, folders, files }
+    } catch {
+      return null
+    }
+  }
+}
+
+/** Whether a file may only have been out of sight, in a workspace of more than is looked at. */
+function mayHaveBeenThere(path: string, before: Walked): boolean {
+  if (before.isWhole) return false
+  for (let folder = path; folder !== ''; ) {
+    const above = folder.includes('/') ? dirname(folder) : ''
+    const listed = before.folders.get(above)
+    if (listed !== undefined) return [...listed.folders, ...listed.files].includes(folder)
+    folder = above
+  }
+  return true
 }
 
 /** The person may have saved it just then. `null` for what is no file, is large, or is gone. */
@@ -102,28 +214,12 @@ function replace(path: string, { content, mode }: Kept): void {
   renameSync(made, path)
 }
 
-function filesIn(root: string, selection: Selection): ReadonlyMap<string, Kept> {
-  const found = new Map<string, Kept>()
-  const walk = (folder: string) => {
-    for (const entry of entriesOf(join(root, folder))) {
-      if (found.size >= MOST_SEEN) return
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) {
-        if (selection.enters(path)) walk(path)
-      } else if (selection.holds(path) || (entry.isSymbolicLink() && selection.enters(path))) {
-        const file = keptAt(join(root, path), found.size < MOST_FILES)
-        if (file !== null) found.set(path, file)
-      }
-    }
-  }
-  walk('')
-  return found
-}
-
-function keptAt(path: string, withContent: boolean): Kept | null {
+/** What is `known` of it is taken over where it looks the same. */
+function keptAt(path: string, withContent: boolean, known?: Kept): Kept | null {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = lstatSync(path, { bigint: true })
     const stamp = `${ino} ${size} ${mtimeNs} ${ctimeNs}`
+    if (known?.stamp === stamp && (known.content !== null || !withContent)) return known
     const isLink = (Number(mode) & 0o170000) === 0o120000
     if (isLink) return { stamp, mode: Number(mode), content: readlinkSync(path) }
     const isFile = (Number(mode) & 0o170000) === 0o100000
@@ -135,13 +231,5 @@ function keptAt(path: string, withContent: boolean): Kept | null {
     }
   } catch {
     return null
-  }
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    return []
   }
 }

@@ -2,17 +2,19 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HermesError } from '@hermes/contracts'
+import { HermesError, type JsonObject, systemClock } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action } from '@hermes/contracts/policy'
+import type { Tool } from '@hermes/contracts/tool'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from '../__fixtures__/test-context.js'
-import { createTerminalTool } from '../index.js'
+import { createProcessTool, createTerminalTool, createWriteFileTool } from '../index.js'
 
 let cwd: string
 let exec: Environment['exec']
 let requested: string[]
 let run: (command: string, workdir?: string) => Promise<string>
+let use: (tool: Tool, args: JsonObject) => Promise<string>
 let answer: 'yes' | 'no' | 'parked'
 
 const put = (path: string, text: string) => {
@@ -32,16 +34,16 @@ beforeEach(async () => {
   const other = new Proxy(environment, { get: (_, name) => (name === 'exec' ? exec : bound(own(name))) })
   const context = createToolContext({ environment: other })
   const permit = async (action: Action) => {
-    if (action.type === 'write') {
+    if (action.type === 'write' && action.runsLater) {
       requested.push(action.path.slice(cwd.length + 1))
       if (answer === 'parked') throw new Error('Nobody answered in time.')
       if (answer === 'no') throw new HermesError('Not permitted (runs-later): no', { code: 'policy.denied' })
     }
     return context.permit(action)
   }
+  use = async (tool, args) => (await call(tool, args, { ...context, permit })).text
   const tool = createTerminalTool()
-  run = async (command, workdir) =>
-    (await call(tool, { command, ...(workdir ? { workdir } : {}) }, { ...context, permit })).text
+  run = (command, workdir) => use(tool, { command, ...(workdir ? { workdir } : {}) })
 })
 
 /** A program whose name says nothing of what it writes. */
@@ -105,6 +107,64 @@ describe('what a program changes of what runs later', () => {
     }
     expect(await run('make')).toContain('The machine is gone.')
     expect([requested, existsSync(join(cwd, 'AGENTS.md'))]).toEqual([['AGENTS.md'], false])
+  })
+
+  it('goes back in sub-folders too, in those that came meanwhile and behind links as well', async () => {
+    put('packages/x/AGENTS.md', 'old')
+    put('packages/y/package.json', '{"scripts":{"test":"true"}}')
+    mkdirSync(join(cwd, 'packages/z'))
+    put('link.sh', 'ln -s x packages/plain; ln -s evil packages/z/.claude')
+    await run(
+      `bash link.sh; ${write({
+        'packages/x/AGENTS.md': 'EVIL',
+        'packages/x/sub/deep/CLAUDE.md': 'EVIL',
+        'packages/y/package.json': '{"scripts":{"test":"true","postinstall":"node e.js"}}',
+        'packages/z/.git/hooks/pre-commit': 'EVIL',
+        'packages/z/.cache/AGENTS.md': 'x',
+        'node_modules/m/AGENTS.md': 'x',
+        'packages/z/notes.md': 'x',
+      })}`,
+    )
+    expect(requested.toSorted()).toEqual([
+      'packages/x/AGENTS.md',
+      'packages/x/sub/deep/CLAUDE.md',
+      'packages/y/package.json',
+      'packages/z/.claude',
+      'packages/z/.git/hooks/pre-commit',
+    ])
+    expect(textOf('packages/x/AGENTS.md')).toBe('old')
+    expect(existsSync(join(cwd, 'packages/x/sub/deep/CLAUDE.md'))).toBe(false)
+  })
+
+  it('is found in what an earlier command left, and not blamed on what was out of sight before', async () => {
+    for (let at = 0; at < 1_100; at++) mkdirSync(join(cwd, `many/${String(at).padStart(4, '0')}`), { recursive: true })
+    put('many/1099/AGENTS.md', "the person's own")
+    put('many/0001/AGENTS.md', 'old')
+    await run(`${write({ 'new/AGENTS.md': 'EVIL' })}; rm -r many/00[1-9]?`)
+    expect(requested).toEqual(['new/AGENTS.md'])
+    expect(textOf('many/1099/AGENTS.md')).toBe("the person's own")
+    requested = []
+    await run(write({ 'many/0001/AGENTS.md': 'EVIL' }))
+    expect([requested, textOf('many/0001/AGENTS.md')]).toEqual([['many/0001/AGENTS.md'], 'old'])
+  })
+
+  it('goes back with the next call where a program in the background wrote it', async () => {
+    put('AGENTS.md', 'old')
+    const [terminal, process] = [createTerminalTool(), createProcessTool()]
+    const command = `read line; ${write({ 'AGENTS.md': 'EVIL', 'packages/x/CLAUDE.md': 'EVIL' })}; echo x > GEMINI.md; echo written; read more`
+    const id = /session_id (\S+),/.exec(await use(terminal, { command, background: true }))?.[1] ?? ''
+    // What is written with leave meanwhile is nobody's doing.
+    await use(createWriteFileTool(), { path: 'QWEN.md', content: 'with leave' })
+    expect(requested).toEqual([])
+    await use(process, { action: 'submit', session_id: id, data: 'go' })
+    while (!(await use(process, { action: 'poll', session_id: id })).includes('written')) await systemClock.sleep(5)
+    await run('git status')
+    expect(requested.toSorted()).toEqual(['AGENTS.md', 'packages/x/CLAUDE.md'])
+    expect([textOf('AGENTS.md'), textOf('QWEN.md'), textOf('GEMINI.md')]).toEqual(['old', 'with leave', 'x\n'])
+    await use(process, { action: 'kill', session_id: id })
+    requested = []
+    await run('echo; true')
+    expect(requested).toEqual([])
   })
 
   it('counts the folder that the command is run in for what its words name', async () => {
