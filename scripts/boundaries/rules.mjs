@@ -48,10 +48,21 @@ const ONLY = {
   'platform-telegram': ['contracts', 'platform'],
 }
 
-/** Folders of a package that do not know others of it: the loop runs without any extension. */
-const ROOMS = ['answers', 'context-window', 'events', 'loop', 'permits', 'program-calls', 'session', 'steering'].map(
-  (name) => ({ room: `packages/agent-core/src/${name}/`, not: 'packages/agent-core/src/extensions/' }),
-)
+/** Folders and files of a package that do not know others of it: the loop, and the agent around it, run without any extension. */
+const ROOMS = [
+  ...['agent.ts', 'answers/', 'context-window/', 'delegation/', 'events/', 'extension-registry/', 'hooks/', 'loop/'],
+  ...[
+    'outside-text/',
+    'permits/',
+    'planning/',
+    'program-calls/',
+    'prompt/',
+    'session/',
+    'steering/',
+    'stores/',
+    'tools/',
+  ],
+].map((name) => ({ room: `packages/agent-core/src/${name}`, not: 'packages/agent-core/src/extensions/' }))
 
 /** Test-only packages: any test may import them, no other file may. */
 const TEST_ONLY = ['testkit']

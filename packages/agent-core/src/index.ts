@@ -29,12 +29,12 @@ export { runtimeState } from './extensions/environment-context/extension.js'
 export type { RuntimeStateOptions } from './extensions/environment-context/runtime-state.js'
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'
 export type { LoopGuardSettings } from './extensions/loop-guard/extension.js'
-export { isPlanning, type PlanEnd } from './extensions/plan-mode/plan-mode.js'
 export { platformChange } from './extensions/platform-change/platform-change.js'
 export { references } from './extensions/references/extension.js'
 export type { ReferenceOptions } from './extensions/references/options.js'
 export { standardExtensions } from './extensions/standard.js'
 export type { RunInput } from './loop/run-input.js'
+export { isPlanning, type PlanEnd } from './planning/planning.js'
 export {
   cutHeadTail,
   type LayerName,

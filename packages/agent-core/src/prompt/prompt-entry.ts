@@ -1,6 +1,6 @@
 import type { Entry, NewEntry, PromptEntry } from '@hermes/contracts/conversation'
-import { environmentContextOf } from '../extensions/environment-context/environment-context.js'
 import type { RunContext } from '../loop/run-context.js'
+import { startedIn } from '../session/started-in.js'
 import { guidanceAfterSwitch } from './guidance.js'
 
 /** The prompt of a new session: read once here, stored, and replayed from then on. What was left out of it is told. */
@@ -27,7 +27,7 @@ const LOCATION_ANNOUNCED = /^\[The working directory is (.+) from here on\.\]$/
 export function newLocation({ session, environment }: RunContext): readonly NewEntry[] {
   const prompt = session.prompt()
   if (!environment || !prompt?.layers) return []
-  const { root } = environmentContextOf(environment, session)
+  const root = startedIn(environment, session)
   const announced = announcedLocation(session.entries) ?? LOCATION_IN_PROMPT.exec(prompt.system)?.[1] ?? root
   return announced === root ? [] : [queued(`[The working directory is ${root} from here on.]`)]
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path/posix'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ToolState } from '@hermes/contracts/tool'
+import { startedIn } from '../../session/started-in.js'
 
 /** When a command of the agent's own ran, in Unix milliseconds. */
 interface CommandSpan {
@@ -18,9 +19,12 @@ const SLACK_MS = 50
 /** Those of a session; made when a run begins, so that the workspace is where the session started. */
 export function environmentContextOf(
   environment: Environment,
-  { state }: { readonly state: ToolState },
+  session: { readonly state: ToolState },
 ): EnvironmentContext {
-  return state.scratch('surroundings', () => new EnvironmentContext(environment))
+  return session.state.scratch(
+    'surroundings',
+    () => new EnvironmentContext(startedIn(environment, session), environment.backend !== 'local'),
+  )
 }
 
 /** What a session knows of its surroundings, for as long as the process lives. */
@@ -35,9 +39,9 @@ export class EnvironmentContext {
   #compactions = 0
   #lookedAtMs: number | null = null
 
-  constructor(environment: Environment) {
-    this.root = environment.cwd()
-    this.isRemote = environment.backend !== 'local'
+  constructor(root: string, isRemote: boolean) {
+    this.root = root
+    this.isRemote = isRemote
   }
 
   /** Of these folders and those around them, inside the workspace, the ones the session never was in; the outermost come first. */

@@ -12,7 +12,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { scanContext } from '@hermes/safety/scan'
 import { ParkedApproval } from '../../permits/parked-approval.js'
 import { cutHeadTail } from '../../prompt/layers.js'
-import { environmentContextOf } from '../environment-context/environment-context.js'
+import { startedIn } from '../../session/started-in.js'
 import { describeUnseen } from './images.js'
 import type { ReferenceOptions } from './options.js'
 import { parseReferences, type Reference } from './parse.js'
@@ -130,7 +130,7 @@ function sourcesFor({ environment, session }: HookEvent, reference: Reference): 
       return [{ type: 'session', name: `the session ${reference.name}` }]
     default: {
       if (environment?.backend !== 'local') return [{ type: 'person', name: `what ${written} stands for` }]
-      const { root } = environmentContextOf(environment, session)
+      const root = startedIn(environment, session)
       const path = 'path' in reference ? reference.path : '.'
       return [{ type: 'file', path: path.startsWith('~') ? environment.resolve(path) : resolve(root, path) }]
     }

@@ -7,7 +7,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
 import { openUntrustedGit, PLAIN_DIFF } from '../../git/untrusted-git.js'
-import { environmentContextOf } from '../environment-context/environment-context.js'
+import { startedIn } from '../../session/started-in.js'
 import type { ReferenceOptions } from './options.js'
 import type { LineRange, Reference } from './parse.js'
 
@@ -114,7 +114,7 @@ export async function readGit(
 ): Promise<string> {
   const { environment, signal } = context
   if (!environment) throw refusal('there is no workspace')
-  const cwd = environmentContextOf(environment, context.session).root
+  const cwd = startedIn(environment, context.session)
   const limits = { signal, timeoutMs: GIT_TIMEOUT_MS, maxOutputBytes: GIT_OUTPUT_BYTES }
   const git = openUntrustedGit({ environment, permit, limits })
   const { exitCode, output, timedOut } = await git(cwd, gitCommand(reference))
@@ -146,7 +146,7 @@ async function openPlace(
   permit: AskPermit,
 ): Promise<{ readonly environment: Environment; readonly real: string; readonly name: string }> {
   if (!environment) throw refusal('there is no workspace')
-  const { root } = environmentContextOf(environment, session)
+  const root = startedIn(environment, session)
   const absolute = path.startsWith('/') || path.startsWith('~') ? environment.resolve(path) : join(root, path)
   const real = await environment.realpath(absolute)
   if (!isWithin(real, await environment.realpath(root))) throw refusal('it is outside the workspace')

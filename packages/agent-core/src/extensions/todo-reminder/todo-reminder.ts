@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { ToolState } from '@hermes/contracts/tool'
+import { itemsOf, openItems } from '../../planning/task-list.js'
 
 const REMIND_AFTER_CALLS = 10
 
@@ -55,14 +56,4 @@ const toLine = (item: JsonObject) => `- [${String(item['status'])}] ${String(ite
 function toShortLine(item: JsonObject): string {
   const line = toLine(item).replace(/\s+/g, ' ')
   return line.length <= CLOSED_CHARS ? line : `${line.slice(0, CLOSED_CHARS).toWellFormed()}…`
-}
-
-/** The items of a task list that are not done. */
-export function openItems(plan: JsonValue | undefined): JsonObject[] {
-  return itemsOf(plan).filter((item) => item['status'] === 'pending' || item['status'] === 'in_progress')
-}
-
-function itemsOf(plan: JsonValue | undefined): JsonObject[] {
-  const todos = isJsonObject(plan) ? plan['todos'] : null
-  return Array.isArray(todos) ? todos.filter((item) => isJsonObject(item)) : []
 }

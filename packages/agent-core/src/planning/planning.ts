@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import { type Entry, messageText, type NewEntry } from '@hermes/contracts/conversation'
-import { effectOf, type Tool, type ToolState } from '@hermes/contracts/tool'
-import { openItems } from '../todo-reminder/todo-reminder.js'
+import type { ToolState } from '@hermes/contracts/tool'
+import { openItems } from './task-list.js'
 
 const BEGIN = 'plan.begin'
 const ACCEPT = 'plan.accept'
@@ -11,9 +11,6 @@ const LEAVE = 'plan.leave'
 export type PlanEnd = 'accept' | 'leave'
 
 const RULES = `[Plan mode is on. Look as much as you need, but change nothing: tools and commands that could are refused until the user accepts a plan. Find out what the task takes, then end your turn with the plan as a numbered list, one step a line, with files and checks named. The user accepts it or says what to change.]`
-const REFUSED =
-  'was not run: plan mode is on, and only tools and commands that change nothing may be used. Finish the plan and end your turn; the user has to accept it.'
-
 /** Whether a session is planning, by its log. */
 export function isPlanning(entries: readonly Entry[]): boolean {
   return latestMark(entries)?.kind === BEGIN
@@ -23,11 +20,6 @@ export function isPlanning(entries: readonly Entry[]): boolean {
 function planMark(entry: Entry): 'begin' | PlanEnd | null {
   if (entry.type !== 'note') return null
   return entry.kind === BEGIN ? 'begin' : entry.kind === ACCEPT ? 'accept' : entry.kind === LEAVE ? 'leave' : null
-}
-
-/** Why a call may not be made while planning; `null` when it may. */
-export function planRefusal(tool: Tool, args: unknown): string | null {
-  return effectOf(tool, args) === 'read' ? null : `${tool.name} ${REFUSED}`
 }
 
 /** What begins planning: the model learns of it with the next message. */
