@@ -2,7 +2,7 @@ import { agent, MessageTooLargeError, ndJsonStream } from '@agentclientprotocol/
 import { errorLine } from '@hermes/contracts'
 import type { Io } from '@hermes/runtime/app'
 import { failure } from './failure.js'
-import type { ServeOptions } from './options.js'
+import type { ServeOptions } from './server.js'
 import { AcpServer, type SteerRequest } from './server.js'
 import { toReadable, toWritable } from './streams.js'
 

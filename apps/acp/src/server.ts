@@ -20,10 +20,18 @@ import {
 } from '@agentclientprotocol/sdk'
 import { type Clock, systemClock } from '@hermes/contracts'
 import type { Io } from '@hermes/runtime/app'
+import type { AgentFlags } from '@hermes/runtime/app/server'
 import { failure, toRequestError } from './failure.js'
 import type { Home } from './home.js'
-import type { ServeOptions } from './options.js'
 import type { AcpSession } from './session.js'
+
+/** What flags decide. */
+export interface ServeOptions {
+  readonly agent: AgentFlags
+  /** Dangerous commands run without asking; the hard floor stays. */
+  readonly yolo: boolean
+  readonly version: string
+}
 
 const SETUP: AuthMethod = {
   id: 'hermes-setup',

@@ -11,3 +11,6 @@ export function withoutNotices(io: Io): Io {
 export function canAsk(io: Pick<Io, 'stdin' | 'stderr'>): boolean {
   return io.stdin.isTTY === true && io.stderr.isTTY
 }
+
+/** What a command does; resolves with the exit code. */
+export type Action = (io: Io) => Promise<number>

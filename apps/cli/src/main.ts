@@ -1,9 +1,8 @@
 import { nearestName } from '@hermes/contracts'
 import { type Command, CommanderError } from 'commander'
-import type { Action } from './action.js'
 import { ENTRY_POINTS } from './entry-points.js'
 import { describeFailure, EXIT, UsageError } from './errors.js'
-import type { Io } from './io.js'
+import type { Action, Io } from './io.js'
 import { addChat, createProgram } from './program/chat.js'
 
 /** Runs one command line and resolves with its exit code; never rejects. */

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
-import type { Action } from './action.js'
 import { ENTRY_POINTS } from './entry-points.js'
+import type { Action } from './io.js'
 import { type Io, withoutNotices } from './io.js'
 import { addAuth } from './program/auth.js'
 import { addBackup } from './program/backup.js'

@@ -44,6 +44,6 @@ export {
   type SystemSource,
 } from './prompt/layers.js'
 export { buildSystemPrompt, type ContextFile } from './prompt/system-prompt.js'
-export { createSessionId } from './session/session-id.js'
+export { createSessionId } from './session/session.js'
 export type { Undone } from './session/undo.js'
 export { createMemoryStore } from './stores/memory-store.js'

@@ -15,7 +15,6 @@ import { createPicker, type PickAnswer, type PickerState, type PickRequest, pres
 import type { Io, Output } from '../io.js'
 import { createStyle } from '../render/style.js'
 import { createScreen, type Screen } from '../screen/screen.js'
-import { clipboardSequence } from './clipboard.js'
 import { CompletionMenu } from './completion-menu.js'
 import type { Console, ConsoleHandlers } from './console.js'
 import { drawFooter } from './footer.js'
@@ -367,4 +366,13 @@ class TerminalConsole implements Console {
 /** Keys that belong to a line rather than to a question. */
 function isWriting(input: KeyInput): boolean {
   return input.type !== 'key' || input.key === 'enter' || input.key === 'backspace'
+}
+
+/** Terminals drop longer sequences: xterm reads this much Base64. */
+const MAX_BASE64 = 74_994
+
+/** What a terminal obeys to put a text on the clipboard of its machine, over ssh too (OSC 52); `null` for a text that is too long for it. */
+function clipboardSequence(text: string): string | null {
+  const data = Buffer.from(text).toString('base64')
+  return data.length > MAX_BASE64 ? null : `\u001B]52;c;${data}\u0007`
 }

@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander'
-import type { Action } from '../action.js'
-import type { Io } from '../io.js'
+import type { Action, Io } from '../io.js'
 
 declare const __HERMES_VERSION__: string
 

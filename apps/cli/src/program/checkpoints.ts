@@ -1,6 +1,6 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { Command } from 'commander'
-import type { Action } from '../action.js'
+import type { Action } from '../io.js'
 
 /** `hermes checkpoints …`. */
 export function addCheckpoints(program: Command, choose: (action: Action) => void): void {

@@ -4,8 +4,8 @@ import type { Subcommand } from '@hermes/contracts/extension'
 import type { JsonSchema } from '@hermes/contracts/tool'
 import { toolParameters } from '@hermes/registry'
 import { Command, Option } from 'commander'
-import type { Action } from '../action.js'
 import { EXIT, UsageError } from '../errors.js'
+import type { Action } from '../io.js'
 import { type Io, withoutNotices } from '../io.js'
 
 /**

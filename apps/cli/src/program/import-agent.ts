@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
-import type { Action } from '../action.js'
 import type { Agent } from '../import-agent/item.js'
+import type { Action } from '../io.js'
 
 type Choose = (action: Action) => void
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Action } from '../action.js'
+import type { Action } from '../io.js'
 
 type Choose = (action: Action) => void
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Action } from '../action.js'
+import type { Action } from '../io.js'
 
 /** `hermes memory …`. */
 export function addMemory(program: Command, choose: (action: Action) => void): void {

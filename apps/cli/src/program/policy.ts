@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander'
-import type { Action } from '../action.js'
+import type { Action } from '../io.js'
 
 /** `hermes permissions …`, `hermes approvals …`, `hermes audit …` and `hermes trust …`. */
 export function addPolicy(program: Command, choose: (action: Action) => void): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Action } from '../action.js'
+import type { Action } from '../io.js'
 
 /** `hermes sessions fork` and `tree`. */
 export function addBranching(sessions: Command, choose: (action: Action) => void): void {

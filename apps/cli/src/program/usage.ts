@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Action } from '../action.js'
+import type { Action } from '../io.js'
 
 /** `hermes usage`. */
 export function addUsage(program: Command, choose: (action: Action) => void): void {

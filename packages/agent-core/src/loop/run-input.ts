@@ -5,7 +5,7 @@ import { CHAT_MESSAGE, type ChatMessageBody, type InboxMessage } from '@hermes/c
 import { transformTogether } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { fenceInput, fenceWaiting } from '../outside-text/outside-text.js'
-import { inboxMessagePart } from '../steering/inbox-message-part.js'
+import { inboxMessagePart } from '../steering/steer-queue.js'
 import type { RunContext } from './run-context.js'
 
 /** What a run starts with: text, a whole user message, or nothing new after a crash, a park or an interrupt. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type Clock, HermesError, type JsonValue, type Logger } from '@hermes/contracts'
 import {
   addUsage,
@@ -310,4 +311,13 @@ export function redactData(value: JsonValue, redact: (text: string) => string): 
   if (Array.isArray(value)) return value.map((item: JsonValue) => redactData(item, redact))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactData(item as JsonValue, redact)]))
+}
+
+/** `YYYYMMDD_HHMMSS_` in local time and random hex digits: six in a terminal, eight in a gateway. */
+export function createSessionId(atMs: number, hexDigits: 6 | 8 = 6): string {
+  const date = new Date(atMs)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}`
+  const time = `${two(date.getHours())}${two(date.getMinutes())}${two(date.getSeconds())}`
+  return `${day}_${time}_${randomBytes(hexDigits / 2).toString('hex')}`
 }

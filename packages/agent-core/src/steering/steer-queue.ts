@@ -1,7 +1,6 @@
-import type { TextSource } from '@hermes/contracts/conversation'
+import type { TextPart, TextSource } from '@hermes/contracts/conversation'
 import type { InboxMessage } from '@hermes/contracts/store'
 import type { Notice } from '@hermes/contracts/tool'
-import { inboxMessagePart } from './inbox-message-part.js'
 
 /** A note for the model that waits to be carried. */
 export interface WaitingNote {
@@ -77,4 +76,12 @@ function textOf(notice: Notice | null): NoticeText | null {
   if (notice === null) return null
   const { text, isExternal = false, sources } = typeof notice === 'string' ? { text: notice } : notice
   return isExternal ? { text, origin: 'external', ...(sources ? { sources } : {}) } : { text, origin: 'reminder' }
+}
+
+/** What an inbox message says to the model. Kept in the inbox message, so that it reads the same whoever delivers it. */
+export function inboxMessagePart({ body }: InboxMessage): TextPart & { readonly origin: 'external' | 'reminder' } {
+  const text = String(body['text'] ?? '')
+  if (body['origin'] !== 'external') return { type: 'text', text, origin: 'reminder' }
+  const { sources } = body as Pick<TextPart, 'sources'>
+  return { type: 'text', text, origin: 'external', ...(sources ? { sources } : {}) }
 }

@@ -2,7 +2,7 @@ import { filterEnvironment, secretLooking } from '@hermes/sandbox'
 import type { CodeHost } from '@hermes/sandbox/execute-code'
 import type { EnvironmentRequest } from '../environment/environment-request.js'
 import { isolationOf } from '../environment/isolation-options.js'
-import { cacheOf } from '../people/cache-of.js'
+import { cacheOf } from '../people/people.js'
 
 /** The programs of one agent. */
 export interface HomeCode {

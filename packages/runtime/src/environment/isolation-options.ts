@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { rootOfHome } from '@hermes/config'
 import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
 import { toPath } from '../home/settings.js'
-import { cacheOf } from '../people/cache-of.js'
+import { cacheOf } from '../people/people.js'
 import type { EnvironmentRequest } from './environment-request.js'
 
 /** How commands and programs of this machine are held to the workspace; `null` where they are not. */

@@ -2,7 +2,7 @@ import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Factories } from '@hermes/contracts/extension'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
-import { cacheOf } from '../people/cache-of.js'
+import { cacheOf } from '../people/people.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
 

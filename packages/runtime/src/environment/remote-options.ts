@@ -8,7 +8,7 @@ import type { DockerOptions } from '@hermes/sandbox/docker'
 import type { SingularityOptions } from '@hermes/sandbox/singularity'
 import type { SshOptions } from '@hermes/sandbox/ssh'
 import { toPath } from '../home/settings.js'
-import { cacheOf } from '../people/cache-of.js'
+import { cacheOf } from '../people/people.js'
 import type { EnvironmentRequest } from './environment-request.js'
 
 /** How the other machine is reached. */

@@ -5,7 +5,7 @@ import { type HomeHooks, openHooks, type ReadHooks, readHookFile } from '@hermes
 import type { PluginHooks } from '@hermes/plugins'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
 import { toPath } from '../home/settings.js'
-import { cacheOf } from '../people/cache-of.js'
+import { cacheOf } from '../people/people.js'
 import type { RuntimeOptions } from '../runtime.js'
 
 /** What the hooks of a home are opened with. */

@@ -1,6 +1,8 @@
 // Who is who: ids of chats, mail and keys come to persons, and a person to a folder.
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import type { HermesConfig } from '@hermes/config'
+import { homeLayout } from '@hermes/config'
 
 /** In config.yaml, the person at this machine. */
 const OWNER = 'owner'
@@ -103,4 +105,11 @@ function fingerprint(text: string): string {
 /** Addresses are the same in capitals. */
 function idKey(platform: string, id: string): string {
   return JSON.stringify([platform, platform === 'email' ? id.trim().toLowerCase() : id.trim()])
+}
+
+/** Where results and outputs of a person's sessions are kept that are too long to be shown; `null` is the owner of the home. */
+export function cacheOf(home: string, person: string | null) {
+  const { cache } = homeLayout(home)
+  const folder = person === null ? cache : join(cache, 'users', folderOf(person))
+  return { folder, results: join(folder, 'results'), outputs: join(folder, 'terminal') }
 }

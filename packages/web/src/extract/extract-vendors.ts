@@ -1,9 +1,9 @@
-import { exaExtract } from './exa.js'
+import { exaExtract } from '../vendor/exa.js'
+import { firecrawlExtract } from '../vendor/firecrawl.js'
+import { keenableExtract } from '../vendor/keenable.js'
+import { parallelExtract } from '../vendor/parallel.js'
+import { tavilyExtract } from '../vendor/tavily.js'
 import type { ExtractVendor } from './extract-vendor.js'
-import { firecrawlExtract } from './firecrawl.js'
-import { keenableExtract } from './keenable.js'
-import { parallelExtract } from './parallel.js'
-import { tavilyExtract } from './tavily.js'
 
 /** The services that read pages, in the order in which they are asked. */
 export const EXTRACTS: Readonly<Record<string, ExtractVendor>> = Object.freeze({

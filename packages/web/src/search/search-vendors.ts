@@ -1,13 +1,13 @@
-import { braveSearch } from './brave.js'
-import { exaSearch } from './exa.js'
-import { firecrawlSearch } from './firecrawl.js'
-import { keenableSearch } from './keenable.js'
-import { parallelSearch } from './parallel.js'
-import { perplexitySearch } from './perplexity.js'
+import { braveSearch } from '../vendor/brave.js'
+import { exaSearch } from '../vendor/exa.js'
+import { firecrawlSearch } from '../vendor/firecrawl.js'
+import { keenableSearch } from '../vendor/keenable.js'
+import { parallelSearch } from '../vendor/parallel.js'
+import { perplexitySearch } from '../vendor/perplexity.js'
+import { searxngSearch } from '../vendor/searxng.js'
+import { tavilySearch } from '../vendor/tavily.js'
+import { xaiSearch } from '../vendor/xai.js'
 import type { SearchVendor } from './search-vendor.js'
-import { searxngSearch } from './searxng.js'
-import { tavilySearch } from './tavily.js'
-import { xaiSearch } from './xai.js'
 
 /** The services that search, in the order in which they are asked. */
 export const SEARCHES: Readonly<Record<string, SearchVendor>> = Object.freeze({

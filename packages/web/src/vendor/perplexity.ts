@@ -1,4 +1,4 @@
-import { objectsIn, type SearchVendor, toHit } from './search-vendor.js'
+import { objectsIn, type SearchVendor, toHit } from '../search/search-vendor.js'
 
 export const perplexitySearch: SearchVendor = {
   most: 20,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@hermes/contracts'
-import { objectsIn, type SearchVendor, toHit } from './search-vendor.js'
+import { objectsIn, type SearchVendor, toHit } from '../search/search-vendor.js'
 
 export const braveSearch: SearchVendor = {
   most: 20,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@hermes/contracts'
-import type { SearchVendor } from './search-vendor.js'
-import { objectsIn } from './search-vendor.js'
+import type { SearchVendor } from '../search/search-vendor.js'
+import { objectsIn } from '../search/search-vendor.js'
 
 /** Its model searches and answers; the pages that the answer names are what was found. */
 export const xaiSearch: SearchVendor = {

@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import { objectsIn, type SearchVendor, toHit } from './search-vendor.js'
+import { objectsIn, type SearchVendor, toHit } from '../search/search-vendor.js'
 
 export const searxngSearch: SearchVendor = {
   most: 100,

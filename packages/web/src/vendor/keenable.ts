@@ -1,4 +1,5 @@
-import { objectsIn, type SearchVendor, toHit } from './search-vendor.js'
+import { type ExtractVendor, textIn } from '../extract/extract-vendor.js'
+import { objectsIn, type SearchVendor, toHit } from '../search/search-vendor.js'
 
 export const keenableSearch: SearchVendor = {
   most: 50,
@@ -12,4 +13,13 @@ export const keenableSearch: SearchVendor = {
     objectsIn(results).map((item) =>
       toHit(item, { snippet: item['snippet'] ?? item['description'], date: item['published_at'] }),
     ),
+}
+
+export const keenableExtract: ExtractVendor = {
+  request: (url) => ({ path: '/v1/fetch', method: 'GET', query: { url } }),
+  page: (page, url) => ({
+    url: textIn(page['url']) || url,
+    title: textIn(page['title']),
+    text: textIn(page['content']),
+  }),
 }
