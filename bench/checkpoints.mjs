@@ -1,4 +1,4 @@
-// Checkpoints of a workspace of 50,000 files, beside what git and find take for the same files.
+// Checkpoints of a workspace of 50,000 files, beside what git and find take for the same files, and a process that only asks for the facts of each.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,17 @@ export async function checkpoints({ rounds, workspace }) {
   const scratch = join(workspace.directory, 'checkpoints')
   const root = join(scratch, 'workspace')
   fill(root)
-  const samples = { first: [], same: [], changed: [], restore: [], held: [], gitFirst: [], gitNext: [], find: [] }
+  const samples = {
+    first: [],
+    same: [],
+    changed: [],
+    restore: [],
+    held: [],
+    gitFirst: [],
+    gitNext: [],
+    find: [],
+    bare: [],
+  }
   for (let round = 0; round < rounds; round++) {
     const store = join(scratch, `store-${round}`)
     const git = ['--git-dir', join(scratch, `git-${round}`), '--work-tree', root]
@@ -27,6 +37,7 @@ export async function checkpoints({ rounds, workspace }) {
     samples.first.push(first.ms)
     const same = await run({ root, store })
     samples.same.push(same.ms)
+    samples.bare.push((await run({ root, bare: true })).ms)
     for (let at = 0; at < CHANGED; at++) appendFileSync(fileAt(root, (round * CHANGED + at) * 97), `\nround ${round}\n`)
     samples.gitNext.push(timed(() => execFileSync('git', [...git, 'add', '-A', '-f'], { stdio: 'ignore' })))
     const changed = await run({ root, store })
@@ -45,10 +56,15 @@ export async function checkpoints({ rounds, workspace }) {
     row('checkpoint of 50,000 files: git add, 5 changed', 'ms', samples.gitNext),
     row('checkpoint of 50,000 files: 5 changed', 'ms', samples.changed, atMost(300)),
     row('checkpoint of 50,000 files: nothing changed', 'ms', samples.same, atMost(300)),
+    row('  over a bare look at each file', 'x', over(samples.same, samples.bare), atMost(2)),
+    row('checkpoint of 50,000 files: a bare look at each', 'ms', samples.bare),
     row('going back to the first one', 'ms', samples.restore),
     row('event loop held for', 'ms', samples.held, atMost(50)),
   ]
 }
+
+/** Each sample beside the one of the same round: a busy machine is slower at both. */
+const over = (samples, floors) => samples.map((ms, at) => ms / floors[at])
 
 function fill(root) {
   for (let at = 0; at < FOLDERS; at++) {

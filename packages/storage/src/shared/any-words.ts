@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { type IndexedMessage, indexWords, partsOfNames } from './index-text.js'
 import type { AnyTerm } from './search-query.js'
 
@@ -6,7 +7,9 @@ export const HITS_PER_WORD = 3_000
 /** So many of the best are read. */
 const MAX_READ = 300
 /** Of a message its beginning is read; what else is in it the index knows. */
-const MAX_CHARS = 4_000
+export const MAX_CHARS_READ = 4_000
+/** So long others wait for their turn while messages are ranked. */
+const SLICE_MS = 8
 const CHARS_PER_WORD = 6
 /** BM25, as usual. */
 const [K1, B] = [1.2, 0.75]
@@ -20,6 +23,15 @@ export interface TermHits {
 /** What is read of a message. */
 export interface ReadMessage extends Pick<IndexedMessage, 'content' | 'tool_name' | 'tool_calls'> {
   readonly id: number
+  /** Of all texts, where only their beginnings were read. Default: of what was read. */
+  readonly chars?: number
+}
+
+interface Counted {
+  readonly id: number
+  readonly counts: readonly number[]
+  /** In words. */
+  readonly length: number
 }
 
 /** Finds the messages that have the most of some words, rare words before common ones. */
@@ -51,9 +63,16 @@ export class AnyWords {
       .map(([id]) => id)
   }
 
-  /** The ids of `messages`, the best first. */
-  rank(messages: readonly ReadMessage[]): readonly number[] {
-    const read = messages.map((message) => ({ id: message.id, ...this.#count(message) }))
+  /** The ids of `messages`, the best first. Others get their turn meanwhile. */
+  async rank(messages: readonly ReadMessage[]): Promise<readonly number[]> {
+    const read: Counted[] = []
+    let fromMs = performance.now()
+    for (const message of messages) {
+      read.push({ id: message.id, ...this.#count(message) })
+      if (performance.now() - fromMs < SLICE_MS) continue
+      await nextTick()
+      fromMs = performance.now()
+    }
     const usual = read.reduce((sum, { length }) => sum + length, 0) / Math.max(1, read.length)
     const scored = read.map(({ id, counts, length }) => {
       const size = K1 * (1 - B + (B * length) / Math.max(1, usual))
@@ -67,15 +86,18 @@ export class AnyWords {
   }
 
   /** How often each word is in a message. */
-  #count({ id, content, tool_name, tool_calls }: ReadMessage) {
+  #count({ id, content, tool_name, tool_calls, chars }: ReadMessage): Omit<Counted, 'id'> {
     const text = [content, tool_name, tool_calls].filter(Boolean).join('\n')
-    const beginning = text.slice(0, MAX_CHARS)
+    const beginning = text.slice(0, MAX_CHARS_READ)
     const counts = this.#terms.map(({ has }) => (has.has(id) ? 1 : 0))
     const seen = this.#terms.map(() => 0)
     for (const word of indexWords(`${beginning} ${partsOfNames(beginning).join(' ')}`)) {
       const at = this.#places.get(word)
       if (at !== undefined) seen[at]!++
     }
-    return { counts: counts.map((count, at) => Math.max(count, seen[at]!)), length: text.length / CHARS_PER_WORD }
+    return {
+      counts: counts.map((count, at) => Math.max(count, seen[at]!)),
+      length: (chars ?? text.length) / CHARS_PER_WORD,
+    }
   }
 }

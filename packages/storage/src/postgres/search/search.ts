@@ -92,7 +92,7 @@ export class PostgresSearch implements SessionSearch {
     const words = new AnyWords(await Promise.all(hits), (await range)!)
     const candidates = words.candidates()
     const messages = await this.#connection.read((statements) => statements.all<ReadMessage>(READ, candidates))
-    return words.rank(messages).slice(0, limit)
+    return (await words.rank(messages)).slice(0, limit)
   }
 
   /** Those that no message has as they are, whatever the filters. */

@@ -10,12 +10,12 @@ const { parentPort, workerData } = require('node:worker_threads')
 const Database = require(workerData.engine)
 const statements = new Map()
 let database
-parentPort.on('message', ({ id, sql, parameters }) => {
+parentPort.on('message', ({ id, sql, parameters, isWhole }) => {
   try {
     database ??= new Database(workerData.path, { timeout: ${BUSY_WAIT_MS} })
     if (!statements.has(sql)) statements.set(sql, database.prepare(sql))
     const statement = statements.get(sql)
-    if (statement.reader) parentPort.postMessage({ id, values: statement.pluck().all(...parameters) })
+    if (statement.reader) parentPort.postMessage({ id, values: statement.pluck(!isWhole).all(...parameters) })
     else parentPort.postMessage({ id, values: statement.run(...parameters) && [] })
   } catch (error) {
     parentPort.postMessage({ id, code: error.code, message: error.message })
@@ -26,11 +26,11 @@ parentPort.on('message', ({ id, sql, parameters }) => {
 type Value = number | string
 
 type Answer =
-  | { readonly id: number; readonly values: Value[] }
+  | { readonly id: number; readonly values: unknown[] }
   | { readonly id: number; readonly code: string; readonly message: string }
 
 interface Question {
-  readonly resolve: (values: Value[]) => void
+  readonly resolve: (values: unknown[]) => void
   readonly reject: (error: HermesError) => void
 }
 
@@ -48,14 +48,27 @@ export class DatabaseThread {
 
   /** The first column of what `sql` gives; nothing for what changes something. Rejects with `store.*`. */
   column<Kind extends Value = number>(sql: string, parameters: readonly Value[]): Promise<Kind[]> {
+    return this.#ask({ sql, parameters, isWhole: false }) as Promise<Kind[]>
+  }
+
+  /** All columns of what `sql` gives. Rejects with `store.*`. */
+  rows<Row extends object>(sql: string, parameters: readonly Value[]): Promise<Row[]> {
+    return this.#ask({ sql, parameters, isWhole: true }) as Promise<Row[]>
+  }
+
+  #ask(question: {
+    readonly sql: string
+    readonly parameters: readonly Value[]
+    readonly isWhole: boolean
+  }): Promise<unknown[]> {
     if (this.#isClosed) return Promise.reject(this.#closed())
     this.#worker ??= this.#start()
     const worker = this.#worker
     const id = ++this.#last
     return new Promise((resolve, reject) => {
-      this.#open.set(id, { resolve: (values) => resolve(values as Kind[]), reject })
+      this.#open.set(id, { resolve, reject })
       worker.ref()
-      worker.postMessage({ id, sql, parameters })
+      worker.postMessage({ id, ...question })
     })
   }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryPath, temporaryStore } from '../../__fixtures__/temporary-store.js'
 import { openStorage } from '../../index.js'
+import { AnyWords } from '../../shared/any-words.js'
 import { parseSearchQuery } from '../../shared/search-query.js'
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
@@ -87,11 +88,29 @@ describe('search', () => {
     expect(await find('word')).toEqual([500_001, 1_001])
     expect(await find('word*', { source: 'cli', role: 'user' })).toEqual([500_002, 500_001, 1_001])
     expect(await find('"first word"', { beforeMs: Date.now() + 1_000 })).toEqual([1_001])
+    const [best, other] = await store.search.find('what was the second of words', { order: 'relevance', role: 'user' })
+    expect([best?.seq, other?.seq]).toEqual([500_001, 1_001])
+    expect(best).toMatchObject({
+      snippet: '>>>the<<< >>>second<<< >>>word<<< is a >>>word<<<',
+      before: { seq: 1_001, role: 'user', text: 'the first word' },
+      after: { seq: 500_002 },
+    })
+    expect(await find('what was the second of words', { order: 'relevance', role: 'assistant' })).toEqual([])
     const underWay = expect(store.search.find('word')).rejects.toMatchObject({ code: 'store.closed' })
     await store.close()
     await underWay
     await expect(store.search.find('word')).rejects.toMatchObject({ code: 'store.closed' })
   })
+})
+
+it('gives others their turn while it ranks long messages', async () => {
+  const words = new AnyWords([{ term: { expression: '"word"', forms: ['word'] }, ids: [300] }], { low: 1, high: 300 })
+  const content = 'aWord anotherWord '.repeat(300)
+  const messages = Array.from({ length: 300 }, (_, at) => ({ id: at + 1, content, tool_name: null, tool_calls: null }))
+  let hadTurn = false
+  setImmediate(() => void (hadTurn = true))
+  expect((await words.rank(messages))[0]).toBe(300)
+  expect(hadTurn).toBe(true)
 })
 
 describe('parseSearchQuery', () => {

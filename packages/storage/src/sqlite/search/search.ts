@@ -1,9 +1,9 @@
 import type { ReadMessage, TermHits } from '../../shared/any-words.js'
-import { AnyWords, HITS_PER_WORD } from '../../shared/any-words.js'
+import { AnyWords, HITS_PER_WORD, MAX_CHARS_READ } from '../../shared/any-words.js'
 import type { Facet, IndexedMessage } from '../../shared/index-text.js'
 import { facetWord, hasWordWith } from '../../shared/index-text.js'
 import { personIn, personKey } from '../../shared/person.js'
-import type { LooseQuery, SearchQuery, SearchTerm } from '../../shared/search-query.js'
+import type { AnyTerm, LooseQuery, SearchQuery, SearchTerm } from '../../shared/search-query.js'
 import { parseSearchQuery } from '../../shared/search-query.js'
 import { makeSnippet } from '../../shared/snippet.js'
 import type { WordPart } from '../../shared/word-parts.js'
@@ -28,14 +28,21 @@ const RANKED = `
   SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rank, rowid DESC`
 const NEWEST_WITH = `
   SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?`
-const HIT = `
-  SELECT m.id, m.session_id, m.role, m.timestamp, m.content, m.tool_calls, m.tool_name, s.title, s.source, s.model, s.started_at
-  FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ?`
-const neighbour = (comparison: '<' | '>', order: 'DESC' | 'ASC') => `
-  SELECT id AS seq, role, substr(coalesce(content, ''), 1, ${CONTEXT_CHARS}) AS text FROM messages
-  WHERE session_id = :session_id AND (timestamp, id) ${comparison} (:timestamp, :id) ORDER BY timestamp ${order}, id ${order} LIMIT 1`
-const BEFORE = neighbour('<', 'DESC')
-const AFTER = neighbour('>', 'ASC')
+const neighbour = (comparison: '<' | '>', order: 'DESC' | 'ASC') => `(
+  SELECT json_object('seq', n.id, 'role', n.role, 'text', substr(coalesce(n.content, ''), 1, ${CONTEXT_CHARS})) FROM messages n
+  WHERE n.session_id = m.session_id AND (n.timestamp, n.id) ${comparison} (m.timestamp, m.id)
+  ORDER BY n.timestamp ${order}, n.id ${order} LIMIT 1)`
+const HITS = `
+  SELECT m.id, m.session_id, m.role, m.timestamp, m.content, m.tool_calls, m.tool_name, s.title, s.source, s.model, s.started_at,
+    ${neighbour('<', 'DESC')} AS before, ${neighbour('>', 'ASC')} AS after
+  FROM json_each(?) wanted CROSS JOIN messages m ON m.id = wanted.value CROSS JOIN sessions s ON s.id = m.session_id
+  ORDER BY wanted.key`
+const beginning = (column: string) => `substr(m.${column}, 1, ${MAX_CHARS_READ}) AS ${column}`
+const READ = `
+  SELECT m.id, ${beginning('content')}, m.tool_name, ${beginning('tool_calls')},
+    coalesce(length(m.content), 0) + coalesce(length(m.tool_calls), 0) AS chars
+  FROM json_each(?) wanted CROSS JOIN messages m ON m.id = wanted.value CROSS JOIN sessions s ON s.id = m.session_id
+  WHERE 1`
 const CHECKED = 'CROSS JOIN messages m ON m.id = f.rowid CROSS JOIN sessions s ON s.id = m.session_id'
 
 interface HitRow {
@@ -50,6 +57,9 @@ interface HitRow {
   readonly source: string
   readonly model: string | null
   readonly started_at: number
+  /** JSON; `null` for the first and the last of a session. */
+  readonly before: string | null
+  readonly after: string | null
 }
 
 /** Finds messages. The index answers newest first; in a large store a thread of its own asks it. */
@@ -101,19 +111,35 @@ export class Search {
     await this.#catchUp()
     const ranges = await this.#connection.read(() => rangesOf(this.#connection, options))
     const range = { low: ranges.at(-1)?.low ?? 0, high: ranges[0]?.high ?? -1 }
-    const hits: TermHits[] = []
-    for (const term of query.any) {
-      const parameters = [`(${term.expression})${plan.facets}`, range.low, range.high, HITS_PER_WORD]
-      hits.push({ term, ids: await this.#answer(plan, NEWEST_WITH, parameters) })
-    }
-    const words = new AnyWords(hits, range)
-    const read = `SELECT m.id, m.content, m.tool_name, m.tool_calls FROM messages m CROSS JOIN sessions s ON s.id = m.session_id
-      WHERE m.id IN (SELECT value FROM json_each(?)) ${plan.conditions}`
+    const words = new AnyWords(await this.#hitsOf(plan, query.any, range), range)
     const parameters = [JSON.stringify(words.candidates()), ...plan.parameters]
-    const messages = await this.#connection.read(
-      () => this.#connection.statement(read).all(...parameters) as ReadMessage[],
+    const messages = await this.#rows<ReadMessage>(plan, `${READ} ${plan.conditions}`, parameters)
+    return (await words.rank(messages)).slice(0, limit)
+  }
+
+  /**
+   * The newest messages with each word. Facets are in half of all messages, and going through them takes ten times as long as the word itself:
+   * for all rare words it is done once.
+   */
+  async #hitsOf(plan: SearchPlan, terms: readonly AnyTerm[], { low, high }: Range): Promise<readonly TermHits[]> {
+    const newest = (expression: string, limit = HITS_PER_WORD) =>
+      this.#answer(plan, NEWEST_WITH, [expression, low, high, limit])
+    const hits = await Promise.all(
+      terms.map(async (term): Promise<TermHits> => ({ term, ids: await newest(`(${term.expression})`) })),
     )
-    return words.rank(messages).slice(0, limit)
+    if (plan.facets === '') return hits
+    const rare = hits.filter(({ ids }) => ids.length > 0 && ids.length < HITS_PER_WORD)
+    const anyRare = rare.map(({ term }) => `(${term.expression})`).join(' OR ')
+    const passed = new Set(
+      rare.length === 0 ? [] : await newest(`(${anyRare})${plan.facets}`, rare.length * HITS_PER_WORD),
+    )
+    return Promise.all(
+      hits.map(async ({ term, ids }) => {
+        const isCommon = ids.length === HITS_PER_WORD
+        const left = isCommon ? await newest(`(${term.expression})${plan.facets}`) : ids.filter((id) => passed.has(id))
+        return { term, ids: left }
+      }),
+    )
   }
 
   /** Those that no message has as they are, whatever the filters. */
@@ -136,8 +162,12 @@ export class Search {
     return (isRanked ? await this.#rank(plan, newest) : newest).slice(0, limit)
   }
 
-  #hits(ids: readonly number[], { terms }: SearchQuery): Promise<SearchHit[]> {
-    return this.#connection.read(() => ids.flatMap((id) => this.#hit(id, terms) ?? []))
+  /** Without those that were deleted since they were found. */
+  async #hits(ids: readonly number[], { terms }: SearchQuery): Promise<SearchHit[]> {
+    if (ids.length === 0) return []
+    const isLong = await this.#connection.read(() => isLarge(this.#connection))
+    const rows = await this.#rows<HitRow>({ isLong }, HITS, [JSON.stringify(ids)])
+    return rows.map((row) => toHit(row, terms))
   }
 
   /** Hits among messages that are not in the index yet. Where there is much of that, or it is old, it is taken in first. */
@@ -223,26 +253,31 @@ export class Search {
       .all(...parameters) as number[]
   }
 
-  /** `null` when it was deleted since it was found. */
-  #hit(id: number, terms: readonly SearchTerm[]): SearchHit | null {
-    const row = this.#connection.statement(HIT).get(id) as HitRow | undefined
-    if (!row) return null
-    const { session_id, timestamp } = row
-    const place = { id, session_id, timestamp }
-    const context = (sql: string) => (this.#connection.statement(sql).get(place) ?? null) as SearchHit['before']
-    return {
-      sessionId: row.session_id,
-      seq: id,
-      role: row.role,
-      atMs: Math.round(row.timestamp * 1000),
-      snippet: makeSnippet([row.content, row.tool_calls, row.tool_name], terms),
-      title: row.title,
-      source: row.source,
-      model: row.model,
-      sessionStartedAtMs: Math.round(row.started_at * 1000),
-      before: context(BEFORE),
-      after: context(AFTER),
-    }
+  /** As {@link #answer}, all columns: in a large store what is read is far apart on the disk. */
+  #rows<Row extends object>(
+    { isLong }: Pick<SearchPlan, 'isLong'>,
+    sql: string,
+    parameters: readonly (string | number)[],
+  ): Promise<Row[]> {
+    if (isLong) return this.#thread.rows<Row>(sql, parameters)
+    return this.#connection.read(() => this.#connection.statement(sql).all(...parameters) as Row[])
+  }
+}
+
+function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
+  const neighbour = (text: string | null) => (text === null ? null : (JSON.parse(text) as SearchHit['before']))
+  return {
+    sessionId: row.session_id,
+    seq: row.id,
+    role: row.role,
+    atMs: Math.round(row.timestamp * 1000),
+    snippet: makeSnippet([row.content, row.tool_calls, row.tool_name], terms),
+    title: row.title,
+    source: row.source,
+    model: row.model,
+    sessionStartedAtMs: Math.round(row.started_at * 1000),
+    before: neighbour(row.before),
+    after: neighbour(row.after),
   }
 }
 
@@ -289,6 +324,12 @@ interface SearchPlan {
 
 type Filter = readonly [facet: Facet, column: string, values: readonly string[] | undefined]
 
+/** Whether what is looked for may take long; where nothing else may open the file, it is done here all the same. */
+function isLarge(connection: Connection): boolean {
+  const { low, high } = connection.statement(ALL_IDS).get() as Range
+  return high - low > MAX_IDS_AT_ONCE && !connection.isAlone
+}
+
 /** `null` when a filter lets nothing through. */
 function planSearch(connection: Connection, query: SearchQuery, options: SearchOptions): SearchPlan | null {
   const { tag, person, afterMs, beforeMs } = options
@@ -305,7 +346,6 @@ function planSearch(connection: Connection, query: SearchQuery, options: SearchO
   ]
   if (wanted.some(([, , values]) => values?.length === 0)) return null
   const { size, loose } = query
-  const { low, high } = connection.statement(ALL_IDS).get() as Range
   const plan: SearchPlan = {
     expression: `(${query.expression})`,
     loose,
@@ -313,7 +353,7 @@ function planSearch(connection: Connection, query: SearchQuery, options: SearchO
     size,
     conditions: '',
     parameters: [],
-    isLong: (high - low > MAX_IDS_AT_ONCE || size > MAX_WORDS_AT_ONCE) && !connection.isAlone,
+    isLong: isLarge(connection) || (size > MAX_WORDS_AT_ONCE && !connection.isAlone),
   }
   for (const [facet, column, values] of wanted) {
     if (values === undefined) continue
