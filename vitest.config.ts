@@ -21,6 +21,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(runsSlow ? [] : ['**/*.slow.test.ts'])],
     setupFiles: ['tests/support/setup.ts'],
     environment: 'node',
+    env: { TZ: 'UTC' },
+    // Built apps run as they are.
+    server: { deps: { external: [/\/apps\/[^/]+\/dist\//] } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEditor } from '../support/acp.js'
-import { runCli } from '../support/cli.js'
+import { runCli, runCliProcess } from '../support/cli.js'
 import { startGateway } from '../support/gateway.js'
 import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
@@ -119,15 +119,16 @@ it('adds a model provider: chosen by its name, listed and checked', async () => 
   await mkdir(join(home, 'extensions'), { recursive: true, mode: 0o700 })
   await writeFile(join(home, 'extensions/moon.mjs'), MOON, { mode: 0o600 })
   await writeFile(join(home, 'config.yaml'), 'extensions: [moon.mjs]\nmodel: { provider: moon }\n')
+  // Its code reads the variable of the process it runs in.
   const options = { home, cwd, env: { MOON_URL: server.baseUrl } }
   server.enqueue({ text: 'By name.' }, { text: 'By flag.' })
-  expect(await runCli(['chat', '-q', 'Hi.'], options)).toMatchObject({ exitCode: 0, stdout: 'By name.\n' })
-  const flag = await runCli(['chat', '-q', 'Hi.', '--provider', 'moon', '-m', 'crescent'], options)
+  expect(await runCliProcess(['chat', '-q', 'Hi.'], options)).toMatchObject({ exitCode: 0, stdout: 'By name.\n' })
+  const flag = await runCliProcess(['chat', '-q', 'Hi.', '--provider', 'moon', '-m', 'crescent'], options)
   expect(flag).toMatchObject({ exitCode: 0, stdout: 'By flag.\n' })
   const chats = server.requests.filter(({ body }) => body?.messages !== undefined)
   expect(chats.map(({ body }) => body.model)).toEqual(['luna', 'crescent'])
-  expect((await runCli(['model', 'list'], options)).stdout).toMatch(/^moon +.*the extension moonlight$/m)
-  expect((await runCli(['doctor'], options)).stdout).toContain(`Model luna at moon (${server.baseUrl})`)
+  expect((await runCliProcess(['model', 'list'], options)).stdout).toMatch(/^moon +.*the extension moonlight$/m)
+  expect((await runCliProcess(['doctor'], options)).stdout).toContain(`Model luna at moon (${server.baseUrl})`)
 })
 
 it('is held to files that only the person can have written, with what it imports, then and later', async () => {

@@ -1,10 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import type { AgentEvent } from '@hermes/agent-core'
+import { runApp } from '@hermes/runtime/app'
+import { expect } from 'vitest'
 
 /** The built CLI, as users get it; HERMES_TEST_CLI names another build. */
 export const CLI = process.env['HERMES_TEST_CLI'] ?? resolve(import.meta.dirname, '../../apps/cli/dist/bin.js')
+
+const ALWAYS_A_PROCESS = process.env['HERMES_TEST_CLI_PROCESS'] !== undefined
 
 /** How to start it. */
 export interface CliOptions {
@@ -47,8 +53,60 @@ export function startCli(args: readonly string[], options: CliOptions): ChildPro
   return child
 }
 
-/** Runs the CLI to its end. */
+/** Variables that change Node itself, or the loader. */
+const OF_A_PROCESS = /^(?:NODE_|SSL_|LD_|LC_|TMPDIR$|TZ$)/
+/** Test files that have started the CLI. */
+const started = new Set<string | undefined>()
+
+/**
+ * Runs the built CLI to its end. The first run of each test file starts it as a user does; later ones call its `main` within this process,
+ * in a world of their own, as `bin.js` does: starting Node takes several times longer than what most commands do. Variables that only
+ * a process of its own can have start one, and so does every run with `HERMES_TEST_CLI_PROCESS=1`.
+ */
 export async function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  const isFirst = !started.has(expect.getState().testPath)
+  started.add(expect.getState().testPath)
+  const needsProcess = Object.entries(options.env ?? {}).some(
+    ([name, value]) => OF_A_PROCESS.test(name) && process.env[name] !== value,
+  )
+  if (isFirst || needsProcess || ALWAYS_A_PROCESS) return runCliProcess(args, options)
+  return runWithin(args, options)
+}
+
+async function runWithin(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  const { main } = (await import(resolve(dirname(CLI), 'main.js'))) as { main: Parameters<typeof runApp>[1] }
+  const stdout = collect()
+  const stderr = collect()
+  const host = {
+    argv: [process.execPath, CLI, ...args.map(String)],
+    env: cliEnv(options),
+    execPath: process.execPath,
+    exitCode: undefined as number | undefined,
+    cwd: () => realpathSync(options.cwd),
+    stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    // Nobody signals a run within this process: what tests signals starts the CLI.
+    on: () => host,
+    exit: () => undefined,
+  }
+  await runApp(host as unknown as NodeJS.Process, main)
+  return { exitCode: host.exitCode ?? 0, signal: null, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+function collect(): { readonly stream: Writable; text(): string } {
+  const pieces: Buffer[] = []
+  const stream = new Writable({
+    write: (piece: Buffer, _encoding, done) => {
+      pieces.push(piece)
+      done()
+    },
+  })
+  return { stream, text: () => Buffer.concat(pieces).toString() }
+}
+
+/** Runs the CLI to its end in a process of its own, for what only a process shows: memory, files left behind, what it loads. */
+export async function runCliProcess(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const child = startCli(args, options)
   let stdout = ''
   let stderr = ''

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { errorLine, isJsonObject } from '@hermes/contracts'
 import type { MemoryTarget } from '@hermes/memory'
 import { UsageError } from '../errors.js'
@@ -7,9 +8,12 @@ const FORM = 'It has to be what hermes memory export prints: {"memory": [texts],
 /** The stores of a home hold thousands of times less. */
 const MAX_BYTES = 10_000_000
 
-/** What `hermes memory export` printed into a file. @throws UsageError for what is something else. */
-export async function readMemoryExport(file: string): Promise<Readonly<Record<MemoryTarget, readonly string[]>>> {
-  const parsed = parse(file, await readText(file))
+/** What `hermes memory export` printed into a file, named from `cwd`. @throws UsageError for what is something else. */
+export async function readMemoryExport(
+  file: string,
+  cwd: string,
+): Promise<Readonly<Record<MemoryTarget, readonly string[]>>> {
+  const parsed = parse(file, await readText(file, resolve(cwd, file)))
   const list = (target: MemoryTarget): readonly string[] => {
     const entries = parsed[target] ?? []
     if (!Array.isArray(entries) || !entries.every((entry) => typeof entry === 'string'))
@@ -20,12 +24,12 @@ export async function readMemoryExport(file: string): Promise<Readonly<Record<Me
 }
 
 /** A device or a pipe may never end. */
-async function readText(file: string): Promise<string> {
+async function readText(file: string, path: string): Promise<string> {
   try {
-    const found = await stat(file)
+    const found = await stat(path)
     if (!found.isFile()) throw new Error('it is no file')
     if (found.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES / 1_000_000} MB`)
-    return await readFile(file, 'utf8')
+    return await readFile(path, 'utf8')
   } catch (error) {
     throw new UsageError(`Cannot read ${file}: ${errorLine(error)}. ${FORM}`)
   }

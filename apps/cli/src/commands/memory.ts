@@ -165,7 +165,7 @@ export function memoryExport(io: Io): Promise<number> {
 export function memoryImport(io: Io, file: string): Promise<number> {
   return withMemory(io, async (open) => {
     const { readMemoryExport } = await import('./memory-export.js')
-    const stores = await readMemoryExport(file)
+    const stores = await readMemoryExport(file, io.cwd)
     if (MEMORY_TARGETS.every((target) => stores[target].length === 0)) io.stdout.write('There is nothing in it.\n')
     const additions = (target: MemoryTarget) =>
       stores[target].map((content): MemoryChange => ({ action: 'add', content }))
