@@ -46,6 +46,7 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
     permissions: 'ask',
     ...(options.mcpServers.length > 0 ? { mcpServers: serverEntries(options.mcpServers) } : {}),
     onWakeUp: (turn) => opened?.showWakeUp(turn),
+    onRest: (line) => opened?.showRest(line),
     answersQuestions: canAsk ? 'now' : 'later',
   })
   const { problems } = await handle.agent().catch((error: unknown) => {

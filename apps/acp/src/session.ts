@@ -304,6 +304,11 @@ export class AcpSession {
       .catch((error: unknown) => logger.warn('A run that began by itself failed.', { error: errorLine(error) }))
   }
 
+  /** Says what the session does at rest. */
+  showRest(line: string): void {
+    void this.#sendLine(line)
+  }
+
   /** Ends the prompt, command or run under way; nothing happens when there is none. */
   cancel(reason = 'cancelled from the editor'): void {
     const abort = new DOMException(reason, 'AbortError')

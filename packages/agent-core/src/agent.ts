@@ -3,7 +3,8 @@ import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import type { CompactOutcome, CompactPlan } from '@hermes/contracts/context'
 import type { Entry, NewEntry, Sampling, SamplingChange } from '@hermes/contracts/conversation'
 import { noUsage, usageSince } from '@hermes/contracts/conversation'
-import type { Notice } from '@hermes/contracts/tool'
+import type { Rest } from '@hermes/contracts/extension'
+import type { Notice, ToolMail } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
 import { type CompactOptions, compactRequest, storeCompaction } from './context-window/context-window.js'
 import type { Activity } from './events/activity.js'
@@ -11,7 +12,8 @@ import type { AgentEvent, AgentEventBody, RunResult } from './events/event.js'
 import { EventQueue } from './events/event-queue.js'
 import { observe } from './hooks/dispatch.js'
 import { hookEvent } from './hooks/run-hook-event.js'
-import { endSession } from './hooks/session-hooks.js'
+import { askAtRest, endSession } from './hooks/session-hooks.js'
+import { askAside } from './loop/aside.js'
 import { run } from './loop/run.js'
 import type { AgentParts, RunContext } from './loop/run-context.js'
 import { type RunInput, textsIn } from './loop/run-input.js'
@@ -19,6 +21,7 @@ import { requestPermit } from './permits/request-permit.js'
 import { isPlanning, type PlanEnd, planBeginning, planEnding } from './planning/planning.js'
 import type { SessionLog } from './session/session.js'
 import { type Undone, undo } from './session/undo.js'
+import { toolMail } from './steering/mail.js'
 
 /** One run: iterate it for events, or await `result`, or both. Leaving the iteration early interrupts the run. */
 export interface Run extends AsyncIterable<AgentEvent> {
@@ -65,6 +68,23 @@ export interface Agent {
    * Ends planning. An accepted plan becomes the task list; `run({ resume: true })` has it carried out. `false` when nothing was planned.
    */
   endPlan(how: PlanEnd): Promise<boolean>
+  /** Writes a note into the log, beside a run too: no model sees it, and undo leaves it. */
+  note(kind: string, data: JsonObject): Promise<void>
+  /**
+   * What the model answers to a question about the conversation so far, by itself and without tools; nothing of it is kept but what it cost.
+   * Also beside a run. Rejects as the model does; abort ends it.
+   */
+  aside(question: string, options: { readonly signal: AbortSignal }): Promise<string>
+  /**
+   * How word for later runs of the session is left, which is there then with what it began with; `null` where no run comes later, or the store
+   * takes none.
+   */
+  mail(): Promise<ToolMail | null>
+  /**
+   * What extensions want of the session now that a run has ended with `status` and nothing else is in it; `null` for nothing. Abort of `signal`
+   * gives `null`.
+   */
+  atRest(status: RunResult['status'], options: { readonly signal: AbortSignal }): Promise<Rest | null>
   /** How the model makes its answers: as chosen in this session, else as the options say. */
   sampling(): Sampling
   /**
@@ -232,6 +252,33 @@ class CoreAgent implements Agent {
     )
   }
 
+  async note(kind: string, data: JsonObject): Promise<void> {
+    const { session } = this.#parts
+    if (session.isOpen) await session.append({ type: 'note', kind, data })
+    else if (this.#active) throw busy()
+    else await this.#whileIdle(() => session.append({ type: 'note', kind, data }))
+  }
+
+  async aside(question: string, { signal }: { readonly signal: AbortSignal }): Promise<string> {
+    const { model, session } = this.#parts
+    return askAside({ model, session, sampling: this.sampling() }, question, signal)
+  }
+
+  async mail(): Promise<ToolMail | null> {
+    const mail = toolMail(this.#parts)
+    if (mail) await this.#write(() => [])
+    return mail ?? null
+  }
+
+  async atRest(status: RunResult['status'], { signal }: { readonly signal: AbortSignal }): Promise<Rest | null> {
+    if (this.#parts.hooks.at('rest').length === 0) return null
+    const note = async (kind: string, data: JsonObject) => {
+      signal.throwIfAborted()
+      await this.note(kind, data)
+    }
+    return askAtRest(this.#parts, { status, signal, note })
+  }
+
   sampling(): Sampling {
     return { ...this.#parts.sampling, ...this.#parts.session.sampling() }
   }
@@ -313,16 +360,22 @@ class CoreAgent implements Agent {
     })
   }
 
-  /** One after the other, as each needs the session for itself; a run that began meanwhile takes the notes along. */
+  /** A run that began meanwhile takes the notes along. */
   #storeWhileIdle(): Promise<void> {
+    return this.#whileIdle(async () => {
+      if (!this.#active) await this.#queueSteering(this.#parts)
+    })
+  }
+
+  /** One after the other, as each needs the session for itself; a run that begins meanwhile waits. */
+  #whileIdle(work: () => Promise<unknown>): Promise<void> {
     const stored = this.#storing
       .catch(() => undefined)
       .then(async () => {
-        if (this.#active) return
         const { session } = this.#parts
         await session.open(() => undefined)
         try {
-          await this.#queueSteering(this.#parts)
+          await work()
         } finally {
           await session.release()
         }

@@ -13,6 +13,7 @@ export {
   type Delegation,
   type DelegationLimits,
 } from './delegation/delegation.js'
+export { startTask } from './delegation/start-task.js'
 export type { Activity } from './events/activity.js'
 export { type Denial, denialOf } from './events/denial.js'
 export { describeNotice, type NoticeText } from './events/describe-notice.js'

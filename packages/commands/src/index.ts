@@ -1,5 +1,6 @@
 export { shownCommand, usageOf } from './arguments.js'
 export { completeLine, type LineCandidate } from './complete-line.js'
+export { type GoalOptions, goals } from './goal/extension.js'
 export { columnWidths, padded, toPlainText } from './plain-text.js'
 export { callCommand, runCommand } from './run-command.js'
 export { APPROVAL_WORDS } from './session/approval-commands.js'

@@ -108,6 +108,7 @@ describe('loadConfig', () => {
           orchestrator_enabled: true,
           max_summary_chars: 24_000,
         },
+        goals: { max_turns: 20 },
         tool_loop_guardrails: {
           warnings_enabled: true,
           hard_stop_enabled: false,

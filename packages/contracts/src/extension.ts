@@ -36,6 +36,8 @@ export type {
   ModelAnswerEvent,
   ModelCallEvent,
   PermitOptions,
+  Rest,
+  RestEvent,
   RunEndEvent,
   RunEnding,
   SessionEvent,

@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import type { UserPart } from '@hermes/contracts/conversation'
+import { type UserPart, userText } from '@hermes/contracts/conversation'
 import { type ApprovalChoice, type ApprovalQuestion, rootSessionOf, type Unanswered } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { type Answer, answerIn } from '@hermes/contracts/tool'
@@ -55,8 +55,10 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
    * said next as the answer, a number being that choice. Default: nobody, so that the model decides; an answer that was given elsewhere counts all the same.
    */
   readonly answersQuestions?: 'now' | 'later'
-  /** Told of a run that begins by itself, with what came of background tasks. Must not throw. */
+  /** Told of a run that begins by itself, with what came of background tasks or for a goal. Must not throw. */
   readonly onWakeUp?: (turn: Turn) => void
+  /** Told what a session at rest does, a line before it goes on by itself or stays. Must not throw. */
+  readonly onRest?: (line: string) => void
 }
 
 /** With whom opens it: `null` for the owner of the home. */
@@ -129,6 +131,10 @@ export class LiveSession {
   #hasResults = false
   /** The last run completed: after a stop, a limit or a failure nothing begins by itself. */
   #mayWakeUp = false
+  /** Of the last run; `null` before the first one. */
+  #lastStatus: RunResult['status'] | null = null
+  /** While extensions are asked whether it goes on. */
+  #rest: { readonly stop: AbortController; readonly over: Promise<unknown> } | null = null
   /** Since the last input of a person. */
   #wakeUps = 0
   usedAtMs = 0
@@ -214,6 +220,7 @@ export class LiveSession {
       answersQuestions: _answers,
       keepsFolder,
       onWakeUp: _onWakeUp,
+      onRest: _onRest,
       chatKey: _chatKey,
       isGroup: _isGroup,
       session: _known,
@@ -249,10 +256,13 @@ export class LiveSession {
     })
   }
 
-  /** Begins a run with the results of background tasks when nothing else is in the session; a run under way wakes it at its end. */
+  /**
+   * Begins a run when nothing else is in the session: with the results of background tasks, else as extensions want it. A run under way
+   * wakes it at its end.
+   */
   #wakeUp(): void {
     this.#beginByItself().catch((error: unknown) =>
-      this.#options.logger.warn('A session did not wake up for a background task.', {
+      this.#options.logger.warn('A session did not go on by itself.', {
         sessionId: this.id,
         error: errorLine(error),
       }),
@@ -260,24 +270,53 @@ export class LiveSession {
   }
 
   async #beginByItself(): Promise<void> {
-    if (!this.#canWakeUp()) return
-    const { inbox } = await this.#options.runtime.storage()
-    const results = await inbox.waiting(this.id)
-    // Somebody may have said something meanwhile.
-    if (!this.#canWakeUp()) return
-    this.#hasResults = false
-    // A run that was under way has told them already.
-    if (results.length === 0) return
-    this.#wakeUps++
-    const turn = this.#enqueue({ resume: true })
+    const input = (await this.#results()) ?? (await this.#restAs())
+    if (input === null || !this.#isAtRest()) return
+    const turn = this.#enqueue(input)
     this.#request.onWakeUp?.(turn)
     await turn.result
   }
 
+  /** Goes on with the results of tasks, when there are some. */
+  async #results(): Promise<RunInput | null> {
+    if (!this.#canWakeUp()) return null
+    const { inbox } = await this.#options.runtime.storage()
+    const results = await inbox.waiting(this.id)
+    // Somebody may have said something meanwhile.
+    if (!this.#canWakeUp()) return null
+    this.#hasResults = false
+    // A run that was under way has told them already.
+    if (results.length === 0) return null
+    this.#wakeUps++
+    return { resume: true }
+  }
+
   #canWakeUp(): boolean {
-    const isWanted = this.#hasResults && this.#mayWakeUp && this.#wakeUps < MAX_WAKE_UPS
+    return this.#hasResults && this.#mayWakeUp && this.#wakeUps < MAX_WAKE_UPS && this.#isAtRest()
+  }
+
+  #isAtRest(): boolean {
     const isThere = this.handles > 0 || this.#options.isPooled
-    return isWanted && isThere && this.#ready !== null && !this.#isShut && !this.queue.isTaken
+    return isThere && this.#ready !== null && !this.#isShut && !this.queue.isTaken
+  }
+
+  /** Asks extensions whether it goes on by itself, and how. Whoever says something meanwhile comes first. */
+  async #restAs(): Promise<RunInput | null> {
+    const status = this.#lastStatus
+    if (status === null || !this.#isAtRest()) return null
+    this.#endRest()
+    const stop = new AbortController()
+    const over = this.#ready!.agent.atRest(status, { signal: stop.signal })
+    this.#rest = { stop, over }
+    const rest = await over
+    if (stop.signal.aborted || rest === null) return null
+    this.#request.onRest?.(rest.say)
+    return rest.next === undefined || !this.#mayWakeUp ? null : { content: userText(rest.next, 'reminder').content }
+  }
+
+  #endRest(): void {
+    this.#rest?.stop.abort(new DOMException('The session goes on.', 'AbortError'))
+    this.#rest = null
   }
 
   #listen(): void {
@@ -297,16 +336,19 @@ export class LiveSession {
   }
 
   async changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<ReadyAgent> {
+    this.#endRest()
     const ready = await (await this.agent()).changeModel(change)
     const { force: _force, ...chosen } = change
     this.#request = { ...this.#request, ...chosen }
     this.#take(ready)
+    this.#wakeUp()
     return ready
   }
 
   /** Runs at a place in the queue, and leaves it at the end. Throws as {@link Turn.result} rejects. */
   run(place: Place, input: RunInput, signal?: AbortSignal): Turn {
     this.#wakeUps = 0
+    this.#endRest()
     return this.#turn(this.#start({ place, stop: new AbortController() }, input, signal))
   }
 
@@ -317,6 +359,7 @@ export class LiveSession {
   }
 
   #enqueue(input: RunInput, signal?: AbortSignal): Turn {
+    this.#endRest()
     const current: CurrentInput = { place: null, stop: new AbortController() }
     if (!this.queue.isTaken) this.#current = current
     const begun = this.queue.enter(signal).then((place) => {
@@ -378,6 +421,7 @@ export class LiveSession {
       const result = this.#publishAll(bus, run).then(() => run.result)
       void result.then(async ({ status, error }) => {
         this.#mayWakeUp = status === 'completed'
+        this.#lastStatus = status
         this.#ran(ready, status)
         // Its view of the session is no longer right; the next input gets another agent.
         if (error?.code.startsWith('store.') && this.#options.isPooled)
@@ -482,11 +526,14 @@ export class LiveSession {
     // Whoever came first closes it.
     if (!ready || this.#ready !== ready) return this.#closing
     this.#ready = null
+    const resting = this.#rest?.over
+    this.#endRest()
     this.#stopListening()
     this.#stopWatching()
     this.#questions.withdrawAll()
     for (const id of this.#approvals) this.#withdraw(id)
-    const closed = ready.close(reason)
+    // What is being noted for its goal is noted first.
+    const closed = resting ? resting.catch(() => undefined).then(() => ready.close(reason)) : ready.close(reason)
     this.#closing = closed.catch(() => undefined)
     if (this.#hasRun) void this.#closing.then(() => this.#options.left(this.id))
     this.#hasRun = false

@@ -392,6 +392,8 @@ class HomeRuntime implements Runtime {
       runtime: () => this,
       opened: this.#options,
       seesImages: ({ session }) => this.#seesImages(session.id),
+      askJudge: (request, { sessionId, signal }) =>
+        this.#auxiliaryTasks.judgeGoal(request, { sessionId, signal, main: this.#choiceOf(sessionId) }),
       describeImage: (image, { about, event: { session, signal } }) =>
         this.#describeImage(image, { about, sessionId: session.id, signal }),
       windowTokens: ({ session }) => this.models.window(this.#choiceOf(session.id)),

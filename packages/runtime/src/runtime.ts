@@ -133,6 +133,11 @@ export interface ReadyAgent {
   auxiliaryTask(task: string): Promise<ModelClient>
   /** What of the request is left out, such as a server that cannot be started as it says; a line each. */
   readonly problems: readonly string[]
+  /**
+   * Hands a task of the person's own to a fresh agent in the background; resolves with its id.
+   * @throws HermesError `agent.no_background` where no results come later, or nothing may be delegated.
+   */
+  startTask(goal: string): Promise<string>
   /** The tasks it has delegated, to watch, pause, end and tell something. */
   readonly children: Children
   /** Whether background processes or tasks of the agent still run. */

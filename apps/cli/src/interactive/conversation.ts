@@ -48,7 +48,7 @@ import { ProcessWatch } from './watch-processes.js'
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 /** Options of {@link Conversation}. */
-interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp'> {
+interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp' | 'onRest'> {
   readonly busyMode: BusyMode
   /** Whether what the model thinks is shown at first. */
   readonly showsThoughts: boolean
@@ -220,8 +220,9 @@ export class Conversation implements ConsoleHandlers {
       this.#wokenTurn = turn
       this.#wake()
     }
+    const onRest = (line: string) => this.#announce(line)
     const opened = await openSession(
-      { runtime, host, request, asker, permissions: this.#permissions, onWakeUp },
+      { runtime, host, request, asker, permissions: this.#permissions, onWakeUp, onRest },
       session,
     )
     const former = this.#session

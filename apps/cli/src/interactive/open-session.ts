@@ -13,6 +13,7 @@ export interface OpenSessionOptions {
   readonly asker: Asker
   readonly permissions: OpenRequest['permissions']
   readonly onWakeUp: NonNullable<OpenRequest['onWakeUp']>
+  readonly onRest: NonNullable<OpenRequest['onRest']>
 }
 
 /** The session a person is in. */
@@ -32,9 +33,10 @@ export interface OpenSession extends Omit<SessionAgent, 'auxiliaryTask' | 'hasPr
 
 /** Opens a session for the person at the terminal, a stored one or a new one. */
 export async function openSession(options: OpenSessionOptions, session: SessionInfo | null): Promise<OpenSession> {
-  const { runtime, host, request, asker, permissions, onWakeUp } = options
+  const { runtime, host, request, asker, permissions, onWakeUp, onRest } = options
   const known = session ? { session } : {}
-  const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: 'now', onWakeUp })
+  const heard = { onWakeUp, onRest }
+  const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: 'now', ...heard })
   const agent = await handle.agent().catch((error: unknown) => {
     handle.close()
     throw error

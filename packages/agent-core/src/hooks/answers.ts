@@ -35,6 +35,8 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
       )
     case 'answer':
       return isText(answer)
+    case 'rest':
+      return isObject(answer) && isText(answer['say']) && isOptional(answer['next'], isText)
     case 'compaction':
       return Array.isArray(answer) && answer.every(isText)
     default:

@@ -1,5 +1,6 @@
+import type { Rest, RestEvent } from '@hermes/contracts/extension'
 import type { AgentParts, RunContext } from '../loop/run-context.js'
-import { observe } from './dispatch.js'
+import { observe, transformations } from './dispatch.js'
 
 /** Whether an agent works on the session; an agent that takes another one's place goes on with it. */
 const lifeOf = ({ session }: Pick<AgentParts, 'session'>) =>
@@ -21,6 +22,16 @@ export async function endSession(parts: AgentParts): Promise<void> {
   if (!life.hasBegun) return
   life.hasBegun = false
   await observe(parts.hooks.at('session-end'), 'session-end', eventOf(parts, new AbortController().signal))
+}
+
+/** What the first extension that has an answer wants of a session at rest. */
+export async function askAtRest(
+  parts: AgentParts,
+  { signal, ...own }: Pick<RestEvent, 'status' | 'note' | 'signal'>,
+): Promise<Rest | null> {
+  const event = { ...eventOf(parts, signal), ...own }
+  for await (const { result } of transformations(parts.hooks.at('rest'), 'rest', () => event)) return result
+  return null
 }
 
 function eventOf({ session, subject, environment, clock, logger }: AgentParts, signal: AbortSignal) {

@@ -108,6 +108,11 @@ export class SessionLog {
     this.#renewal.unref()
   }
 
+  /** What counts as far as this process knows it, else as it is stored; nobody has to have the session open. */
+  async look(): Promise<readonly Entry[]> {
+    return this.#entries.length > 0 ? this.#entries : liveEntries(await this.#options.store.log.entries(this.id))
+  }
+
   /** Shares what tools keep in memory with another log of the same session. */
   shareScratch(other: SessionLog): void {
     this.#scratch = other.#scratch

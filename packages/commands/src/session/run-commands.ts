@@ -43,8 +43,29 @@ export function commandsOfRuns(services: SessionServices): readonly Command[] {
       run: ({ text: message }) => ({ type: 'change', change: { type: 'queue', text: message as string } }),
     },
     {
+      name: 'background',
+      aliases: ['bg'],
+      summary: 'have it done in a session of its own; the result comes by itself',
+      duringRun: 'allowed',
+      parameters: parameters({ text: text('what to do') }, ['text']),
+      run: async ({ text: task }, context) => {
+        const id = await sessionOf(context).tasks.start(task as string)
+        return say(`Task ${id} is under way. /agents shows it, /agents kill ${id} ends it.`)
+      },
+    },
+    {
+      name: 'btw',
+      summary: 'ask about the conversation without adding to it',
+      duringRun: 'allowed',
+      parameters: parameters({ text: text('a question') }, ['text']),
+      run: async ({ text: question }, context) => {
+        const answer = await sessionOf(context).aside(question as string, { signal: context.signal })
+        return say(answer === '' ? 'The model said nothing.' : answer)
+      },
+    },
+    {
       name: 'agents',
-      aliases: ['children'],
+      aliases: ['children', 'tasks'],
       usage: '[kill N | pause [N] | resume [N] | steer N TEXT]',
       summary: 'the delegated tasks',
       duringRun: 'allowed',

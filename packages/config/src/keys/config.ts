@@ -110,6 +110,9 @@ export const CONFIG = section({
     orchestrator_enabled: flag(true).describe('Whether children may delegate at all.'),
     max_summary_chars: whole(1)(24_000).describe('Longer answers are cut; in characters.'),
   }).describe('Tasks that an agent hands to fresh agents.'),
+  goals: section({
+    max_turns: whole(1, 1_000)(20).describe('Turns that begin by themselves before `/goal resume` is needed.'),
+  }).describe('What a session works towards by itself: `/goal`. `budget` holds for it too.'),
   tool_loop_guardrails: section({
     warnings_enabled: flag(true).describe('Whether the model is told.'),
     hard_stop_enabled: flag(false).describe(

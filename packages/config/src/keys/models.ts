@@ -155,6 +155,7 @@ export const MODELS = {
     session_summary: auxiliaryTask,
     approval: auxiliaryTask,
     mcp: auxiliaryTask,
+    goal_judge: auxiliaryTask,
   }).describe('Auxiliary tasks by name: `title_generation`, `session_summary`, `compression`, `vision` …'),
   bedrock: section({
     region: text().describe('Default: that of `AWS_REGION`, else `us-east-1`.'),

@@ -175,6 +175,13 @@ export interface CommandSession {
   ): Promise<{ readonly messages: number; readonly text: string } | null>
   /** Plans from now on; `false` when it did so already. */
   plan(): Promise<boolean>
+  /** Writes a note into the log: no model sees it, and undo leaves it. Rejects as the store does. */
+  note(kind: string, data: JsonObject): Promise<void>
+  /**
+   * What its model answers to a question about the conversation so far, by itself and without tools; nothing of it is kept but what it cost.
+   * Rejects as the model does; abort ends it.
+   */
+  aside(question: string, options: { readonly signal: AbortSignal }): Promise<string>
   /** Ends planning; `false` when nothing was planned. */
   endPlan(how: 'accept' | 'leave'): Promise<boolean>
   /** Tells the run under way; what it does not take any more goes out with the next message. */
@@ -194,6 +201,11 @@ export interface CompactChoice {
 
 /** The tasks that a session has delegated. */
 export interface CommandTasks {
+  /**
+   * Hands a task to a fresh agent in the background and resolves with its id; the result comes into the session by itself, once. Rejects where
+   * nothing can be delegated.
+   */
+  start(goal: string): Promise<string>
   list(): readonly CommandTask[]
   /** Ends a task and all below it; `false` when it is not at work. */
   kill(id: string): boolean

@@ -25,7 +25,7 @@ export type HookName = keyof HookHandlers
  * - **Observers** (`session-start`, `run-start`, `after-model-call`, `before-action`, `approval-request`, `approval-resolve`, `child-started`,
  *   `child-ended`, `run-end`, `session-end`) give nothing back. The run waits for them, but for `approval-request` and `run-end`.
  *   One that throws or takes too long is logged and skipped.
- * - **Transformers** (`input`, `compaction`, `tool-result`, `answer`) add or replace. One that throws or takes too long is logged and skipped.
+ * - **Transformers** (`input`, `compaction`, `tool-result`, `answer`, `rest`) add or replace. One that throws or takes too long is logged and skipped.
  * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
  *   permission: arguments, policy and rules decide all the same.
  *
@@ -69,6 +69,11 @@ export interface HookHandlers {
   compaction(event: CompactionEvent): readonly string[] | undefined | Promise<readonly string[] | undefined>
   /** A run has ended, and its session is free again. */
   'run-end'(event: RunEndEvent): void | Promise<void>
+  /**
+   * A run has ended and nothing else is in the session, for an agent that a person talks to. A handler may have the session go on in a run of
+   * its own, and may take its time: what a person sends meanwhile comes first, and aborts `signal`. The first answer counts.
+   */
+  rest(event: RestEvent): Rest | undefined | Promise<Rest | undefined>
   /** The agent of a session is closed; the session stays. */
   'session-end'(event: SessionEvent): void | Promise<void>
 }
@@ -118,6 +123,22 @@ export interface ChildEndEvent extends ChildEvent {
   readonly answer: string
   /** Everything the task and those below it used. */
   readonly usage: Usage
+}
+
+/** At {@link HookHandlers.rest}. */
+export interface RestEvent extends SessionEvent {
+  /** Of the run that has ended. After any but `completed` the session does not go on by itself. */
+  readonly status: RunEndEvent['status']
+  /** Writes a note into the log: no model sees it, and undo leaves it. Rejects as the store does. */
+  note(kind: string, data: JsonObject): Promise<void>
+}
+
+/** What a session does at rest. */
+export interface Rest {
+  /** One line for the person. */
+  readonly say: string
+  /** The next message, hidden from display. Default: it stays at rest. */
+  readonly next?: string
 }
 
 /** What every handler gets. */

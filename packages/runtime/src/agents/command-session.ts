@@ -1,9 +1,12 @@
 import { HermesError, systemClock } from '@hermes/contracts'
-import type { CommandSession } from '@hermes/contracts/extension'
+import type { CommandSession, CommandTasks } from '@hermes/contracts/extension'
 import type { ReadyAgent, Runtime } from '../runtime.js'
 
 /** An agent as far as commands use it. */
-type CommandAgent<Next> = Pick<ReadyAgent, 'model' | 'provider' | 'cwd' | 'children' | 'limits' | 'models'> & {
+type CommandAgent<Next> = Pick<
+  ReadyAgent,
+  'model' | 'provider' | 'cwd' | 'children' | 'limits' | 'models' | 'startTask'
+> & {
   readonly agent: Omit<ReadyAgent['agent'], 'close' | 'interrupt' | 'run' | 'steer' | 'takeOver'>
   changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<Next>
 }
@@ -18,6 +21,18 @@ interface CommandSessionOptions<Next> {
   readonly isBusy: () => boolean
   /** What the entry point does in its own way. */
   readonly own: Pick<CommandSession, 'stop' | 'steer'> & Partial<Pick<CommandSession, 'title' | 'rename'>>
+}
+
+/** The tasks of whatever agent goes on with the session. */
+function tasksOf(ready: () => Pick<ReadyAgent, 'children' | 'startTask'>): CommandTasks {
+  return {
+    start: (goal) => ready().startTask(goal),
+    list: () => ready().children.list(),
+    kill: (id) => ready().children.kill(id),
+    pause: (id) => ready().children.pause(id),
+    unpause: (id) => ready().children.unpause(id),
+    steer: (id, text) => ready().children.steer(id, text),
+  }
 }
 
 /** The session of an agent, as commands see it. */
@@ -69,7 +84,9 @@ export function createCommandSession<Next>({
     undo: (options) => agent().undo(options),
     plan: () => agent().plan(),
     endPlan: (how) => agent().endPlan(how),
-    tasks: ready().children,
+    note: (kind, data) => agent().note(kind, data),
+    aside: (question, options) => agent().aside(question, options),
+    tasks: tasksOf(ready),
     limits: async () => {
       const { describeLimits } = await import('@hermes/models/spending')
       return ready()

@@ -7,9 +7,11 @@ import {
   childInstructions,
   createAgent,
   createSessionId,
+  type Delegation,
   type ExtensionRegistry,
   hooksWithout,
   type SystemPrompt,
+  startTask,
 } from '@hermes/agent-core'
 import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { type HermesConfig, homeLayout } from '@hermes/config'
@@ -96,6 +98,8 @@ interface AgentRecord {
   /** Whom the session serves; `null` for the owner of the home. */
   readonly person: string | null
   readonly tree: ChildTree
+  /** `null` for one that may not delegate. */
+  readonly delegation: (Delegation & { readonly tree: ChildTree }) | null
   readonly environment: Environment
   readonly registry: ToolRegistry
   readonly toolsets: ToolsetSelection
@@ -274,7 +278,7 @@ export class HomeAgents {
   async #equip(
     { request, lineage, cwd, tree, sessionId, person }: AgentContext,
     made: () => AgentRecord | null,
-  ): Promise<Pick<AgentRecord, 'environment' | 'registry' | 'toolsets' | 'problems' | 'close'>> {
+  ): Promise<Pick<AgentRecord, 'delegation' | 'environment' | 'registry' | 'toolsets' | 'problems' | 'close'>> {
     const createChild = (task: ChildTask, at: ChildContext) => this.#makeChild(made()!, task, at)
     const { config, tools } = this.#options
     const checkpoints = this.#options.checkpoints.forAgent(cwd, sessionId)
@@ -295,7 +299,7 @@ export class HomeAgents {
       await made()?.agent.close()
       await Promise.all([environment.close(), checkpoints.close(), code.close(), own?.close()])
     }
-    return { environment, registry, toolsets, problems: own?.problems ?? [], close }
+    return { delegation, environment, registry, toolsets, problems: own?.problems ?? [], close }
   }
 
   async #resolveModel(
@@ -406,6 +410,7 @@ export class HomeAgents {
       limits: () => model.limits(),
       auxiliaryTask: (task) => auxiliaryTasks.client(task, choice),
       problems,
+      startTask: (goal) => startTask(agent, goal, { delegation: record.delegation, clock: this.#options.clock }),
       children: tree,
       hasProcesses: () =>
         tree.unfinished(lineage.agentPath).length > 0 ||
@@ -454,6 +459,7 @@ export class HomeAgents {
     { agentPath, cwd }: ChildContext,
   ): Promise<ReadyAgent & Child> {
     const { registry, toolsets, environment, tree, sessionId } = parent
+    const shown = latestPrompt(parent.agent.entries())?.tools ?? (await registry.definitions(toolsets))
     const lineage = childLineage(parent.lineage, {
       task,
       agentPath,
@@ -462,7 +468,7 @@ export class HomeAgents {
       // A session keeps the tools it began with, whatever toolsets it is gone on with.
       parentTools: [
         ...registry.callable(
-          (latestPrompt(parent.agent.entries())?.tools ?? []).map(({ name }) => name),
+          shown.map(({ name }) => name),
           toolsets,
         ),
       ],

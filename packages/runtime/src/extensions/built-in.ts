@@ -9,7 +9,7 @@ import {
 } from '@hermes/agent-core'
 import type { HomeBrowser } from '@hermes/browser'
 import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
-import { sessionCommands } from '@hermes/commands'
+import { type GoalOptions, goals, sessionCommands } from '@hermes/commands'
 import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Extension, HookEvent } from '@hermes/contracts/extension'
@@ -65,6 +65,7 @@ interface HomeParts {
   readonly opened: DoctorHome & { readonly userHome: string; readonly cwd: string }
   readonly seesImages: NonNullable<ReferenceOptions['seesImages']>
   readonly describeImage: NonNullable<ReferenceOptions['describeImage']>
+  readonly askJudge: GoalOptions['askJudge']
   /** Tokens of the window of who answers. */
   readonly windowTokens: (event: HookEvent) => Promise<number>
   /** What a session has delegated and has not ended, a few words each. */
@@ -123,6 +124,7 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
       newSessionId: () => createSessionId(clock.now()),
       clock,
     }),
+    goals({ mostTurns: config.goals.max_turns, askJudge: parts.askJudge }),
     usageCommand({ storage, settings: config, clock }),
     checkpointCommands({ open: checkpoints.open, storage, policy }),
     doctorCommand(parts.runtime, parts.opened),

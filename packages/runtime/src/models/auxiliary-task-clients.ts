@@ -1,9 +1,9 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
-import { type Entry, type ImagePart, taintsIn } from '@hermes/contracts/conversation'
+import { type Entry, type ImagePart, messageText, taintsIn, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
-import { createModelClient, type ModelEndpoint } from '@hermes/models'
+import { askModel, createModelClient, type ModelEndpoint } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { SessionJob } from '../runtime.js'
@@ -32,6 +32,8 @@ const SESSION_JOBS = ['session-title', 'session-summary', 'memory-review'] as co
 const DEFAULT_TIMEOUT_SECONDS = 30
 const REVIEW_SECONDS = 60
 const VISION_SECONDS = 120
+/** Some models think before they answer. */
+const JUDGE_MAX_TOKENS = 2_000
 
 /** Work beside the conversation: who does it, and what of it is still going on. */
 export class AuxiliaryTasks {
@@ -159,6 +161,21 @@ export class AuxiliaryTasks {
     return this.#within(timeout, (limit) =>
       describeImage(image, { client, sessionId, about, maxTokens, signal: AbortSignal.any([signal, limit]) }),
     )
+  }
+
+  /** The verdict on a goal. Rejects as the model does; an abort ends it. */
+  async judgeGoal(
+    { system, text }: { readonly system: string; readonly text: string },
+    { sessionId, main, signal }: { sessionId: string; main: ModelChoice; signal: AbortSignal },
+  ): Promise<string> {
+    const { max_tokens: maxOutputTokens = JUDGE_MAX_TOKENS, timeout } =
+      this.#options.config.auxiliary['goal_judge'] ?? {}
+    const messages = [{ role: 'system', content: [{ type: 'text', text: system }] }, userText(text)] as const
+    return this.#within(timeout, async (limit) => {
+      const scope = { purpose: 'judge', sessionId, signal: AbortSignal.any([signal, limit]) }
+      const client = await this.client('goal_judge', main)
+      return messageText((await askModel(client, { messages, tools: [], maxOutputTokens }, scope)).message)
+    })
   }
 
   /** What takes longer fails, which is no abort. */

@@ -1,0 +1,228 @@
+// Goals, tasks of the person's own and questions beside the work, as all entry points have them.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCommand } from '@hermes/commands'
+import type { CommandCaller, CommandOutput } from '@hermes/contracts/extension'
+import { openRuntime, type Runtime } from '@hermes/runtime'
+import { type CapturedRequest, createFakeClock, startModelServer, temporaryHome } from '@hermes/testkit'
+import { expect, it, onTestFinished } from 'vitest'
+import { openCommandContext } from './command-context.js'
+import { createSessionHost, type OpenRequest, type SessionHandle } from './index.js'
+
+const CONFIG = `auxiliary: {session_summary: {enabled: false}, title_generation: {enabled: false}}
+terminal: {isolation: "off"}
+memory: {flush_min_turns: 0}
+goals: {max_turns: 3}
+`
+const CALLER: CommandCaller = { platform: 'cli', user: 'ada', isOwner: true, changes: ['send'] }
+
+type Verdict = (turn: number) => string | Promise<string>
+
+/** A home whose model answers with the number of its turn; `judge` gives the verdict on each. */
+async function stage(judge: Verdict) {
+  const [server, temporary] = [await startModelServer(), await temporaryHome()]
+  const home = join(temporary.path, '.hermes')
+  await mkdir(home)
+  await writeFile(join(home, 'config.yaml'), CONFIG)
+  const turns: CapturedRequest[] = []
+  const judged: string[] = []
+  server.setHandler(async (request) => {
+    const text = JSON.stringify(request.body.messages)
+    if (text.includes('You were started by another agent')) return { text: 'Three apples.' }
+    if (!text.includes('You judge whether')) return { text: `Turn ${turns.push(request)}.` }
+    judged.push(text)
+    return { text: await judge(judged.length) }
+  })
+  const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'))
+  const enter = async () => {
+    const world = { env: { PATH: '/usr/bin:/bin' }, cwd: temporary.path, user: 'ada', tempDir: temporary.path, clock }
+    const runtime = await openRuntime({ home, userHome: temporary.path, ...world })
+    const host = createSessionHost({ runtime, clock })
+    onTestFinished(async () => {
+      await host.close()
+      await runtime.close()
+    })
+    return { runtime, host }
+  }
+  onTestFinished(async () => {
+    await server.close()
+    await temporary.remove()
+  })
+  return { server, clock, turns, judged, enter }
+}
+
+type Entered = Awaited<ReturnType<Awaited<ReturnType<typeof stage>>['enter']>>
+
+/** A session with what it says at rest, `rest` being the next such line. */
+function open({ host }: Entered, baseUrl: string, request: Partial<OpenRequest> = {}) {
+  const lines: string[] = []
+  let heard: (line: string) => void = () => undefined
+  const handle = host.open({
+    ...{ platform: 'cli', permissions: 'deny', baseUrl, model: 'm' },
+    onRest: (line) => {
+      lines.push(line)
+      heard(line)
+    },
+    ...request,
+  })
+  const until = (part: string) =>
+    new Promise<void>((resolve) => {
+      heard = (line) => line.includes(part) && resolve()
+      if (lines.some((line) => line.includes(part))) resolve()
+    })
+  return { handle, lines, until }
+}
+
+/** Types a command and does what it asks for. */
+async function type(runtime: Runtime, handle: SessionHandle, line: string): Promise<string> {
+  const options = { caller: CALLER, cwd: '/', isBusy: () => false, notice: () => undefined }
+  const context = await openCommandContext({ ...options, runtime, handle, signal: new AbortController().signal })
+  const [, name, args = ''] = /^\/(\w+)\s*(.*)$/.exec(line)!
+  const outputs: readonly CommandOutput[] = await runCommand(
+    context.commands.find((command) => command.name === name)!,
+    args,
+    context,
+  )
+  const shown: string[] = []
+  for (const output of outputs) {
+    if (output.type === 'text') shown.push(output.text)
+    if (output.type === 'change' && output.change.type === 'send') await handle.send(output.change.text).result
+  }
+  return shown.join('\n')
+}
+
+const messagesOf = ({ body }: CapturedRequest) => body.messages.map((message) => JSON.stringify(message))
+const CONTINUE = '{"verdict": "continue", "reason": "The tests are not run."}'
+
+it('works on in ordinary messages until the judge says that the goal is reached', async () => {
+  const added = Promise.withResolvers<void>()
+  const { server, turns, judged, enter } = await stage(async (turn) => {
+    await added.promise
+    // The first one judges a goal that took less.
+    return turn < 2 || turn > 3 ? '```json\n{"verdict": "done", "reason": "All tests pass."}\n```' : CONTINUE
+  })
+  const home = await enter()
+  const { handle, lines, until } = open(home, server.baseUrl)
+  await type(home.runtime, handle, '/goal Make it green')
+  await type(home.runtime, handle, '/subgoal No test is skipped')
+  added.resolve()
+  await until('Goal reached')
+  expect(lines).toEqual([
+    'Goal, turn 1 of 3: The tests are not run.',
+    'Goal, turn 2 of 3: The tests are not run.',
+    'Goal reached: All tests pass.',
+  ])
+  expect(turns).toHaveLength(3)
+  for (const [index, turn] of turns.slice(1).entries()) {
+    const before = messagesOf(turns[index]!)
+    expect(messagesOf(turn).slice(0, before.length)).toEqual(before)
+    expect(turn.body.tools).toEqual(turns[0]!.body.tools)
+  }
+  expect(turns.at(-1)!.body.messages.at(-1)).toMatchObject({
+    role: 'user',
+    content: expect.stringContaining('It also takes:\n1. No test is skipped'),
+  })
+  expect(judged.at(-1)).toContain('Turn 3.')
+  expect(await type(home.runtime, handle, '/goal')).toContain('reached, 2 of 3 turns: All tests pass.')
+  expect(server.violations).toEqual([])
+})
+
+it('stops at its number of turns, survives the process and goes on when it is taken up again', async () => {
+  const { server, turns, enter } = await stage(() => CONTINUE)
+  const first = await enter()
+  const before = open(first, server.baseUrl)
+  await type(first.runtime, before.handle, '/goal Count to ten')
+  await before.until('waits')
+  expect(before.lines.at(-1)).toBe('The goal waits: 3 turns were not enough. /goal resume goes on with it.')
+  expect(turns).toHaveLength(4)
+  await first.host.close()
+  const second = await enter()
+  const after = open(second, server.baseUrl, { sessionId: before.handle.id })
+  await after.handle.send('How far are you?').result
+  expect(await type(second.runtime, after.handle, '/goal show')).toContain('waiting, 3 of 3 turns')
+  await type(second.runtime, after.handle, '/goal resume')
+  await after.until('Goal, turn 1 of 3')
+  await type(second.runtime, after.handle, '/goal clear')
+})
+
+it('gives way to what is typed while it is judged, and judges what came of that', async () => {
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const { server, turns, judged, enter } = await stage(async (turn) => {
+    if (turn > 1) return '{"verdict": "done", "reason": "It is."}'
+    begun.resolve()
+    await held.promise
+    return CONTINUE
+  })
+  const home = await enter()
+  const { handle, lines, until } = open(home, server.baseUrl)
+  await type(home.runtime, handle, '/goal Paint it')
+  await begun.promise
+  await handle.send('Blue, please.').result
+  held.resolve()
+  await until('Goal reached')
+  expect(lines).toEqual(['Goal reached: It is.'])
+  expect(turns.map(({ body }) => body.messages.at(-1)!.content)).toEqual(['Paint it', 'Blue, please.'])
+  expect(judged).toHaveLength(2)
+})
+
+it('waits after a stop, for a time, and when its judge fails twice', async () => {
+  const { server, clock, turns, enter } = await stage((turn) =>
+    turn === 1 ? '{"verdict": "wait", "reason": "The build runs.", "minutes": 5}' : 'I think so.',
+  )
+  const home = await enter()
+  const { handle, lines, until } = open(home, server.baseUrl)
+  await type(home.runtime, handle, '/goal Ship it')
+  while (!clock.pending().includes(5 * 60_000)) await new Promise((resolve) => setImmediate(resolve))
+  await clock.advance(5 * 60_000)
+  await until('waits')
+  expect(lines).toEqual([
+    'Goal, turn 1 of 3: 5 minutes later: The build runs.',
+    'Goal, turn 2 of 3',
+    'The goal waits: its judge could not be asked. /goal resume goes on with it.',
+  ])
+  server.setHandler(null)
+  server.enqueue({ text: 'a lot of words', chunkSize: 1, fault: 'stall' })
+  const { length } = server.requests
+  const resumed = type(home.runtime, handle, '/goal resume')
+  await server.waitForRequests(length + 1)
+  handle.interrupt()
+  await resumed
+  await until('the run was stopped')
+  expect(turns).toHaveLength(3)
+})
+
+it('answers a question beside the work from a copy with the cached prefix, and keeps nothing', async () => {
+  const { server, turns, enter } = await stage(() => CONTINUE)
+  const home = await enter()
+  const { handle } = open(home, server.baseUrl)
+  await handle.send('Begin.').result
+  const { log } = await home.runtime.storage()
+  const before = await log.entries(handle.id)
+  expect(await type(home.runtime, handle, '/btw What did I say?')).toBe('Turn 2.')
+  expect(await log.entries(handle.id)).toEqual(before)
+  const [first, aside] = turns.map(messagesOf)
+  expect(aside!.slice(0, first!.length)).toEqual(first)
+  expect(turns[1]!.body.tools).toEqual(turns[0]!.body.tools)
+  expect(turns[1]!.body).toMatchObject({ tool_choice: 'none' })
+  await handle.send('Go on.').result
+  expect(JSON.stringify(turns.at(-1)!.body.messages)).not.toContain('What did I say?')
+})
+
+it('does a task in a session of its own, also before anything was said, and brings the result once', async () => {
+  const { server, turns, enter } = await stage(() => CONTINUE)
+  const home = await enter()
+  const woken = Promise.withResolvers<void>()
+  const { handle } = open(home, server.baseUrl, { onWakeUp: (turn) => void turn.result.then(() => woken.resolve()) })
+  const reader = await handle.subscribe()
+  expect(await type(home.runtime, handle, '/background Count the apples')).toContain('Task 1 is under way.')
+  for await (const { event } of reader) if (event.type === 'background-end') break
+  await handle.send('And?').result
+  expect(JSON.stringify(turns.at(-1)!.body.messages)).toContain('Three apples.')
+  const child = server.requests.find(({ body }) => JSON.stringify(body.messages).includes('You were started by'))!
+  expect(child.body.tools!.length).toBeGreaterThan(3)
+  expect(JSON.stringify(child.body.messages)).not.toContain('And?')
+  await type(home.runtime, handle, '/background Count them again')
+  await woken.promise
+  expect(JSON.stringify(turns.at(-1)!.body.messages.at(-1))).toContain('Three apples.')
+})
