@@ -110,6 +110,7 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
     return (await runtime.checkpoints.open()).checkpoints.list(cwd).length > 0
   },
   'session-commands': async (world) => hasCommand(world, 'title'),
+  goals: async (world) => hasCommand(world, 'goal'),
   'usage-command': async (world) => hasCommand(world, 'usage'),
   'checkpoint-commands': async (world) => hasCommand(world, 'rollback'),
   'doctor-command': async (world) => hasCommand(world, 'doctor'),
