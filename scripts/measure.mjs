@@ -5,7 +5,11 @@
 // exports     declarations with `export` in those sources; what a file only hands on does not count again.
 // options     own members of each exported interface or object type whose name ends in Options.
 // short       files of fewer than 16 lines, blank lines and comments included.
-// forwarding  named functions and methods whose body is one call that passes on nothing but their own parameters or `this`.
+// forwarding  named functions and methods whose body is one call that passes on nothing but their own parameters or `this`. Its form shows what
+//             one is there for: a method of a class that implements or extends something (port), a way to what a class keeps private (private), a
+//             method that goes elsewhere with its object (bound), other parameters or another result than the function that is called has
+//             (fitted), a getter (live), a question that a constant such as a pattern answers (question), a type that is narrowed (guard).
+//             What remains has no reason.
 // hops        functions of the workspace between the entry of the program and its first request in `hermes chat -q`.
 // Exit codes: 0 measured; 1 nothing was read, or the hops could not be counted; 2 wrong option.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -57,6 +61,7 @@ const rows = [
   [`files of fewer than ${SHORT} lines`, figures.shortFiles.length],
   ['exports', figures.exports],
   ['functions that only call another', figures.forwarding.length],
+  ['of these without a reason', figures.forwarding.filter(({ reason }) => reason === null).length],
   ...figures.options.slice(0, 8).map(({ name, count }) => [`fields of ${name}`, count]),
   ...(hops === null ? [] : [['hops from `chat -q` to the request', hops.length]]),
 ]
@@ -91,8 +96,15 @@ function readProgram(path, text, program) {
   const options = []
   const forwarding = []
   const lineAt = (offset) => text.slice(0, offset).split('\n').length
-  const addForwarding = (name, node) => {
-    if (onlyCalls(node)) forwarding.push(`${path}:${lineAt(node.start)} ${name}`)
+  const names = namesIn(program)
+  const addForwarding = (name, node, place) => {
+    const call = onlyCall(node)
+    if (call)
+      forwarding.push({
+        at: `${path}:${lineAt(node.start)}`,
+        name,
+        reason: reasonOf({ name, node, ...call, names, ...place }),
+      })
   }
   const addOptions = (name, members) => {
     if (/Options$/.test(name)) options.push({ name, path, count: members.length })
@@ -111,47 +123,101 @@ function readProgram(path, text, program) {
     FunctionDeclaration(node) {
       addForwarding(node.id?.name ?? 'default', node)
     },
-    MethodDefinition(node) {
-      if (node.kind === 'method') addForwarding(node.key.name ?? 'method', node.value)
+    ClassDeclaration({ body, superClass, implements: ports }) {
+      for (const { type, kind, key, value } of body.body)
+        if (type === 'MethodDefinition' && kind === 'method')
+          addForwarding(key.name ?? 'method', value, { isPort: superClass !== null || ports.length > 0 })
     },
     VariableDeclarator({ id, init }) {
-      if (init?.type === 'ArrowFunctionExpression') addForwarding(id.name, init)
+      if (init?.type === 'ArrowFunctionExpression') addForwarding(id.name, init, { isVariable: true })
     },
-    Property({ key, value }) {
+    Property({ kind, key, value }) {
       if (value.type === 'ArrowFunctionExpression' || value.type === 'FunctionExpression')
-        addForwarding(key.name ?? 'property', value)
+        addForwarding(key.name ?? 'property', value, { isMember: true, isGetter: kind === 'get' })
     },
   }).visit(program)
   return { exports, options, forwarding }
 }
 
-/** Whether all a function does is to call another with its own parameters. */
-function onlyCalls({ params, body }) {
-  if (!body) return false
+/** What a function calls, when all it does is to call it with its own parameters, and whether these are all of them; `null` otherwise. */
+function onlyCall({ params, body }) {
+  if (!body) return null
   let result = body
+  let isVoid = false
   if (body.type === 'BlockStatement') {
-    if (body.body.length !== 1) return false
+    if (body.body.length !== 1) return null
     result = body.body[0].argument ?? body.body[0].expression
   }
   while (
     result &&
     /^(AwaitExpression|ChainExpression|TSNonNullExpression|TSAsExpression|UnaryExpression)$/.test(result.type)
   ) {
-    if (result.type === 'UnaryExpression' && result.operator !== 'void') return false
+    if (result.type === 'UnaryExpression' && result.operator !== 'void') return null
+    isVoid ||= result.type === 'UnaryExpression'
     result = result.argument ?? result.expression
   }
-  if (result?.type !== 'CallExpression') return false
+  if (result?.type !== 'CallExpression') return null
   // A call of what a call gave is more than handing on.
   for (
     let callee = result.callee;
     callee.type !== 'Identifier' && callee.type !== 'ThisExpression';
     callee = callee.object
   ) {
-    if (callee.type !== 'MemberExpression' || (callee.computed && callee.property.type !== 'Literal')) return false
+    if (callee.type !== 'MemberExpression' || (callee.computed && callee.property.type !== 'Literal')) return null
   }
-  const own = new Set(params.map((param) => (param.parameter ?? param.argument ?? param.left ?? param).name))
-  return result.arguments.every((argument) => {
+  const names = params.map((param) => (param.parameter ?? param.argument ?? param.left ?? param).name)
+  const own = new Set(names)
+  const isHandedOn = (argument) => {
     const input = argument.type === 'SpreadElement' ? argument.argument : argument
     return input.type === 'ThisExpression' || (input.type === 'Identifier' && own.has(input.name))
-  })
+  }
+  if (!result.arguments.every(isHandedOn)) return null
+  const passed = result.arguments.map((argument) => (argument.argument ?? argument).name)
+  return { callee: result.callee, isFitted: isVoid || passed.join() !== names.join() }
+}
+
+/** Why a function that only calls another is there, as its form shows; `null` when it does not. */
+function reasonOf({ name, node, callee, isFitted, names, isPort, isMember, isGetter, isVariable }) {
+  if (node.returnType?.typeAnnotation.type === 'TSTypePredicate') return 'guard'
+  if (isPort) return 'port'
+  if (isGetter) return 'live'
+  if (isMember && isFitted) return 'fitted'
+  if (callee.type !== 'MemberExpression') return null
+  const [base, ...steps] = pathOf(callee)
+  // Whoever gets a function gets no object with it.
+  if (isMember || (isVariable && names.values.has(name))) return 'bound'
+  if (base === 'this' && steps.length > 1 && steps[0].startsWith('#')) return 'private'
+  return /^[A-Z][A-Z0-9_]*$/.test(base) ? 'question' : null
+}
+
+/** `a.b.c` as its names; `this` is one, private ones begin with `#`. */
+function pathOf(node) {
+  if (node.type !== 'MemberExpression') return [node.type === 'ThisExpression' ? 'this' : (node.name ?? '')]
+  const { type, name, value } = node.property
+  return [...pathOf(node.object), type === 'PrivateIdentifier' ? `#${name}` : String(name ?? value)]
+}
+
+/** The names of a module that stand for a value somewhere, not only before a call's parenthesis. */
+function namesIn(program) {
+  const called = new Set()
+  const values = new Set()
+  const declared = new Set()
+  new Visitor({
+    CallExpression({ callee }) {
+      called.add(callee)
+    },
+    VariableDeclarator({ id }) {
+      declared.add(id)
+    },
+    MemberExpression({ property, computed }) {
+      if (!computed) declared.add(property)
+    },
+    Property({ key, shorthand }) {
+      if (!shorthand) declared.add(key)
+    },
+    Identifier(node) {
+      if (!called.has(node) && !declared.has(node)) values.add(node.name)
+    },
+  }).visit(program)
+  return { values }
 }

@@ -44,7 +44,7 @@ import { builtInExtensions } from './extensions/built-in.js'
 import { type OwnConfig, readConfigSections } from './extensions/config-sections.js'
 import { runJobs } from './extensions/job-runner.js'
 import { type LoadedExtensions, loadExtensions } from './extensions/load-extensions.js'
-import { configSecrets, keyVariableNames, redactingLogger } from './home/home-secrets.js'
+import { keyVariableNames, redactingLogger, secretsIn } from './home/home-secrets.js'
 import { makeHome } from './home/make-home.js'
 import { networkOf, networkProblems } from './home/network-settings.js'
 import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './home/open-store.js'
@@ -598,7 +598,7 @@ class HomeRuntime implements Runtime {
     const redactor = createRedactor({
       secrets: [
         ...secrets,
-        ...configSecrets(this.config),
+        ...secretsIn(this.config),
         ...this.#loaded.stored.secrets,
         ...storeSecrets(this.config),
         ...more,

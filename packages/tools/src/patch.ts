@@ -41,7 +41,7 @@ export const createPatchTool = (settings: ToolSettings = defaultToolSettings) =>
     concurrency: 'path',
     icon: '🔧',
     paths: (args, context) => operationPaths(operationsOf(args), context),
-    actions: (args, context) => actionsOf(args, context),
+    actions: actionsOf,
     summarize: (args) => `patch ${isPatch(args) ? operationsOf(args).map(nameOf).join(', ') : (args.path ?? '')}`,
     execute: (args, context) => patch(args, context, settings),
   })

@@ -44,7 +44,7 @@ export const createProcessTool = (settings: ToolSettings = defaultToolSettings) 
     },
     concurrency: 'exclusive',
     icon: '⚙️',
-    actions: (args, context) => inputActions(args, context),
+    actions: inputActions,
     summarize: ({ action, session_id }) => (session_id ? `${action} ${session_id}` : action),
     execute: (args, context) => manage(args, context, settings),
   })

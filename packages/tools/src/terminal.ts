@@ -48,7 +48,7 @@ export const createTerminalTool = (settings: ToolSettings = defaultToolSettings)
       'Run a shell command; working directory and exported variables persist. Not for files: use read_file, search_files, write_file, patch. What does not end by itself: background=true, then process. No input: pass flags like -y.',
     parameters,
     external: true,
-    sources: (args, context) => commandSources(args, context),
+    sources: commandSources,
     concurrency: (args) => (isPlain(args) && looksAlone(args.command) ? 'parallel' : 'exclusive'),
     onlyLooks: (args) => isPlain(args) && onlyLooks(args.command),
     icon: '💻',

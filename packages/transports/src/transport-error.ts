@@ -164,20 +164,19 @@ function pathOf({ path = '/chat/completions' }: CallTarget): string {
   return path
 }
 
-function connectionLine(facts: ErrorFacts, { provider, name = provider, ...target }: CallTarget): string {
+function connectionLine({ causes }: ErrorFacts, { provider, name = provider, ...target }: CallTarget): string {
   const baseUrl = shownAddress(target.baseUrl)
-  const has = (code: string) => facts.causes.includes(code)
-  const proxy = facts.causes.find((cause) => cause.startsWith('The proxy '))
+  const proxy = causes.find((cause) => cause.startsWith('The proxy '))
   if (proxy !== undefined)
     return `${proxy}, which is on the way to ${baseUrl}; check HTTPS_PROXY, ALL_PROXY and NO_PROXY.`
-  if (has('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
-  if (has('ENOTFOUND') || has('EAI_AGAIN'))
+  if (causes.includes('ECONNREFUSED')) return `Nothing is listening at ${baseUrl}; is the server running?`
+  if (causes.includes('ENOTFOUND') || causes.includes('EAI_AGAIN'))
     return `The host of ${baseUrl} cannot be found; check the address and the network.`
-  if (has('HPE_HEADER_OVERFLOW')) return `${baseUrl} answered with longer headers than are read (16 kB).`
-  const certificate = facts.causes.find(isUntrusted)
+  if (causes.includes('HPE_HEADER_OVERFLOW')) return `${baseUrl} answered with longer headers than are read (16 kB).`
+  const certificate = causes.find(isUntrusted)
   if (certificate !== undefined)
     return `The certificate of ${baseUrl} is not trusted (${certificate}); check the address, or name the authority that signed it in NODE_EXTRA_CA_CERTS.`
-  if (facts.causes.some(isNoTls)) return `${baseUrl} speaks no TLS; an address of http:// may be meant.`
+  if (causes.some(isNoTls)) return `${baseUrl} speaks no TLS; an address of http:// may be meant.`
   return `The connection to ${name} at ${baseUrl} broke.`
 }
 

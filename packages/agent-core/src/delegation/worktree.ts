@@ -70,7 +70,7 @@ type Git = (cwd: string, args: string) => Promise<ExecResult>
 function gitIn({ environment, permit }: WorktreeContext): Git {
   const git = openUntrustedGit({
     environment,
-    permit: (action) => permit(action),
+    permit,
     limits: { timeoutMs: GIT_TIMEOUT_MS },
   })
   return (cwd, args) => git(cwd, `git ${args}`)

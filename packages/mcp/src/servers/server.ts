@@ -86,7 +86,7 @@ export class McpServer {
     const { clock } = this.#options
     const { lifetimeMs } = this.settings
     if (this.#connection && lifetimeMs !== null && this.#active === 0 && clock.now() - this.#connectedAtMs > lifetimeMs)
-      await this.#drop()
+      await this.disconnect()
     if (this.#connection) return this.#connection.client
     if (!this.#connecting) {
       const rest = this.#coolsDownUntilMs - clock.now()
@@ -118,10 +118,6 @@ export class McpServer {
   }
 
   /** Ends the connection; the next call makes another one. */
-  async disconnect(): Promise<void> {
-    await this.#drop()
-  }
-
   /** Takes its tools as they are now. Resolves with the names of those that had changed. */
   async accept(): Promise<readonly string[]> {
     await this.load()
@@ -139,7 +135,7 @@ export class McpServer {
     this.#idle?.abort()
     this.#listeners.clear()
     await this.#connecting?.catch(() => undefined)
-    await this.#drop()
+    await this.disconnect()
   }
 
   async #open(): Promise<Connection> {
@@ -204,7 +200,7 @@ export class McpServer {
     this.#options.logger.warn(problem.message, { server: this.name })
   }
 
-  async #drop(): Promise<void> {
+  async disconnect(): Promise<void> {
     const connection = this.#connection
     this.#connection = null
     await connection?.close()
@@ -217,7 +213,7 @@ export class McpServer {
     const idle = new AbortController()
     this.#idle = idle
     this.#options.clock.sleep(idleMs, idle.signal).then(
-      () => (this.#active === 0 ? this.#drop() : undefined),
+      () => (this.#active === 0 ? this.disconnect() : undefined),
       () => undefined,
     )
   }

@@ -220,7 +220,7 @@ async function runSubcommand(
   options: JsonObject,
   { words, home, cwd, signal, write, warn }: SubcommandContext,
 ): Promise<number | undefined> {
-  const host: HostCall = { write: (text) => write(text), warn: (line) => warn(line) }
+  const host: HostCall = { write, warn }
   const call = { options, words, home, cwd }
   const code = await process.call(keyOf('subcommand', name), call, { signal, host, timeoutMs: LIMITS.job })
   return typeof code === 'number' ? code : undefined

@@ -1,4 +1,3 @@
-import type { HermesConfig } from '@hermes/config'
 import { isJsonObject, type LogFields, type Logger } from '@hermes/contracts'
 
 /** Names of settings and of entries in `auth.json` whose text is a secret. */
@@ -6,11 +5,6 @@ const SECRET_NAME =
   /(?:^|[_-])(?:key|secret|token|password|passphrase|credential)$|^(?:apikey|access|refresh|authorization|cookie)$/i
 const HEADERS = /headers$/
 const SECRET_HEADER = /auth|key|token|secret|cookie/i
-
-/** The secrets that stand in config.yaml itself: keys, passwords, headers that carry them. */
-export function configSecrets(config: HermesConfig): readonly string[] {
-  return secretsIn(config)
-}
 
 /** Variables that config.yaml names as holding keys, however deep; of a model provider or not. */
 export function keyVariableNames(value: unknown): readonly string[] {
@@ -22,7 +16,7 @@ export function keyVariableNames(value: unknown): readonly string[] {
   })
 }
 
-/** Texts in `value` that stand under a name of secrets, however deep. */
+/** Texts in `value` that stand under a name of secrets, however deep: in config.yaml keys, passwords, headers that carry them. */
 export function secretsIn(value: unknown, isHeaders = false): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item) => secretsIn(item))
   if (!isJsonObject(value)) return []

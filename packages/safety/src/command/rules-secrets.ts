@@ -62,7 +62,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'credential-send',
     reason: 'sends keys, or files from outside the workspace, to another machine',
-    matches: (invocation: Invocation) => leaves(invocation),
+    matches: leaves,
   },
   {
     rule: 'remote-shell',

@@ -9,7 +9,7 @@ export const responses: ServedWire = {
   api: 'responses',
   check: (body) => checkResponsesRequest(body, isSealed),
   stream: streamEvents,
-  whole: (context) => responseBody(context),
+  whole: responseBody,
   refusal: (_status, message) => ({ error: { message, type: 'scripted_error', param: null, code: null } }),
   errorEvent: (type, message, sent) =>
     new EventWriter(sent.split('"sequence_number":').length - 1).write({

@@ -61,7 +61,7 @@ export class Connection {
 
   /** Reads from one consistent state of the database. */
   read<Result>(work: () => Result): Promise<Result> {
-    return this.#attempt(() => this.#transaction.deferred(work) as Result)
+    return this.outside(() => this.#transaction.deferred(work) as Result)
   }
 
   /** From now on nothing is written any more: writing to a damaged file makes it worse. */
@@ -74,30 +74,14 @@ export class Connection {
     const done = this.#lastWrite.then(() => {
       if (this.#damage) throw this.#damage
       this.#options.owner?.requireMine()
-      return this.#attempt(() => this.#transaction.immediate(work) as Result)
+      return this.outside(() => this.#transaction.immediate(work) as Result)
     })
     this.#lastWrite = done.catch(() => undefined)
     return done
   }
 
   /** Runs what must not be inside a transaction. */
-  outside<Result>(work: () => Result): Promise<Result> {
-    return this.#attempt(work)
-  }
-
-  /** Lets earlier writes finish, does `lastWork` if it can be done, and closes. */
-  async close(lastWork: () => void): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    await this.write(lastWork).catch((error: unknown) => {
-      if (error === this.#damage) return
-      this.#options.logger.warn('store closed without its last write', { error: errorLine(error) })
-    })
-    this.#database.close()
-    this.#options.owner?.release()
-  }
-
-  async #attempt<Result>(work: () => Result): Promise<Result> {
+  async outside<Result>(work: () => Result): Promise<Result> {
     const { path, clock, logger } = this.#options
     for (let attempt = 0; ; attempt++) {
       try {
@@ -111,5 +95,17 @@ export class Connection {
       logger.debug('store is locked by another process, waiting', { path, attempt, waitMs })
       await clock.sleep(waitMs)
     }
+  }
+
+  /** Lets earlier writes finish, does `lastWork` if it can be done, and closes. */
+  async close(lastWork: () => void): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.write(lastWork).catch((error: unknown) => {
+      if (error === this.#damage) return
+      this.#options.logger.warn('store closed without its last write', { error: errorLine(error) })
+    })
+    this.#database.close()
+    this.#options.owner?.release()
   }
 }
