@@ -1,6 +1,6 @@
 import { type MessageEntry, type NewEntry, noUsage, project, userText } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import type { OpenStore } from './open-store.js'
+import type { OpenStore } from './store-case.js'
 import { createStepClock } from './store-case.js'
 
 const reply = (text: string): MessageEntry => ({

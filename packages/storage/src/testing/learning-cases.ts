@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OpenStore } from './open-store.js'
+import type { OpenStore } from './store-case.js'
 import { createStepClock } from './store-case.js'
 
 const port = { pattern: 'EADDRINUSE address already in use 8080', errorType: 'terminal', fix: 'Stop the other server.' }

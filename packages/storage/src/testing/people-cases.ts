@@ -1,7 +1,7 @@
 import type { NewEntry } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
 import type { Storage } from '../storage.js'
-import type { OpenStore } from './open-store.js'
+import type { OpenStore } from './store-case.js'
 
 const CANARIES = 20
 /** Ids of chats and names that could break out of a statement or into another name. */

@@ -5,7 +5,7 @@ import { type Message, messageText, type NewEntry, userText } from '@hermes/cont
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bringIn, findRescueFiles } from '../rescue-files.js'
 import type { Storage } from '../storage.js'
-import type { OpenStore } from './open-store.js'
+import type { OpenStore } from './store-case.js'
 
 const entryOf = (message: Message): NewEntry => ({ type: 'message', message })
 const user = (text: string) => entryOf(userText(text))

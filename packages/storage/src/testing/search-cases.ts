@@ -1,6 +1,6 @@
 import { type NewEntry, userText } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import type { OpenStore } from './open-store.js'
+import type { OpenStore } from './store-case.js'
 import { createStepClock } from './store-case.js'
 
 const say = (text: string): NewEntry => ({ type: 'message', message: userText(text) })

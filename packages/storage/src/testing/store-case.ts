@@ -1,6 +1,7 @@
 import type { Clock } from '@hermes/contracts'
 import type { SessionStore } from '@hermes/contracts/store'
 import { it } from 'vitest'
+import type { Storage } from '../storage.js'
 
 /** A clock that stands still until it is told otherwise; a sleep moves it on at once. */
 export interface StepClock extends Clock {
@@ -47,3 +48,6 @@ export function storeCase(title: string, check: (fixture: StoreFixture) => Promi
     },
   }
 }
+
+/** Opens an empty store that goes with the test. */
+export type OpenStore = (options?: { readonly clock?: Clock }) => Promise<Storage>

@@ -4,10 +4,10 @@ import type { Storage } from '../storage.js'
 import { forkCases } from './fork-cases.js'
 import { learningCases } from './learning-cases.js'
 import { listCases } from './list-cases.js'
-import type { OpenStore } from './open-store.js'
 import { peopleCases } from './people-cases.js'
 import { rescueCases } from './rescue-cases.js'
 import { searchCases } from './search-cases.js'
+import type { OpenStore } from './store-case.js'
 import { upkeepCases } from './upkeep-cases.js'
 
 /** A store under test, and how to get rid of it. */

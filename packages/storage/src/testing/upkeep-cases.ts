@@ -1,6 +1,6 @@
 import { type MessageEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
-import type { OpenStore } from './open-store.js'
+import type { OpenStore } from './store-case.js'
 import { createStepClock } from './store-case.js'
 
 const DAY_MS = 86_400_000
