@@ -12,6 +12,7 @@ import {
   type SessionHostOptions,
   type Turn,
 } from './index.js'
+import { type ModelTurn, testSessionHost } from './testing/index.js'
 
 const CONFIG = `auxiliary: {session_summary: {enabled: false}, title_generation: {enabled: false}}
 terminal: {isolation: "off"}
@@ -59,47 +60,26 @@ function echo(server: ModelServer): void {
 const WHICH = { toolCalls: [{ name: 'clarify', args: { question: 'Which?', choices: ['red', 'blue'] } }] }
 const DANGEROUS = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }
 
-describe('a session of a host', () => {
-  it('runs inputs one after the other, and shows each to its own reader', async () => {
-    const { server, open } = await stage()
-    echo(server)
-    const session = open()
-    const turns = ['one', 'two', 'three'].map((text) => session.send(text))
-    const seen: string[] = []
-    for (const turn of turns) {
-      const types: string[] = []
-      for await (const event of turn) types.push(event.type)
-      expect([types[0], types.at(-1)]).toEqual(['run-start', 'run-end'])
-      seen.push((await turn.result).text)
+function step(turn: ModelTurn) {
+  if (turn.type === 'words') return { text: turn.text, chunkSize: 2 }
+  return turn.type === 'danger' ? DANGEROUS : { text: 'a lot of words', chunkSize: 1, fault: 'stall' as const }
+}
+
+testSessionHost({
+  create: async () => {
+    const { server, host } = await stage()
+    return {
+      host,
+      request: { baseUrl: server.baseUrl, model: 'm' },
+      model: (turns) => (turns === 'echo' ? echo(server) : server.enqueue(...turns.map(step))),
+      newestRequest: () => JSON.stringify(server.requests.at(-1)?.body.messages),
+      requests: (count) => server.waitForRequests(count),
+      close: async () => expect(server.violations).toEqual([]),
     }
-    expect(seen.map((text) => text.match(/one|two|three/)?.[0])).toEqual(['one', 'two', 'three'])
-    expect(server.violations).toEqual([])
-  })
+  },
+})
 
-  it('withdraws an input that waits, and interrupts one that runs, by its signal', async () => {
-    const { server, open } = await stage()
-    server.enqueue({ text: 'a lot of words', chunkSize: 1, fault: 'stall' })
-    const session = open()
-    const [running, waiting] = [new AbortController(), new AbortController()]
-    const first = session.send('begin', { signal: running.signal })
-    const second = session.send('never', { signal: waiting.signal })
-    await server.waitForRequests(1)
-    waiting.abort(new DOMException('withdrawn', 'AbortError'))
-    await expect(second.result).rejects.toThrow('withdrawn')
-    running.abort()
-    expect((await first.result).status).toBe('interrupted')
-    expect(server.requests).toHaveLength(1)
-    expect(session.isAtWork).toBe(false)
-  })
-
-  it('goes on when a reader leaves in the middle', async () => {
-    const { server, open } = await stage()
-    server.enqueue({ text: 'word by word', chunkSize: 2 })
-    const turn = open().send('begin')
-    for await (const event of turn) if (event.type === 'message-delta') break
-    expect(await turn.result).toMatchObject({ status: 'completed', text: 'word by word' })
-  })
-
+describe('a session of a host', () => {
   it('ends for who iterates it after all its events were forgotten', async () => {
     const { server, open } = await stage()
     server.enqueue({ text: 'Long over.' }, { text: 'x'.repeat(1_500_000), chunkSize: 100_000 })
@@ -121,55 +101,6 @@ describe('a session of a host', () => {
     expect((await turn.result).status).toBe('interrupted')
     expect(server.requests).toEqual([])
     expect((await session.send('now').result).status).toBe('completed')
-  })
-
-  it('asks every reader once, takes the first answer and withdraws the question elsewhere', async () => {
-    const { server, open } = await stage()
-    server.enqueue(DANGEROUS, { text: 'Done.' })
-    const session = open({ permissions: 'ask' })
-    const other = open({ sessionId: session.id, permissions: 'ask' })
-    const [here, there] = [await session.subscribe(), await other.subscribe()]
-    const turn = session.send('clean up')
-    const answered: boolean[] = []
-    for await (const { event } of here) {
-      if (event.type !== 'approval-open') continue
-      answered.push(await session.answer(event.id, 'deny', 'ada'), await other.answer(event.id, 'once'))
-      break
-    }
-    expect((await turn.result).status).toBe('completed')
-    expect(answered).toEqual([true, false])
-    const seen: unknown[] = []
-    for await (const { event } of there) {
-      if (event.type.startsWith('approval-o') || event.type.startsWith('approval-c')) seen.push(event)
-      if (event.type === 'run-end') break
-    }
-    expect(seen).toMatchObject([{ type: 'approval-open' }, { type: 'approval-close', choice: 'deny', by: 'ada' }])
-  })
-
-  it('counts the first of two answers that come at once', async () => {
-    const { server, open } = await stage()
-    server.enqueue(DANGEROUS, { text: 'Done.' })
-    const session = open({ permissions: 'ask' })
-    const reader = await session.subscribe()
-    const turn = session.send('clean up')
-    for await (const { event } of reader) {
-      if (event.type !== 'approval-open') continue
-      expect(await Promise.all([session.answer(event.id, 'deny'), session.answer(event.id, 'once')])).toEqual([
-        true,
-        false,
-      ])
-      break
-    }
-    await turn.result
-    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('said no')
-  })
-
-  it('refuses at once where nobody answers', async () => {
-    const { server, host, open } = await stage()
-    server.enqueue(DANGEROUS, { text: 'So not.' })
-    expect(await open().send('clean up').result).toMatchObject({ status: 'completed', text: 'So not.' })
-    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toMatch(/nobody|no one|cannot be asked|not allowed/i)
-    expect((await host.approvals()).map(({ status }) => status)).toEqual(['parked'])
   })
 
   it('keeps what nobody answers now, tells readers of it, and goes by the answer when it is tried again', async () => {
@@ -266,28 +197,6 @@ describe('a session of a host', () => {
     expect((await turn.result).status).toBe('completed')
     expect(server.requests.at(-1)?.body.messages.at(-1)).toMatchObject({ content: 'The user answered: red' })
     expect(await (await runtime.storage()).questions.pending()).toEqual([])
-  })
-
-  it('tells the readers of all sessions with one cursor, from which another reader goes on', async () => {
-    const { server, host, open } = await stage()
-    echo(server)
-    const all = await host.subscribe()
-    const [one, two] = [open(), open()]
-    await Promise.all([one.send('a').result, two.send('b').result])
-    const ends: string[] = []
-    let middle = 0
-    for await (const { event, sessionId, cursor } of all) {
-      if (event.type !== 'run-end') continue
-      ends.push(sessionId)
-      if (ends.length === 1) middle = cursor
-      else break
-    }
-    expect(ends.sort()).toEqual([one.id, two.id].sort())
-    const later = await host.subscribe({ after: middle })
-    for await (const { event, cursor } of later) {
-      expect(cursor).toBeGreaterThan(middle)
-      if (event.type === 'run-end') break
-    }
   })
 })
 
@@ -395,24 +304,6 @@ describe('the agents of a host', () => {
     expect(session.ready).toBeNull()
     await session.send('and now').result
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('remember seven')
-  })
-
-  it('are gone with their host, also those that an input waits for', async () => {
-    const { server, host, open } = await stage()
-    server.enqueue({ text: 'a lot of words', chunkSize: 1, fault: 'stall' }, { text: 'too late' })
-    const session = open()
-    const turns = ['one', 'two'].map((text) =>
-      session.send(text).result.then(
-        ({ status }) => status,
-        ({ code }) => code,
-      ),
-    )
-    await server.waitForRequests(1)
-    await host.close()
-    expect(await Promise.all(turns)).toEqual(['interrupted', 'host.closed'])
-    await expect(session.send('three').result).rejects.toMatchObject({ code: 'host.closed' })
-    expect(server.requests).toHaveLength(1)
-    expect(session.ready).toBeNull()
   })
 
   it('are as many as allowed: those used longest ago go first, and none that is at work', async () => {

@@ -1,0 +1,1 @@
+export { type ModelTurn, type SessionHostSubject, testSessionHost } from './test-session-host.js'
