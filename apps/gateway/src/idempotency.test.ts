@@ -22,3 +22,19 @@ it('does the work once for one key, also at once, and again after five minutes o
   await expect(kept.once(broken, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')
   expect(await (await kept.once(broken, work)).json()).toEqual({ count: 4 })
 })
+
+it('lets who waited for a request that failed do the work, once for all of them', async () => {
+  const kept = new Idempotency(createFakeClock())
+  for (const fail of [
+    async () => new Response('the client is gone', { status: 503 }),
+    () => Promise.reject(new Error('the client is gone')),
+  ]) {
+    let count = 0
+    const work = async () => (++count === 1 ? fail() : Response.json({ count }))
+    const ask = () => kept.once({ key: `${fail}`.replaceAll(/\W/g, '').slice(0, 200), person: null, body: '' }, work)
+    const [first, ...others] = await Promise.allSettled([ask(), ask(), ask()])
+    expect(first.status === 'rejected' || first.value.status === 503).toBe(true)
+    expect(others.map((one) => one.status === 'fulfilled' && one.value.status)).toEqual([200, 200])
+    expect(count).toBe(2)
+  }
+})

@@ -14,6 +14,14 @@ interface Kept {
   readonly atMs: number
 }
 
+/** A request under a key. */
+interface IdempotentRequest {
+  readonly key: string
+  readonly person: string | null
+  readonly sessionId?: string | undefined
+  readonly body: string
+}
+
 /** Answers by their keys, for five minutes, in this process. */
 export class Idempotency {
   readonly #clock: Pick<Clock, 'now'>
@@ -24,23 +32,12 @@ export class Idempotency {
   }
 
   /**
-   * The answer of `work`, or the one that this key had. What fails is not kept. Keys of different people have nothing to do with each other.
+   * The answer of `work`, or the one that this key had. What fails is not kept, and who waited for it does the work anew: why the first
+   * one failed may be its own connection. Keys of different people have nothing to do with each other.
    * @throws ApiError 400 `invalid_idempotency_key`, 409 `idempotency_key_conflict` for another body or session under the same key
    */
-  async once(
-    {
-      key,
-      person,
-      sessionId,
-      body,
-    }: {
-      readonly key: string
-      readonly person: string | null
-      readonly sessionId?: string | undefined
-      readonly body: string
-    },
-    work: () => Promise<Response>,
-  ): Promise<Response> {
+  async once(request: IdempotentRequest, work: () => Promise<Response>): Promise<Response> {
+    const { key, person, sessionId, body } = request
     if (!KEY.test(key)) {
       const message = 'Idempotency-Key takes 1 to 255 visible ASCII characters.'
       throw new ApiError(message, { code: 'invalid_idempotency_key' })
@@ -55,7 +52,10 @@ export class Idempotency {
       const message = 'Another request was sent under this Idempotency-Key; give each request a key of its own.'
       throw new ApiError(message, { status: 409, code: 'idempotency_key_conflict' })
     }
-    if (known) return toResponse(await known.answer, true)
+    if (known) {
+      const kept = await known.answer.catch(() => null)
+      return kept !== null && kept.status < 500 ? toResponse(kept, true) : this.once(request, work)
+    }
     const answer = work().then(async (response) => ({
       ...{ status: response.status, headers: [...response.headers] as [string, string][], text: await response.text() },
     }))

@@ -56,6 +56,13 @@ export class ChatWorker {
     return this.#chat
   }
 
+  /** The chat has another id from now on. */
+  move({ key, chat }: Chat): void {
+    this.#chat = { ...this.#chat, key, chat }
+    // Who goes on with it is told the new place; a run ends with what it has.
+    if (!this.#isRunning) this.#letGo()
+  }
+
   get target(): string {
     const { id, threadId } = this.#chat.chat
     return formatTarget({ chatId: id, ...(threadId === undefined ? {} : { threadId }) })
@@ -257,6 +264,10 @@ export class ChatWorker {
   leave(): void {
     this.#isLeft = true
     this.#stopping.abort(new DOMException('The chat was left.', 'AbortError'))
+    this.#letGo()
+  }
+
+  #letGo(): void {
     this.#handle?.close()
     this.#handle = null
   }

@@ -1,10 +1,12 @@
 // A person writes to a bot, and an agent answers: Telegram's Bot API, the store and the model server are real ones on loopback.
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { createSessionHost } from '@hermes/host'
 import { createPairings } from '@hermes/platform'
 import { openRuntime } from '@hermes/runtime'
+import { openStorage } from '@hermes/storage'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
 import { expect, it, onTestFinished } from 'vitest'
@@ -33,12 +35,12 @@ interface Gateway {
   stop(): Promise<void>
 }
 
-async function stage(config: object = {}): Promise<Stage> {
+async function stage(config: object = {}, telegram: object = {}): Promise<Stage> {
   const [server, bot, temporary] = [await startModelServer(), await startBotApiServer(), await temporaryHome()]
   const path = (...names: readonly string[]) => join(temporary.path, ...names)
   const [home, work] = [path('home/.hermes'), path('work')]
   for (const folder of [home, work]) await mkdir(folder, { recursive: true })
-  const platforms = { telegram: { token: bot.token, base_url: bot.url } }
+  const platforms = { telegram: { token: bot.token, base_url: bot.url, ...telegram } }
   await writeFile(
     join(home, 'config.yaml'),
     JSON.stringify({ ...BASE, streaming: { enabled: false }, platforms, ...config }),
@@ -64,7 +66,11 @@ async function stage(config: object = {}): Promise<Stage> {
       answersQuestions: 'later',
     } as const
     const options = { home, userHome: path('home'), runtime, host, request, logger: silentLogger }
-    const chats = await runPlatforms(configuredPlatforms(runtime.config, {}), options)
+    const chats = await runPlatforms(configuredPlatforms(runtime.config, {}), options).catch(async (error: unknown) => {
+      await host.close('server_stop')
+      await runtime.close()
+      throw error
+    })
     const storage = await runtime.storage()
     const stop = async () => {
       running = null
@@ -223,6 +229,49 @@ it('reads a new message at once where it interrupts, and tells a run where it st
   bot.say('stop that, do this')
   await until(bot, /Changed course/)
   expect(server.requests).toHaveLength(2)
+})
+
+it('names who steers a run in a group, also in one that moves, and lets only its person or the owner allow things', async () => {
+  const shared = { group_sessions_per_user: false, display: { busy_input_mode: 'steer' } }
+  const { bot, server, work, start } = await stage(shared, { allowed_chats: ['-5', '-1005'] })
+  const group = (chatId: number) => ({ chatId, chatType: 'group', title: 'Friends' }) as const
+  const [bob, eve] = [
+    { userId: 8, name: 'Bob' },
+    { userId: 9, name: 'Eve' },
+  ]
+  server.enqueue(asks('rm -rf build; touch begun; until [ -e go ]; do sleep 0.05; done'), { text: 'It is gone.' })
+  const { storage } = await start()
+  bot.say('clean up', { ...group(-5), ...bob })
+  const [question] = await until(bot, /waits for your approval/, -5)
+  const once = question!.buttons.flat().find(({ text }) => /once/.test(text))!.callback_data
+  bot.press(question!, once, { ...group(-5), ...eve })
+  await expect.poll(() => bot.toasts.at(-1)).toBe('Only Bob or the owner of this Hermes allows that here.')
+  bot.press(question!, once, { ...group(-5), ...bob })
+  await expect.poll(() => existsSync(join(work, 'begun'))).toBe(true)
+  bot.say('look at docs too', { ...group(-5), ...eve })
+  bot.push({ message: { message_id: 99, date: 1, chat: { id: -5, type: 'group' }, migrate_to_chat_id: -1005 } })
+  bot.say('and at tests', { ...group(-1005), ...eve })
+  await expect.poll(async () => (await storage.meta.list('chat.action:')).length).toBe(2)
+  await writeFile(join(work, 'go'), '')
+  await until(bot, /It is gone/, -1005)
+  const seen = JSON.stringify(server.requests[1]?.body)
+  expect(seen).toContain('[Eve]\\nlook at docs too')
+  expect(seen).toContain('[Eve]\\nand at tests')
+})
+
+it('lets go of the account when it cannot begin, so that the next start can have it', async () => {
+  const { bot, server, home, start } = await stage()
+  const { storage, stop } = await start()
+  await storage.meta.set('chat.action:telegram:1', 'no JSON')
+  await stop()
+  await expect(start()).rejects.toThrow('JSON')
+  const store = await openStorage({ path: join(home, 'state.db') })
+  await store.meta.set('chat.action:telegram:1', null)
+  await store.close()
+  server.enqueue({ text: 'Here I am.' })
+  await start()
+  bot.say('hi')
+  await until(bot, /Here I am/)
 })
 
 it('says in one line why there is no answer, and tries again with the next message', async () => {

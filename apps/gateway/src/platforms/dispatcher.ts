@@ -12,7 +12,7 @@ import { isShared, type Pairings } from '@hermes/platform'
 import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
 import type { Chat, ChatAction, KeptAction } from './chat-store.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
-import { type KeepMedia, partsOf } from './incoming-parts.js'
+import { authorLine, type KeepMedia, partsOf } from './incoming-parts.js'
 import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
 import type { Access } from './platform-access.js'
 
@@ -71,13 +71,27 @@ export class Dispatcher {
       case 'press':
         return this.#hearPress(event)
       case 'moved':
-        this.#workers.clear()
-        return chats.move(platform.name, event.fromChatId, event.toChatId)
+        await chats.move(platform.name, event.fromChatId, event.toChatId)
+        return this.#move(event.fromChatId)
       case 'edit':
         // What was said has been answered, or is being answered.
         return
       default:
         return event satisfies never
+    }
+  }
+
+  /** Those of a chat with a new id go on under it, also where they are at work. */
+  async #move(fromChatId: string): Promise<void> {
+    const { chats, platform } = this.#options
+    const moved = await chats.list(platform.name)
+    for (const [key, worker] of [...this.#workers]) {
+      if (worker.chat.chat.id !== fromChatId) continue
+      this.#workers.delete(key)
+      const chat = moved.find(({ sessionId }) => sessionId === worker.chat.sessionId)
+      if (!chat) continue
+      worker.move(chat)
+      this.#workers.set(chat.key, worker)
     }
   }
 
@@ -234,9 +248,13 @@ export class Dispatcher {
   }
 
   /** What no run takes any more is said as the next message. */
-  async #steer({ id, messageId }: KeptAction, worker: ChatWorker, text: string): Promise<void> {
+  async #steer({ id, messageId, user }: KeptAction, worker: ChatWorker, words: string): Promise<void> {
+    const shared = isShared(worker.chat.key)
+    const text = shared ? `${authorLine(user)}\n${words}` : words
     const delivery = this.#options.host.steer(worker.chat.sessionId, text)
-    if (delivery === null) return worker.take(id, { parts: [{ type: 'text', text }], platformMessageId: messageId })
+    const author = shared ? { author: user.name } : {}
+    if (delivery === null)
+      return worker.take(id, { parts: [{ type: 'text', text }], platformMessageId: messageId, ...author })
     if ((await delivery) === 'queued') await worker.resume()
   }
 
@@ -337,6 +355,10 @@ export class Dispatcher {
     const { storage, clock } = this.#options
     const approval = await storage.approvals.get(id)
     if (!approval || approval.expiresAtMs <= clock.now()) return 'This is over.'
+    // Of what all in a group see, one asked for it with their own rights.
+    const isTheirs = !isShared(worker.chat.key) || caller.isAdmin || caller.user.id === worker.chat.user.id
+    if (choice !== 'deny' && !isTheirs)
+      return `Only ${worker.chat.user.name || 'who began this conversation'} or the owner of this Hermes allows that here.`
     if (choice === 'always' && !caller.isAdmin) return 'Only the owner of this Hermes allows something for good.'
     if (!approval.question.choices.includes(choice)) return `Possible answers: ${approval.question.choices.join(', ')}.`
     // Written down first: should this process end in between, the next one goes on.
@@ -405,12 +427,21 @@ export class Dispatcher {
     ]
     for (const { id, sessionId, approval } of answers) {
       if (this.#seen.has(id)) continue
-      this.#seen.add(id)
       const worker = this.#bySession.get(sessionId) ?? (await this.#stored(sessionId))
-      if (!worker || worker.isRunning) continue
-      await worker.resume()
-      const shown = approval && (await this.#sentAs(worker, `approval:${id}`))
-      if (shown) await worker.tell(`approval:${id}:over`, answeredMessage(approval, shown))
+      // A run that is about to end may have looked already, so it is looked at once more.
+      if (worker?.isRunning) continue
+      this.#seen.add(id)
+      if (!worker) continue
+      try {
+        await worker.resume()
+        const shown = approval && (await this.#sentAs(worker, `approval:${id}`))
+        if (shown) await worker.tell(`approval:${id}:over`, answeredMessage(approval, shown))
+      } catch (error) {
+        this.#seen.delete(id)
+        this.#options.logger.warn('An answer could not be gone on with; it is tried again.', {
+          error: errorLine(error),
+        })
+      }
     }
   }
 

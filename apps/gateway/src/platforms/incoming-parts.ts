@@ -1,7 +1,7 @@
 // What a person sent, as parts of a message to the model.
 import { errorLine } from '@hermes/contracts'
 import type { UserPart } from '@hermes/contracts/conversation'
-import type { IncomingAttachment, IncomingMessage, Platform } from '@hermes/contracts/platform'
+import type { IncomingAttachment, IncomingMessage, Platform, PlatformUser } from '@hermes/contracts/platform'
 
 const MAX_IMAGE_BYTES = 10 * 1024 * 1024
 const MAX_FILE_BYTES = 128 * 1024 * 1024
@@ -11,6 +11,11 @@ const MAX_NAME_CHARS = 240
 
 /** Keeps a file that came in; gives its absolute path. */
 export type KeepMedia = (bytes: Uint8Array, name: string) => Promise<string>
+
+/** The line that tells in a shared chat who wrote what follows. */
+export function authorLine({ id, name }: Pick<PlatformUser, 'id' | 'name'>): string {
+  return `[${inert(name || id)}]`
+}
 
 /** Never rejects: what could not be brought is said in its place. */
 export async function partsOf(
@@ -25,7 +30,7 @@ export async function partsOf(
 ): Promise<readonly UserPart[]> {
   const { text, sender, replyTo, isForwarded, attachments } = message
   const lines = [
-    ...(isShared ? [`[${inert(sender.name || sender.id)}]`] : []),
+    ...(isShared ? [authorLine(sender)] : []),
     ...(replyTo && !replyTo.isOwn && replyTo.text ? [`[In reply to: "${inert(replyTo.text, MAX_QUOTED_CHARS)}"]`] : []),
     ...(isForwarded ? ['[Forwarded; somebody else wrote this:]'] : []),
     ...(text === '' ? [] : [text]),

@@ -85,14 +85,23 @@ export async function runPlatforms(
   const connected: Connected[] = []
   const [wake, changes] = [new Wake(), new Wake()]
   const reader = await host.subscribe()
+  const letGo = async (...loops: readonly Promise<void>[]) => {
+    for (const { view } of connected) view.close()
+    stopSending.abort(new DOMException('The gateway stops.', 'AbortError'))
+    await Promise.all([reader.return(), ...loops, ...connected.map(({ sending }) => sending)])
+    for (const release of releases) release()
+  }
   try {
     for (const one of configured) {
       releases.push(await lockAccount(one, userHome))
       const platform = await one.create({ fetchTo: (address) => runtime.fetchTo(address), clock, logger })
       connected.push(open({ one, platform, storage, wake, clock, signal: stopSending.signal }, options))
     }
+    // Before anything is heard, so that a store that cannot be read stops all of them.
+    for (const { dispatcher } of connected) await dispatcher.recover()
   } catch (error) {
-    for (const release of releases) release()
+    await Promise.all(connected.map(({ dispatcher }) => dispatcher.drain(AbortSignal.abort())))
+    await letGo()
     throw error
   }
   const showing = showAll(reader, connected, logger)
@@ -101,7 +110,6 @@ export async function runPlatforms(
       ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
     }))
   for (const { platform, dispatcher } of connected) {
-    await dispatcher.recover()
     platform.connect({
       hear: (event) => dispatcher.hear(event),
       onState: (state) => {
@@ -129,11 +137,7 @@ export async function runPlatforms(
     },
     close: async () => {
       await untilSent(storage, connected, clock)
-      for (const { view } of connected) view.close()
-      stopSending.abort(new DOMException('The gateway stops.', 'AbortError'))
-      await Promise.all([reader.return(), pruning, seeing, ...connected.map(({ sending }) => sending)])
-      await showing
-      for (const release of releases) release()
+      await letGo(pruning, seeing, showing)
     },
   }
 }

@@ -171,3 +171,30 @@ it('follows a group that became a supergroup', async () => {
   for (const text of ['one', 'two']) await platform.send({ target: { chatId: '-7' }, text, markup: 'plain' })
   expect(server.messages(-100_7).map(({ text }) => text)).toEqual(['one', 'two'])
 })
+
+it('hears other chats while what one says is refused, keeps the order in it, and gives up what is refused for ever', async () => {
+  const given: object[] = []
+  const logger = { ...silentLogger, error: (_: string, fields: object = {}) => void given.push(fields) }
+  const { server, platform } = await start({ clock: { ...systemClock, sleep: async () => undefined }, logger })
+  onTestFinished(async () => {
+    await platform.close()
+    await server.close()
+  })
+  const heard: string[] = []
+  let refusals = 2
+  platform.connect({
+    onState: () => undefined,
+    hear: async (event) => {
+      if (event.type !== 'message') return
+      if (event.text === 'poison' || (event.text === 'first' && refusals-- > 0)) throw new Error('refused')
+      heard.push(event.text)
+    },
+  })
+  const poison = server.say('poison', { userId: 8 })
+  server.say('first')
+  server.say('second')
+  server.say('elsewhere', { userId: 9 })
+  await expect.poll(() => heard).toEqual(['elsewhere', 'first', 'second'])
+  await expect.poll(() => server.unconfirmed).toBe(0)
+  expect(given).toEqual([{ update: poison }])
+})

@@ -26,6 +26,9 @@ const POLL_TIMEOUT_MS = 40_000
 const CALL_TIMEOUT_MS = 30_000
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 60_000
+/** Others wait as long while one update is refused. */
+const MAX_RETRY_MS = 5_000
+const MAX_REFUSED = 5
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 const MAX_TEXT = 4_096
 const KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query'] as const
@@ -143,36 +146,71 @@ class Telegram implements Platform {
 
   async #poll(): Promise<void> {
     let offset: number | undefined
-    while (!this.#stopped.signal.aborted) {
+    /** Of updates that are not confirmed yet: taken all the same, or how often they were refused. */
+    const taken = new Set<number>()
+    const refused = new Map<number, number>()
+    for (let failures = 0; !this.#stopped.signal.aborted; ) {
       const requested = { timeout: POLL_S, allowed_updates: KINDS, ...(offset === undefined ? {} : { offset }) }
       const updates = await this.#call((abort) => this.#api.getUpdates(requested, abort), POLL_TIMEOUT_MS)
       this.#heard()
-      for (const update of updates) {
-        await this.#take(update)
-        // Only what the listener has taken is confirmed by the next request.
-        offset = update.update_id + 1
-      }
+      await this.#takeAll(updates, { taken, refused })
+      // Only what the listener has taken is confirmed by the next request.
+      const left = updates.find(({ update_id: id }) => !taken.has(id))
+      offset = left?.update_id ?? (updates.length === 0 ? offset : updates.at(-1)!.update_id + 1)
+      failures = left === undefined ? 0 : failures + 1
+      if (left !== undefined) await this.#sleep(Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10), MAX_RETRY_MS))
+      else for (const seen of [taken, refused]) seen.clear()
     }
   }
 
-  /** Goes on until the listener has taken it: what is refused comes again, and what comes after it waits. */
-  async #take(update: Update): Promise<void> {
-    const { signal } = this.#stopped
-    for (let attempt = 0; ; attempt++) {
-      signal.throwIfAborted()
-      try {
-        const acknowledge = (id: string, text: string) => this.#acknowledge(id, text)
-        const event = readUpdate(update, { bot: this.#bot!, acknowledge })
-        if (event?.type === 'moved') this.#moved.set(event.fromChatId, event.toChatId)
-        if (event) await this.#listener!.hear(event)
-        return
-      } catch (error) {
-        if (signal.aborted || isAbort(error)) throw error
-        this.#options.logger.warn('An update of Telegram could not be kept; it is tried again.', {
-          error: errorLine(error),
-        })
-        await this.#sleep(Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt, 10), MAX_WAIT_MS))
+  /**
+   * What is refused comes again, and what comes after it in its chat waits for it; other chats do not. Where the listener takes others
+   * and refuses one time after time, that one is given up.
+   */
+  async #takeAll(
+    updates: readonly Update[],
+    { taken, refused }: { readonly taken: Set<number>; readonly refused: Map<number, number> },
+  ): Promise<void> {
+    const waiting = new Set<number | undefined>()
+    let hasTaken = taken.size > 0
+    const failed: number[] = []
+    for (const update of updates) {
+      const { update_id: id } = update
+      const chat = chatIdOf(update)
+      if (taken.has(id) || waiting.has(chat)) continue
+      if (await this.#take(update)) {
+        taken.add(id)
+        hasTaken = true
+      } else {
+        waiting.add(chat)
+        failed.push(id)
       }
+    }
+    for (const id of failed) {
+      const count = (refused.get(id) ?? 0) + 1
+      refused.set(id, count)
+      if (count < MAX_REFUSED || !hasTaken) continue
+      taken.add(id)
+      this.#options.logger.error('An update of Telegram was refused time after time and is given up.', { update: id })
+    }
+  }
+
+  /** `false` when the listener has not taken it. */
+  async #take(update: Update): Promise<boolean> {
+    const { signal } = this.#stopped
+    signal.throwIfAborted()
+    try {
+      const acknowledge = (id: string, text: string) => this.#acknowledge(id, text)
+      const event = readUpdate(update, { bot: this.#bot!, acknowledge })
+      if (event?.type === 'moved') this.#moved.set(event.fromChatId, event.toChatId)
+      if (event) await this.#listener!.hear(event)
+      return true
+    } catch (error) {
+      if (signal.aborted || isAbort(error)) throw error
+      this.#options.logger.warn('An update of Telegram could not be kept; it is tried again.', {
+        error: errorLine(error),
+      })
+      return false
     }
   }
 
@@ -358,6 +396,12 @@ async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** Where an update is from, in all its kinds; `undefined` where it says nothing of that. */
+function chatIdOf(update: Update): number | undefined {
+  const { message, channel_post: post, edited_message: edited, edited_channel_post: editedPost } = update
+  return (message ?? post ?? edited ?? editedPost ?? update.callback_query?.message)?.chat?.id
 }
 
 function isUpdate(value: unknown): value is Update {
