@@ -173,8 +173,8 @@ it('follows a group that became a supergroup', async () => {
 })
 
 it('hears other chats while what one says is refused, keeps the order in it, and gives up what is refused for ever', async () => {
-  const given: object[] = []
-  const logger = { ...silentLogger, error: (_: string, fields: object = {}) => void given.push(fields) }
+  const dropped: object[] = []
+  const logger = { ...silentLogger, error: (_: string, fields: object = {}) => void dropped.push(fields) }
   const { server, platform } = await start({ clock: { ...systemClock, sleep: async () => undefined }, logger })
   onTestFinished(async () => {
     await platform.close()
@@ -196,5 +196,5 @@ it('hears other chats while what one says is refused, keeps the order in it, and
   server.say('elsewhere', { userId: 9 })
   await expect.poll(() => heard).toEqual(['elsewhere', 'first', 'second'])
   await expect.poll(() => server.unconfirmed).toBe(0)
-  expect(given).toEqual([{ update: poison }])
+  expect(dropped).toEqual([{ update: poison }])
 })
