@@ -218,6 +218,27 @@ export function parseChatRequest(text: string): ChatRequest {
   }
 }
 
+/** The request with whose words it brings: what other people than the owner (`null`) write is text from outside, as it is in chats. */
+export function wordsOf<Of extends Pick<ChatRequest, 'message' | 'history' | 'historyWithAnswers'>>(
+  person: string | null,
+  request: Of,
+): Of {
+  if (person === null) return request
+  const sources = [{ type: 'person', name: `a message of ${person}` }] as const
+  const marked = (message: UserMessage): UserMessage => ({
+    ...message,
+    content: message.content.map((part) => ({ ...part, sources })),
+  })
+  const past = (messages: readonly PastMessage[]) =>
+    messages.map((message) => (message.role === 'user' ? marked(message) : message))
+  return {
+    ...request,
+    message: marked(request.message),
+    history: past(request.history),
+    historyWithAnswers: past(request.historyWithAnswers),
+  }
+}
+
 /** `max_tokens` is the older name. */
 function samplingOf(body: z.output<typeof chatBody>): Sampling {
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? null

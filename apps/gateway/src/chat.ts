@@ -59,9 +59,9 @@ export class Chat {
 
   /** @throws ApiError for everything that cannot be answered */
   async answer(call: ChatCall): Promise<Response> {
-    const { parseChatRequest } = await import('./chat-request.js')
+    const { parseChatRequest, wordsOf } = await import('./chat-request.js')
     const { body, person, sessionId, idempotencyKey: key } = call
-    const request = { ...this.#options.commands.withoutExchanges(parseChatRequest(body)), person }
+    const request = { ...wordsOf(person, this.#options.commands.withoutExchanges(parseChatRequest(body))), person }
     if (key === undefined || request.stream) return this.#answer(request, call)
     return this.#idempotency.once({ key, person, sessionId, body }, () => this.#answer(request, call))
   }

@@ -102,6 +102,46 @@ describe('trust in a project', () => {
     expect(await trust.look(project)).toMatchObject({ state: 'changed', changed: [changed] })
   })
 
+  it('covers what was agreed to since, and nothing else that changed meanwhile', async () => {
+    await put('AGENTS.md', 'one')
+    for (const trust of [open(), open(project)]) {
+      await put('AGENTS.md', 'one')
+      await open().answer(project, true)
+      await trust.isTrusted(project)
+      await put('AGENTS.md', 'two')
+      await put('CLAUDE.md', 'new')
+      await trust.adopt([join(project, 'AGENTS.md')])
+      expect(await trust.look(project)).toMatchObject({ state: 'changed', changed: ['CLAUDE.md'] })
+      await rm(join(project, 'CLAUDE.md'))
+      expect(await trust.isTrusted(project)).toBe(true)
+      await open().remove(project)
+    }
+    await open().answer(project, false)
+    await put('AGENTS.md', 'three')
+    await open().adopt([join(project, 'AGENTS.md'), join(root, 'elsewhere/AGENTS.md')])
+    expect((await open().look(project)).state).toBe('unknown')
+  })
+
+  it('counts for a worktree with the same instructions, and not for a folder that only says it is one', async () => {
+    const [tree, own] = [join(root, 'tree'), join(project, '.git/worktrees/tree')]
+    for (const folder of [tree, own]) await mkdir(folder, { recursive: true })
+    await put('AGENTS.md', 'one')
+    await put('CLAUDE.local.md', 'not committed')
+    await writeFile(join(tree, 'AGENTS.md'), 'one')
+    await writeFile(join(tree, '.git'), `gitdir: ${own}\n`)
+    await open().answer(project, true)
+    expect(await open().isTrusted(tree)).toBe(false)
+    await writeFile(join(own, 'gitdir'), `${join(root, 'another')}/.git\n`)
+    expect(await open().isTrusted(tree)).toBe(false)
+    await writeFile(join(own, 'gitdir'), `${tree}/.git\n`)
+    expect(await open().isTrusted(join(tree, 'AGENTS.md'))).toBe(true)
+    await writeFile(join(tree, 'CLAUDE.md'), 'obey')
+    expect(await open().look(tree)).toMatchObject({ folder: tree, state: 'changed', changed: ['CLAUDE.md'] })
+    await open().answer(project, false)
+    await rm(join(tree, 'CLAUDE.md'))
+    expect(await open().isTrusted(tree)).toBe(false)
+  })
+
   it('that was refused is asked about again once something changed', async () => {
     await put('AGENTS.md', 'one')
     await open().answer(project, false)

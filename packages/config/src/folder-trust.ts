@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { FolderTrust } from '@hermes/contracts/policy'
 import { withLock, writePrivate } from '@hermes/files'
@@ -58,6 +58,11 @@ export interface TrustStore extends FolderTrust {
    * @throws HermesError `config.no_folder`, `files.not_writable`
    */
   answer(folder: string, isTrusted: boolean): Promise<FolderCover>
+  /**
+   * Has an answer cover what is at these paths now, absolute: the person agreed to that change, or it was made in their session. Nothing else that
+   * changed is covered by it. Without a yes for the project nothing happens.
+   */
+  adopt(paths: readonly string[]): Promise<void>
   /** Takes the answer back; `false` when there was none. The folder need not be there any more. */
   remove(folder: string): Promise<boolean>
 }
@@ -98,11 +103,14 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
     const entries = current ? [current, ...answered] : answered
     const root = await projectOf(folder, userHome, entries)
     const isRepository = await isThere(join(root, '.git'))
-    const known = entries.find((entry) => entry.folder === root)
+    const own = entries.find((entry) => entry.folder === root)
+    const main = own ? null : await repositoryOf(root)
+    const known = own ?? entries.find((entry) => entry.folder === main && entry.isTrusted)
     const files = await filesOf(root)
     const brings = kindsOf(Object.keys(files))
     if (!known) return { folder: root, state: 'unknown', brings, changed: [], isRepository }
-    const changed = differences(known.files, files)
+    // A worktree has what is committed: what only lies in the repository itself is not missing there.
+    const changed = differences(known.files, files).filter((path) => own !== undefined || path in files)
     const state =
       changed.length === 0 ? (known.isTrusted ? 'trusted' : 'declined') : known.isTrusted ? 'changed' : 'unknown'
     return { folder: root, state, brings, changed, isRepository }
@@ -126,6 +134,25 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
       const entry = await entryFor(folder, isTrusted, now(), userHome)
       await change((entries) => [[...entries.filter((one) => one.folder !== entry.folder), entry], undefined])
       return look(folder)
+    },
+    adopt: async (paths) => {
+      const answered = await read(file)
+      const current = await forNow()
+      const known = current ? [current, ...answered] : answered
+      for (const path of paths) {
+        const root = await projectOf(await nearestThere(dirname(path)), userHome, known).catch(() => null)
+        const entry = known.find((one) => one.folder === root && one.isTrusted)
+        if (!entry) continue
+        const covered = relative(entry.folder, path)
+        const now = (await filesOf(entry.folder))[covered]
+        if (now === entry.files[covered]) continue
+        const adopted = (one: Entry): Entry => {
+          const { [covered]: _, ...others } = one.files
+          return { ...one, files: now === undefined ? others : { ...others, [covered]: now } }
+        }
+        if (entry === current) here = Promise.resolve(adopted(entry))
+        else await change((all) => [all.map((one) => (one.folder === root ? adopted(one) : one)), undefined])
+      }
     },
     remove: async (folder) => {
       const root = await projectOf(folder, userHome).catch(() => folder)
@@ -158,6 +185,24 @@ async function projectOf(path: string, userHome: string, answered: readonly Trus
     if (isHome(place) && place !== near) return real
     if ((await isThere(join(place, '.git'))) || answered.some(({ folder }) => folder === place)) return place
     if (place === dirname(place)) return real
+  }
+}
+
+/**
+ * The repository whose worktree `root` is, by what both of them say: a `.git` file alone could name any. `null` for anything else.
+ * @see https://git-scm.com/docs/gitrepository-layout "worktrees/<id>/gitdir"
+ */
+async function repositoryOf(root: string): Promise<string | null> {
+  try {
+    const named = /^gitdir: (.+)$/m.exec(await readFile(join(root, '.git'), 'utf8'))?.[1]
+    if (named === undefined) return null
+    const folder = await realpath(resolve(root, named))
+    const git = dirname(dirname(folder))
+    if (basename(dirname(folder)) !== 'worktrees' || basename(git) !== '.git') return null
+    const back = (await readFile(join(folder, 'gitdir'), 'utf8')).trim()
+    return (await realpath(dirname(resolve(folder, back)))) === root ? dirname(git) : null
+  } catch {
+    return null
   }
 }
 

@@ -2,6 +2,7 @@ import { MAX_IMAGE_BYTES } from '@hermes/contracts/conversation'
 import type { FileStat } from '@hermes/contracts/environment'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
+import { ownFiles } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { OversizedDocument } from './documents/document-kind.js'
 import { openDocument } from './documents/open-document.js'
@@ -90,7 +91,8 @@ async function readFile(args: Args, context: ToolContext, settings: ToolSettings
   if (result.isError) return result
   ledger.read(real, stat.version, shownLines(offset, page))
   ledger.delivered(key, stat.version)
-  return result
+  const own = ownFiles(context.state).sourcesOf(real, stat.version)
+  return own ? { ...result, sources: own } : result
 }
 
 /** A line that was cut is not counted as read, so that the page ends before its own first line. */

@@ -11,7 +11,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
 import type { ToolSettings } from './settings.js'
 import { defaultToolSettings } from './settings.js'
-import { commandSources, isolationNote, networkOf, runsOutside } from './terminal/outside.js'
+import { commandSources, followSources, isolationNote, networkOf, runsOutside } from './terminal/outside.js'
 import { markSeen, noteSources, notifyOnExit, notifyOnMatch } from './terminal/process-notices.js'
 import { NO_PTY, report } from './terminal/report.js'
 import { endlessPart } from './terminal/servers.js'
@@ -167,6 +167,7 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
   const password = await sudoPassword({ ...args, outside }, context, settings.sudo)
   const before = context.environment.cwd()
   const sources = commandSources(args, context)
+  const followed = await followSources(args, sources, context)
   const progress = createLineProgress(context.progress.bind(context), settings.clock)
   const ended = new AbortController()
   const later = watchLaterFiles(args.command, context, { outside, workdir: args.workdir })
@@ -198,7 +199,8 @@ async function run(args: Args, context: ToolContext, settings: ToolSettings): Pr
     ...withheldNotes(args.command, context),
     ...(outside ? [] : notesOf(result, args, context)),
   ]
-  return report(args, result, { ...at, ...more, notes }, context.environment.capabilities.pty)
+  const printed = report(args, result, { ...at, ...more, notes }, context.environment.capabilities.pty)
+  return typeof printed === 'string' ? printed : { ...printed, sources: await followed.settle() }
 }
 
 /** A foreground command on a pseudo-terminal: a background process that is waited for. Directory and variables stay as they were. */

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import type { FileStat } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolResult } from '@hermes/contracts/tool'
+import { ownFiles } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { linkNote, misplaced, outsideNote, permitLifecycle, permitWrite, writeAction } from './files/file-access.js'
 import { fileLedger, staleNote } from './files/file-ledger.js'
@@ -85,6 +86,8 @@ async function overwrite(
   settings.sharedFiles?.wrote(context, real, written.version)
   ledger.wrote(real, written.version)
   ledger.editWorked(real)
+  const { isTainted = false, taintedBy: names = [] } = context
+  ownFiles(context.state).note(real, written.version, isTainted ? [{ type: 'inherited', names }] : [])
   const lint = await lintAfter(written.version)
   const warnings = [...(lost === null ? [] : [lost]), ...notes]
   return report({ path, text, bytes, created: stat === null, before: old?.text ?? null, warnings, lint })

@@ -33,6 +33,7 @@ import { statusCommand } from '../home/status-command.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
 import type { HomePolicy } from '../policy/home-policy.js'
 import type { Runtime } from '../runtime.js'
+import { ownHand } from '../trust/own-hand.js'
 import { trustCommand } from '../trust/trust-command.js'
 
 /** Where who writes works on the files of the workspace too. */
@@ -100,6 +101,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     }),
     isolationNotice({ terminal: config.terminal, isolationSupport, logger }),
     checkpoints.extension,
+    ownHand(parts.trust),
     hooksExtension(parts.hooks, { cwd: parts.opened.cwd, policy: parts.permissions.policy }),
     parts.mcp.extension,
     parts.web,

@@ -87,6 +87,26 @@ it.each([
   expect(outputSources(command, at).staysHere).toBe(false)
 })
 
+it.each([
+  ['cat $X', true],
+  ['read X < list; cat "$X"', true],
+  ['cat "src/$X"', true],
+  ['cat < $X', true],
+  ['cat $1', true],
+  ['cat $(cat list)', true],
+  ['cat list | xargs -n1 cat', true],
+  ['for f in $(cat list); do cat $f; done', true],
+  ['X=notes.md; cat $X', false],
+  ['for f in *.ts; do wc -l "$f"; done', false],
+  ['cat $(git ls-files | head)', false],
+  ['git ls-files | xargs cat', false],
+  ['git ls-files | while read f; do cat "$f"; done', false],
+  ['git log $BASE..HEAD', false],
+  ['echo $X; cd $X; mkdir -p $OUT', false],
+])('%s may be given files of unknown names: %s', (command, isUnknown) => {
+  expect(outputSources(command, at).readsUnknown).toBe(isUnknown)
+})
+
 it('names what lies beyond the folder, and keys that are read', () => {
   const beyond = (command: string) => outputSources(command, at).beyond
   expect(beyond('cat src/a.ts ./b ../project/c')).toEqual([])

@@ -14,8 +14,12 @@ interface OutputSources {
   readonly staysHere: boolean
   /** Absolute paths that it names beyond the folder it is run in. */
   readonly beyond: readonly string[]
+  /** Absolute paths of files that it may name in the folder it is run in: links there may lead anywhere. */
+  readonly within: readonly string[]
   /** A program reads a file of keys. */
   readonly readsKeys: boolean
+  /** A program may be given files whose names are known only when it runs. */
+  readonly readsUnknown: boolean
 }
 
 const MOST_PATHS = 20
@@ -27,7 +31,42 @@ export function outputSources(command: string, context: CommandContext & { reado
   const paths = invocations.flatMap((invocation) => pathsOf(invocation, context))
   const isHere = (path: string) => path === context.cwd || path.startsWith(`${context.cwd.replace(/\/$/, '')}/`)
   const beyond = [...new Set(paths)].filter((path) => !isHere(path) && !path.startsWith('/dev/'))
-  return { staysHere, beyond: beyond.slice(0, MOST_PATHS), readsKeys: invocations.some(readsSecret) }
+  const within = [...new Set(invocations.flatMap((invocation) => operandsOf(invocation, context)))].filter(isHere)
+  return {
+    staysHere,
+    beyond: beyond.slice(0, MOST_PATHS),
+    within: within.slice(0, MOST_PATHS),
+    readsKeys: invocations.some(readsSecret),
+    readsUnknown: invocations.some(readsUnknown),
+  }
+}
+
+/** Programs that name files of the folder they are given, and nothing that stands in one of them. */
+const NAMES_HERE = /^(?:git|find|fd|ls|pwd|rg|basename|dirname|date|nproc|seq|mktemp|which|wc|hostname|uname)$/
+
+/** Whether words that become names of files come out of a variable or out of another file. */
+function readsUnknown(invocation: Invocation): boolean {
+  const { name, args, redirects, via, inner, input } = invocation
+  if (name === '' || name === 'git' || PROGRAMS.sayNames.has(name) || SETS_NAMES.test(name)) return false
+  const isListed = (from: readonly Invocation[]) => NAMES_HERE.test(from[0]?.name ?? '')
+  if (via === 'xargs') return !isListed(input.from)
+  const targets = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target)
+  const unknown = [...args, ...targets].filter(({ dynamic }) => dynamic)
+  // In a loop over what a program lists, variables are its words.
+  return unknown.some((word) => !isListed(word.scripts.length > 0 ? inner : input.from))
+}
+
+/** Builtins that do not open what they are given. */
+const SETS_NAMES =
+  /^(?:read|export|declare|local|test|\[|\[\[|exit|return|kill|sleep|cd|true|false|:|mkdir|touch|rm|unset|set|shift|wait)$/
+
+/** What a program is given that may be a file. */
+function operandsOf({ name, args, redirects, context: at }: Invocation, context: CommandContext): readonly string[] {
+  if (name === 'git' || PROGRAMS.sayNames.has(name) || SETS_NAMES.test(name)) return []
+  const inputs = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target)
+  const words = [...args, ...inputs].filter(({ text, dynamic }) => !dynamic && text !== '' && !text.startsWith('-'))
+  const full = (path: string) => path.replace(/^~(?=\/|$)/, context.userHome ?? '~')
+  return words.map(({ text }) => full(resolveShellPath(text, { ...context, ...at })))
 }
 
 /** A shell's way to a connection. */

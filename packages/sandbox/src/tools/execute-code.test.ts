@@ -1,7 +1,11 @@
+import { statSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import type { ToolCaller, ToolContext } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
 import { needs } from '@hermes/testkit/daemons'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { codeScene, pythonMissing } from '../execute-code/__fixtures__/code-scene.js'
 import { testPermit } from '../testing/permit.js'
 import { createExecuteCodeTool, type SandboxToolServices } from './execute-code.js'
@@ -12,14 +16,33 @@ const tools: ToolCaller = {
   call: async () => ({ content, isError: false }),
 }
 
+/** Files as they are, commands not at all. */
+const localAt = (cwd: string) =>
+  ({
+    backend: 'local',
+    cwd: () => cwd,
+    resolve: (path: string) => resolve(cwd, path.replace(/^~/, `${cwd}-home`)),
+    realpath: async (path: string) => path,
+    stat: async (path: string) => {
+      const found = statSync(path, { throwIfNoEntry: false })
+      return found ? { type: found.isFile() ? 'file' : 'directory', version: `${found.size} ${found.mtimeMs}` } : null
+    },
+  }) as Partial<ToolContext['environment']> as ToolContext['environment']
+
 async function setUp() {
   const { host, directory } = await codeScene()
   const registry = createToolRegistry({ tools: [createExecuteCodeTool({ code: { open: async () => host } })] })
   const actions: unknown[] = []
+  const kept = new Map<string, unknown>()
+  const scratch = <T>(key: string, create: () => T): T => {
+    if (!kept.has(key)) kept.set(key, create())
+    return kept.get(key) as T
+  }
   const context = {
     sessionId: 's',
     signal: new AbortController().signal,
-    environment: { backend: 'local', cwd: () => directory } as ToolContext['environment'],
+    environment: localAt(directory),
+    state: { scratch } as Partial<ToolContext['state']> as ToolContext['state'],
     permit: async (action) => {
       actions.push(action)
       return testPermit(action)
@@ -66,6 +89,29 @@ needs(pythonMissing)('the tool execute_code', () => {
     const { call } = await setUp()
     const { content: got } = await call({ code: 'from hermes_tools import read_file\nprint(read_file("a"))' })
     expect(got).toMatchObject([{ text: expect.stringContaining('from a page'), origin: 'external' }])
+  })
+
+  it('comes from the places that a program names beyond its folder, but for those that it made', async () => {
+    const { call, directory } = await setUp()
+    const sourcesOf = async (code: string) =>
+      (await call({ code })).content.flatMap((part) => ('sources' in part ? (part.sources ?? []) : []))
+    const other = await mkdtemp(join(tmpdir(), 'hermes-other-'))
+    onTestFinished(() => rm(other, { recursive: true, force: true }))
+    await writeFile(join(other, 'page.md'), 'from elsewhere')
+    const program = { type: 'command', command: 'a program of the agent', cwd: directory, reach: 'network' }
+    expect(await sourcesOf('print("/api/x".split("/"), "a/b")')).toEqual([program])
+    expect(await sourcesOf(`open('${other}/own', 'w').write('mine')`)).toEqual([program])
+    expect(await sourcesOf(`print(open('${other}/own').read())`)).toEqual([program, program])
+    expect(await sourcesOf(`name = 'page'; print(open(f"${other}/{name}.md").read())`)).toEqual([
+      program,
+      { type: 'file', path: other },
+    ])
+    await mkdir(`${directory}-home`)
+    onTestFinished(() => rm(`${directory}-home`, { recursive: true, force: true }))
+    expect(await sourcesOf('import os; print(os.path.expanduser("a"))')).toContainEqual({
+      type: 'file',
+      path: `${directory}-home`,
+    })
   })
 
   it('fails with what the program wrote, or with what was wrong about the call', async () => {

@@ -7,6 +7,7 @@ import type { CodeResult } from '../execute-code/code-result.js'
 import { pythonOnPath } from '../execute-code/language.js'
 import { scriptToolNames } from '../execute-code/program-calls.js'
 import { watchLaterFiles } from '../later-files.js'
+import { namedPlaces } from './named-places.js'
 
 const parameters = {
   type: 'object',
@@ -72,8 +73,11 @@ export const createExecuteCodeTool = ({ code: programs }: SandboxToolServices) =
         reset: args.reset ?? false,
       }
       const later = watchLaterFiles(null, context)
+      const places = await namedPlaces(args.code, where.cwd, context)
       const result = await host.run(permit, request)
-      return render(result, await later.settle(), programSource(where.cwd, context))
+      const sources = [programSource(where.cwd, context), ...places.sources, ...(result.sources ?? [])]
+      if (result.sources) await places.settle(sources)
+      return render(result, await later.settle(), result.sources ? sources : null)
     },
   })
 
@@ -109,8 +113,8 @@ function workingFolder(context: ToolContext, host: CodeHost): string {
   }
 }
 
-function render(result: CodeResult, notes: readonly string[], program: TextSource): ToolResult {
-  const { status, output, errors, toolCallsMade, durationMs, fullOutputPath, note, sources } = result
+function render(result: CodeResult, notes: readonly string[], sources: readonly TextSource[] | null): ToolResult {
+  const { status, output, errors, toolCallsMade, durationMs, fullOutputPath, note } = result
   const seconds = durationMs / 1000
   const data = {
     status,
@@ -130,7 +134,7 @@ function render(result: CodeResult, notes: readonly string[], program: TextSourc
     `[${facts.join(' · ')}]${note === null ? '' : ` ${note}`}`,
   ]
   const text = lines.filter((line) => line !== '').join('\n')
-  return { data, text, isError: status !== 'success', ...(sources ? { sources: [program, ...sources] } : {}) }
+  return { data, text, isError: status !== 'success', ...(sources ? { sources } : {}) }
 }
 
 /** Programs have no network wherever commands may lose it, for they stay. */

@@ -1,7 +1,8 @@
 import type { TextSource } from '@hermes/contracts/conversation'
 import type { Environment, ExecResult } from '@hermes/contracts/environment'
-import type { ToolPlanContext } from '@hermes/contracts/tool'
-import { isSecretPath, needsNetwork, needsOutside, outputSources } from '@hermes/safety'
+import type { ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
+import { isSecretPath, needsNetwork, needsOutside, outputSources, writtenPaths } from '@hermes/safety'
+import { ownFiles } from '@hermes/sandbox'
 
 /** Whether a call runs outside the isolation: because the model says so, or because the command is known to need more. */
 export function runsOutside(
@@ -40,12 +41,66 @@ export function commandSources(
   const command = call.command.slice(0, SHOWN_COMMAND_CHARS).toWellFormed()
   const isLocal = environment.backend === 'local'
   if (!isLocal || runsOutside(call, environment)) return [{ type: 'command', command, cwd, reach: 'outside' }]
-  const { staysHere, beyond, readsKeys } = outputSources(call.command, { cwd, userHome: environment.resolve('~') })
+  const { staysHere, beyond, readsKeys, readsUnknown } = outputSources(call.command, {
+    cwd,
+    userHome: environment.resolve('~'),
+  })
+  // Whatever it opens may lie anywhere on this machine.
+  if (readsUnknown) return [{ type: 'command', command, cwd, reach: 'outside' }]
   const isOffline = (environment.capabilities.offline ?? false) || networkOf(call, context).network === 'off'
   const reach = isOffline || staysHere ? 'machine' : 'network'
   const keys = readsKeys ? [{ type: 'keys', name: `the keys that were read by ${command}` } as const] : []
   return [{ type: 'command', command, cwd, reach }, ...keys, ...beyond.map((path) => ({ type: 'file', path }) as const)]
 }
+
+/**
+ * Begins to follow what a call prints and writes beyond its folder. `settle` says, once it has ended, where what it printed came from: as
+ * {@link commandSources}, by what is there. Files that it made are the session's from then on, with the same sources.
+ */
+export async function followSources(
+  call: { readonly command: string; readonly workdir?: string },
+  sources: readonly TextSource[],
+  context: Pick<ToolContext, 'environment' | 'state'>,
+): Promise<{ settle(): Promise<readonly TextSource[]> }> {
+  const { environment, state } = context
+  if (environment.backend !== 'local' || sources.some(isForeign)) return { settle: async () => sources }
+  const cwd = call.workdir === undefined ? environment.cwd() : environment.resolve(call.workdir)
+  const realOf = (path: string) => environment.realpath(path).catch(() => path)
+  const statOf = (path: string) => environment.stat(path).catch(() => null)
+  const folder = await realOf(cwd)
+  const isBeyond = (path: string) => path !== folder && !path.startsWith(`${folder.replace(/\/$/, '')}/`)
+  const reals = async (paths: readonly string[]) => (await Promise.all(paths.map(realOf))).filter(isBeyond)
+  /** What it may make, with what was in there: nothing of a new file, and of others only what is the session's own. */
+  const made = new Map<string, readonly TextSource[]>()
+  for (const path of await reals(writtenPaths(call.command, { cwd }))) {
+    const stat = await statOf(path)
+    const before = stat === null ? [] : ownFiles(state).sourcesOf(path, stat.version)
+    if (before) made.set(path, before)
+  }
+  return {
+    async settle() {
+      const { within } = outputSources(call.command, { cwd, userHome: environment.resolve('~') })
+      const linked = (await reals(within)).map((path) => ({ type: 'file', path }) as const)
+      const read: TextSource[] = []
+      for (const source of [...sources, ...linked]) {
+        const real = source.type === 'file' ? await realOf(source.path) : null
+        const stat = real === null ? null : await statOf(real)
+        const own =
+          real === null ? undefined : (made.get(real) ?? (stat && ownFiles(state).sourcesOf(real, stat.version)))
+        read.push(...(own ?? [source]))
+      }
+      for (const [path, before] of made) {
+        const stat = await statOf(path)
+        if (stat?.type === 'file') ownFiles(state).note(path, stat.version, [...read, ...before])
+      }
+      return read
+    },
+  }
+}
+
+/** What taints whatever else there is. */
+const isForeign = (source: TextSource): boolean =>
+  source.type === 'keys' || (source.type === 'command' && source.reach !== 'machine')
 
 /** Where the text of a file comes from; one of keys counts by itself. Files of other machines are not known. */
 export function fileSources(
