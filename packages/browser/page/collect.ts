@@ -1,0 +1,142 @@
+// The walk through the page that a snapshot is made of.
+import type { Found, PageNode, PageScript } from '../src/page/page-node.js'
+import { heldValue, isActable, isInView, nameOf, roleOf, statesOf, textOf } from './describe.js'
+import {
+  ALIKE,
+  childrenOf,
+  clean,
+  find,
+  MOST_NAME,
+  MOST_TEXT,
+  next,
+  numberRefsFrom,
+  refOf,
+  SKIPPED,
+} from './elements.js'
+
+export let frames: Element[] = []
+
+export const collect: PageScript['collect'] = ({ start, scope, max }): Found => {
+  numberRefsFrom(start)
+  frames = []
+  const nodes: PageNode[] = []
+  let groups = 0
+  let pending = ''
+  let pendingAt: Element | null = null
+  let row: PageNode['row']
+  const add = (node: PageNode) => nodes.push(row ? { ...node, row } : node)
+  const flush = () => {
+    const text = clean(pending, MOST_TEXT)
+    if (text !== '' && pendingAt) add({ role: 'text', name: text, inView: isInView(pendingAt) })
+    pending = ''
+    pendingAt = null
+  }
+  const visitChildren = (element: Element, quiet: boolean) => {
+    const children = childrenOf(element)
+    const tags = new Map<string, number>()
+    for (const child of children)
+      if (child instanceof Element) tags.set(child.tagName, (tags.get(child.tagName) ?? 0) + 1)
+    const alike = row === undefined ? [...tags].find(([, count]) => count > ALIKE)?.[0] : undefined
+    const group = alike === undefined ? 0 : ++groups
+    let index = 0
+    for (const child of children) {
+      if (nodes.length >= max) return
+      if (child instanceof Text) {
+        if (quiet || child.data.trim() === '') {
+          if (!quiet && pending !== '') pending += ' '
+          continue
+        }
+        pending += child.data
+        pendingAt ??= element
+      } else if (child instanceof Element) {
+        const isRow = child.tagName === alike
+        if (isRow) {
+          flush()
+          row = [group, index++]
+        }
+        visit(child, quiet)
+        if (isRow) {
+          flush()
+          row = undefined
+        }
+      }
+    }
+  }
+  const visit = (element: Element, quiet: boolean): void => {
+    if (SKIPPED.has(element.tagName) || element.getAttribute('aria-hidden') === 'true') return
+    if (!element.checkVisibility()) return
+    const style = getComputedStyle(element)
+    const role = roleOf(element)
+    const isHidden = style.visibility !== 'visible'
+    if (!isHidden && isActable(element, role, style)) {
+      flush()
+      const value = heldValue(element, role)
+      const states = statesOf(element)
+      const isFrame = role === 'iframe'
+      const isList = element instanceof HTMLSelectElement
+      const isEditable = element instanceof HTMLElement && element.isContentEditable
+      const shown = role || (isEditable ? 'textbox' : 'clickable')
+      const name = isEditable && !element.hasAttribute('aria-label') ? '' : nameOf(element, role)
+      add({
+        ref: refOf(element),
+        role: shown,
+        name,
+        inView: isInView(element),
+        ...(value === undefined || (value === '' && shown !== 'textbox') ? {} : { value }),
+        ...(states.length > 0 ? { states } : {}),
+        ...(isFrame ? { frame: frames.push(element) - 1 } : {}),
+        ...(isList ? { options: [...element.options].slice(0, 20).map((option) => clean(option.label, 40)) } : {}),
+      })
+      if (!isFrame && !isList && !isEditable) visitChildren(element, true)
+      return
+    }
+    if (!isHidden && role === 'heading' && !quiet) {
+      flush()
+      const text = textOf(element, MOST_TEXT)
+      const inner = [...element.querySelectorAll('a[href],button')]
+      const level = element.getAttribute('aria-level') ?? element.tagName.slice(1)
+      const isLink = inner.length === 1 && textOf(inner[0]!, MOST_TEXT) === text
+      if (text !== '' && !isLink) add({ role: `heading ${level}`, name: text, inView: isInView(element) })
+      visitChildren(element, true)
+      return
+    }
+    if (!isHidden && role === 'image' && !quiet) {
+      const name = nameOf(element, role)
+      if (name === '') return
+      flush()
+      add({ role, name, inView: isInView(element) })
+      return
+    }
+    const isInline = style.display.startsWith('inline') || style.display === 'contents'
+    if (element.tagName === 'BR') pending += ' '
+    if (isInline) {
+      if (style.display !== 'inline') pending += ' '
+      visitChildren(element, quiet || isHidden)
+      return
+    }
+    const isRow = element.tagName === 'TR' && !element.querySelector('a,button,input,select,textarea,[role],[onclick]')
+    flush()
+    if (role === 'dialog' || role === 'alertdialog' || role === 'alert')
+      add({ role, name: nameOf(element, 'dialog'), inView: true })
+    if (isRow && !quiet && !isHidden) {
+      const cells = [...element.children].map((cell) => textOf(cell, MOST_NAME))
+      if (cells.some((cell) => cell !== '')) add({ role: 'row', name: cells.join(' | '), inView: isInView(element) })
+      return
+    }
+    visitChildren(element, quiet || isHidden)
+    flush()
+  }
+  const root = scope === undefined ? document.documentElement : find(scope)
+  if (root) visit(root, false)
+  flush()
+  const { scrollY: y, innerHeight: viewport } = window
+  const height = document.documentElement?.scrollHeight ?? 0
+  return {
+    nodes,
+    next,
+    title: clean(document.title, MOST_NAME),
+    url: location.href,
+    scroll: { y, height, viewport },
+    isCut: nodes.length >= max,
+  }
+}
