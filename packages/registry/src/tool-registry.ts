@@ -1,10 +1,6 @@
 import type { Clock, JsonObject } from '@hermes/contracts'
-import type { TextSource } from '@hermes/contracts/conversation'
-import type { Environment } from '@hermes/contracts/environment'
 import type { Registration, ToolOptions } from '@hermes/contracts/extension'
-import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolResult, ToolSource } from '@hermes/contracts/tool'
-import { closest } from 'fastest-levenshtein'
-import { ignoredLine } from './argument-names.js'
+import type { Tool, ToolContext, ToolDefinition, ToolOutcome, ToolSource } from '@hermes/contracts/tool'
 import { toolParameters } from './arguments.js'
 import {
   bridgeDefinitions,
@@ -18,9 +14,18 @@ import {
   unwrapToolCall,
 } from './disclosure.js'
 import { checkName, type RegisteredTool, toRegisteredTool } from './registered-tool.js'
-import { isHermesError, RegistryError } from './registry-error.js'
-import { asExternal, errorOutcome, overlongText, toOutcome } from './result.js'
+import { RegistryError } from './registry-error.js'
+import { errorOutcome } from './result.js'
 import { SourceListing, type SourceListingOptions } from './source-listing.js'
+import {
+  checkCall,
+  type KeepResult,
+  type PreparedCall,
+  type ReadyCall,
+  runCall,
+  type ToolNames,
+  unknownTool,
+} from './tool-call.js'
 import {
   type CustomToolsets,
   mergeToolsets,
@@ -33,20 +38,6 @@ import {
 } from './toolsets.js'
 
 const AVAILABILITY_TTL_MS = 30_000
-
-/** A call after its tool was found and its arguments were checked; or its result already, when that failed. */
-export type PreparedCall =
-  | {
-      readonly type: 'prepared'
-      readonly tool: Tool
-      readonly args: unknown
-      /** What the result says of arguments that the tool has no use for; absent for nothing. */
-      readonly ignored?: string
-    }
-  | { readonly type: 'immediate'; readonly outcome: ToolOutcome }
-
-/** Names of tools, as those that a session may call. */
-export type ToolNames = Iterable<string> & { has(name: string): boolean }
 
 /** Which tools exist, which of them a session may see, and how one is called. */
 export interface ToolRegistry {
@@ -95,7 +86,7 @@ export interface ToolRegistry {
    */
   prepare(call: { readonly name: string; readonly args: JsonObject }, visible?: ToolNames): Promise<PreparedCall>
   /** Runs a prepared call; what a tool throws becomes an error outcome, except an abort. */
-  execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome>
+  execute(prepared: ReadyCall, context: ToolContext): Promise<ToolOutcome>
   /** `prepare` and `execute` in one. */
   dispatch(name: string, args: JsonObject, context: ToolContext): Promise<ToolOutcome>
 }
@@ -105,14 +96,6 @@ interface RegisterOptions extends ToolOptions {
   /** Takes the place of a tool of another toolset. Default `false`. */
   readonly override?: boolean
 }
-
-/** Writes an overlong result where `read_file` of `environment` finds it. */
-export type KeepResult = (whole: {
-  readonly sessionId: string
-  readonly callId: string
-  readonly text: string
-  readonly environment: Environment
-}) => Promise<string>
 
 /** Options of {@link createToolRegistry}. */
 interface ToolRegistryOptions extends SourceListingOptions {
@@ -465,108 +448,21 @@ class Registry implements ToolRegistry {
       }
     }
     if (registered.isOutside) this.#outside.add(tool)
-    return checked(registered, call.args)
+    return checkCall(registered, call.args)
   }
 
   #search(args: JsonObject, names: ToolNames): Promise<PreparedCall> {
     const tool = searchTool(() => this.#hideable(names)) as Tool
     const parameters = toolParameters(tool.parameters)
-    return checked({ tool, parameters, mayChange: false, isOutside: false }, args)
+    return checkCall({ tool, parameters, mayChange: false, isOutside: false }, args)
   }
 
-  async execute(prepared: Extract<PreparedCall, { type: 'prepared' }>, context: ToolContext): Promise<ToolOutcome> {
-    try {
-      const { tool, args } = prepared
-      // As it is now: a command that ends in another folder was not started there.
-      const sources = tool.external && !this.#outside.has(tool) ? sourcesOf(tool, args, context) : undefined
-      const result = await tool.execute(args, context)
-      const path = this.#keep ? await this.#keepWhole(tool, result, context) : null
-      const outcome = toOutcome(this.#marked(tool, result, sources), tool.maxResultChars, path)
-      return withNote(outcome, prepared.ignored)
-    } catch (error) {
-      if (context.signal.aborted) throw error
-      const line = error instanceof Error ? error.message : String(error)
-      const text = isHermesError(error) ? line : `${prepared.tool.name} failed: ${line}`
-      return errorOutcome(text, this.#outside.has(prepared.tool))
-    }
-  }
-
-  /** What is told of the result of a source that nobody vouches for is not its own to say. */
-  #marked(tool: Tool, result: ToolResult, sources: readonly TextSource[] | undefined): ToolResult {
-    if (this.#outside.has(tool)) {
-      const server = [{ type: 'server', name: `the tool ${tool.name}` }] as const
-      return asExternal(typeof result === 'string' ? result : { ...result, sources: server }, server)
-    }
-    return tool.external ? asExternal(result, sources) : result
-  }
-
-  /** Where the whole of a result went that is too long. */
-  async #keepWhole(tool: Tool, result: ToolResult, context: ToolContext): Promise<string | null> {
-    const text = overlongText(result, tool.maxResultChars)
-    if (text === null) return null
-    try {
-      const { sessionId, callId, environment } = context
-      return await this.#keep!({ sessionId, callId, text, environment })
-    } catch {
-      // The model is told what was left out of the result, and then of no file that has it.
-      return null
-    }
+  execute({ tool, args, ignored }: ReadyCall, context: ToolContext): Promise<ToolOutcome> {
+    return runCall({ tool, args, ignored }, context, { isOutside: this.#outside.has(tool), keep: this.#keep })
   }
 
   async dispatch(name: string, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
     const prepared = await this.prepare({ name, args })
     return prepared.type === 'immediate' ? prepared.outcome : this.execute(prepared, context)
-  }
-}
-
-async function checked(
-  { tool, parameters, mayChange, isOutside }: Omit<RegisteredTool, 'isDeferred'>,
-  args: JsonObject,
-): Promise<PreparedCall> {
-  const problem = (line: string): PreparedCall => ({ type: 'immediate', outcome: errorOutcome(line, isOutside) })
-  try {
-    const result = await parameters.check(args)
-    if (result.type === 'valid') {
-      const { args: named, unknown } = result
-      // What is not ours may take more than it describes.
-      if (unknown.length === 0 || isOutside) return { type: 'prepared', tool, args: named }
-      return { type: 'prepared', tool, args: named, ignored: ignoredLine(tool.name, unknown, parameters.schema) }
-    }
-    const now = mayChange ? ` Its parameters are now: ${parametersLine(parameters.schema)}` : ''
-    return problem(
-      `Invalid arguments for ${tool.name}: ${result.message.replace(/\.$/, '')}. Correct them and call again.${now}`,
-    )
-  } catch (error) {
-    const line = error instanceof Error ? error.message : String(error)
-    return problem(`The parameters of ${tool.name} cannot be checked (${line}). Continue without it.`)
-  }
-}
-
-function withNote(outcome: ToolOutcome, note: string | undefined): ToolOutcome {
-  return note === undefined ? outcome : { ...outcome, content: [...outcome.content, { type: 'text', text: note }] }
-}
-
-const SHOWN_SCHEMA_CHARS = 4_000
-
-function parametersLine(schema: JsonObject): string {
-  const text = JSON.stringify(schema)
-  return text.length <= SHOWN_SCHEMA_CHARS ? text : `too long to be shown here; ${TOOL_SEARCH} gives them.`
-}
-
-function unknownTool(name: string, visible: ToolNames): string {
-  const names = [...visible]
-  if (names.length === 0) return `There is no tool "${name}", nor any other tool. Answer in text.`
-  const nearest = closest(name, names)
-  if (visible.has(TOOL_SEARCH))
-    return `There is no tool "${name}". Did you mean "${nearest}"? Find others with ${TOOL_SEARCH}.`
-  return `There is no tool "${name}". Did you mean "${nearest}"? Available: ${names.sort().join(', ')}.`
-}
-
-/** Where a call's result comes from; not known where the tool cannot say. */
-function sourcesOf(tool: Tool, args: unknown, context: ToolContext): readonly TextSource[] | undefined {
-  try {
-    return tool.sources?.(args, context)
-  } catch {
-    return undefined
   }
 }

@@ -225,10 +225,7 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
     })
   const tools = createScriptCalls(context, call.id)
   const running = toolContext(asTool(context, tool), call.id, permits, { tools, ask })
-  const work = context.registry.execute(
-    { type: 'prepared', tool, args, ...(ignored === undefined ? {} : { ignored }) },
-    running,
-  )
+  const work = context.registry.execute({ tool, args, ignored }, running)
   const outcome = await untilAbort(context.signal, work)
   // The call has no result yet: it is made again when the run is resumed.
   if (parked[0]) throw parked[0]
