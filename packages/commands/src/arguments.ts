@@ -77,19 +77,20 @@ function split(command: Command, text: string): JsonObject {
   for (const [index, { name, schema }] of words.entries()) {
     if (rest === '') break
     const takesRest = index === words.length - 1 && schema['type'] === 'string' && valuesOf(schema).length === 0
+    // Of one value alone quotes are part of it.
+    const [typed, double, single] = (words.length > 1 && QUOTED.exec(rest)) || [/^\S+/.exec(rest)![0]]
+    const word = double?.replaceAll(/\\(["\\])/g, '$1') ?? single ?? typed
     if (schema['type'] === 'array') [args[name], rest] = [rest.split(/\s+/), '']
-    else if (takesRest) [args[name], rest] = [rest, '']
-    else {
-      const word = /^\S+/.exec(rest)![0]
-      args[name] = word
-      rest = rest.slice(word.length).trimStart()
-    }
+    else if (takesRest) [args[name], rest] = [typed.length === rest.length ? word : rest, '']
+    else [args[name], rest] = [word, rest.slice(typed.length).trimStart()]
   }
   if (rest !== '') throw badArguments(command, `It does not take “${rest.slice(0, SHOWN_CHARS)}”`)
   return args
 }
 
 const SHOWN_CHARS = 40
+/** A value with blanks, before the next one. */
+const QUOTED = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')(?=\s|$)/
 
 /** Switches may stand anywhere; what only looks like one is text. */
 function takeSwitches(

@@ -9,7 +9,7 @@ import { digestOf } from './package/digest.js'
 import { insidePath } from './package/inside-path.js'
 import type { PluginManifest } from './package/manifest.js'
 import type { PluginPlaces } from './package/reader.js'
-import { shortened } from './package/shortened.js'
+import { inOneLine, shortened } from './package/shortened.js'
 import type { PluginHost } from './plugin-host.js'
 import { PluginProcess } from './process/plugin-process.js'
 import { startProcess } from './process/start-process.js'
@@ -159,7 +159,7 @@ export async function consentLines(
     ...serverLines(components),
     ...components.hooks
       .flatMap(({ commands }) => commands)
-      .map((command) => `It runs ${shortened(command)} at events, which can do whatever you can.`),
+      .map((command) => `It runs ${inOneLine(command)} at events, which can do whatever you can.`),
   ]
   return [...lines, ...broughtLines(components, listing)]
 }
@@ -167,8 +167,8 @@ export async function consentLines(
 function serverLines({ servers }: PluginComponents): readonly string[] {
   return Object.entries(servers).map(([name, { command, args, url }]) =>
     url === undefined
-      ? `Its MCP server ${name} runs ${shortened([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
-      : `Its MCP server ${name} is at ${shortened(String(url))}.`,
+      ? `Its MCP server ${name} runs ${inOneLine([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
+      : `Its MCP server ${name} is at ${inOneLine(String(url))}.`,
   )
 }
 

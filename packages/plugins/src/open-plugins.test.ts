@@ -384,7 +384,11 @@ it('components of the standard are read: servers, hooks, prompts, skills; what i
     },
     'run.sh': '#!/bin/sh\n',
     [`${OURS}/hooks.json`]: {
-      hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: '"${PLUGIN_ROOT}"/no.sh' }] }] },
+      hooks: {
+        PreToolUse: [
+          { hooks: [{ type: 'command', command: `"\${PLUGIN_ROOT}"/no.sh${' --plain'.repeat(40)} --last` }] },
+        ],
+      },
     },
     [`${OURS}/commands/ask.md`]: '---\ndescription: Asks.\n---\nAsk about $ARGUMENTS, then $1.\n',
     'skills/one/SKILL.md': '---\nname: one\n---\n',
@@ -394,6 +398,7 @@ it('components of the standard are read: servers, hooks, prompts, skills; what i
     'plain is left out: url: it is no https address',
     'up is left out: its command ./../x is not in the plugin',
     'odd is left out',
+    '--plain --last at events, which can do whatever you can.',
   ])
     expect(text).toContain(line)
   const opened = await openPlugins(host())
@@ -448,6 +453,14 @@ it('a plugin of a project counts where the project is trusted and the plugin is 
   expect((await openPlugins(host())).extensions.map(({ name }) => name)).toEqual(['plugin-local'])
   isTrusted = false
   expect((await openPlugins(host())).problems[0]).toContain('the project that brings it is not trusted')
+})
+
+it('unpacks no tarball that holds more than a plugin may have, and none that is no tarball', async () => {
+  const bomb = join(home, 'bomb.tgz')
+  await run(['sh', '-c', `head -c 240000000 /dev/zero | gzip -1 > ${bomb}`], { cwd: home })
+  await expect(plugins(['install', bomb])).rejects.toThrow('it unpacks to more than 230 MB.')
+  await writeFile(join(home, 'plain.tgz'), 'no tarball')
+  await expect(plugins(['install', join(home, 'plain.tgz')])).rejects.toThrow('plain.tgz is no tarball')
 })
 
 it('is installed from a tarball and from git, pinned, updated and uninstalled; nothing of it runs meanwhile', async () => {

@@ -22,6 +22,8 @@ interface CheckpointServices {
   }>
   storage(): Promise<Pick<SessionStore, 'log' | 'leases' | 'sessions'>>
   readonly policy: Pick<Policy, 'decide'>
+  /** Where commands run, as config.yaml says. */
+  readonly backend: string
 }
 
 /** What became of a path since a checkpoint. */
@@ -54,6 +56,7 @@ export function checkpointCommands(services: CheckpointServices): Extension {
         },
       },
       complete: async (words, context) => {
+        if (context.session !== null && services.backend !== 'local') return []
         const { checkpoints, root } = await workspace(services, context)
         return words.length === 0 ? ['diff', ...checkpoints.list(root).map(({ number }) => String(number))] : []
       },
@@ -203,6 +206,10 @@ async function diff(
 }
 
 async function workspace(services: CheckpointServices, { session, cwd: here }: CommandContext) {
+  if (session !== null && services.backend !== 'local')
+    throw usageError(
+      `The files of this conversation are in the ${services.backend} environment. Ask the agent to restore them: it sees what was kept there.`,
+    )
   const { checkpoints, rootOf } = await services.open()
   const cwd = session?.cwd ?? here
   const root = rootOf(cwd)

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
-import type { ModelCallEvent } from '@hermes/contracts/extension'
+import type { Command, CommandContext, ModelCallEvent } from '@hermes/contracts/extension'
 import { handlersOf } from '@hermes/testkit'
 import { expect, it, onTestFinished } from 'vitest'
+import { checkpointCommands } from './checkpoint-commands.js'
 import { openHomeCheckpoints } from './index.js'
 
 it('reads a folder beforehand once, however many agents work in it', async () => {
@@ -46,4 +47,17 @@ it('reads a folder beforehand once, however many agents work in it', async () =>
   await new Promise(setImmediate)
   await second.close()
   expect(checkpoints.workspaces()).toEqual([])
+})
+
+it('does not take local folders for those of a conversation whose commands run elsewhere', async () => {
+  const commands: Command[] = []
+  const open = () => Promise.reject(new Error('Nobody looks here.'))
+  checkpointCommands({ open, storage: open, policy: { decide: open }, backend: 'ssh' }).setup({
+    commands: { add: (command: Command) => commands.push(command) },
+  } as never)
+  const context = { session: { id: 's', cwd: '/' }, cwd: '/' } as unknown as CommandContext
+  for (const { name, run, complete } of commands) {
+    await expect(run({ words: ['1'] }, context), name).rejects.toThrow('are in the ssh environment')
+    expect(await complete?.([], context), name).toEqual(name === 'rollback' ? [] : undefined)
+  }
 })

@@ -120,6 +120,19 @@ it('names what there is when another one is wanted, and leaves what is not permi
   expect(there('notes')).toBe('theirs')
 })
 
+it('says in one line that what it kept is damaged or missing', async () => {
+  const { keeper, run, writing, put, allowing, directory } = setUp()
+  await keeper.before(writing('notes'), run('1'))
+  put('notes', 'theirs')
+  const folder = join(directory, readdirSync(directory)[0]!)
+  for (const name of readdirSync(folder)) if (name !== 'records.json') rmSync(join(folder, name))
+  expect((await keeper.restore('1', allowing)).failed).toMatchObject([{ why: 'What was kept of it is missing.' }])
+  for (const text of ['[{"number":1', '{}']) {
+    writeFileSync(join(folder, 'records.json'), text)
+    await expect(keeper.restore('1', allowing)).rejects.toThrow(/^The list of kept files is damaged: .*records\.json\./)
+  }
+})
+
 it('brings back what git tracks as it was, not as commands or the restore itself had left it for a tool', async () => {
   const { keeper, put, there, run, command, writing, allowing } = setUp()
   const both = () => [there('tracked'), there("it's new")]

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { HermesError } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import { isGone } from '../objects/read-whole.js'
 
@@ -37,14 +38,20 @@ export class RemoteRecords {
     this.#folder = `${directory}/${sha(Buffer.from(sessionId)).slice(0, 16)}`
   }
 
-  /** Oldest first. */
+  /** Oldest first. @throws HermesError `checkpoint.damaged` where the list cannot be read. */
   list(): readonly RemoteRecord[] {
+    const file = `${this.#folder}/records.json`
     try {
-      return JSON.parse(readFileSync(`${this.#folder}/records.json`, 'utf8')) as RemoteRecord[]
+      const records: unknown = JSON.parse(readFileSync(file, 'utf8'))
+      if (Array.isArray(records)) return records as RemoteRecord[]
     } catch (error) {
       if (isGone(error)) return []
-      throw error
+      if (!(error instanceof SyntaxError)) throw error
     }
+    throw new HermesError(`The list of kept files is damaged: ${file}. Move it away, and a new one begins.`, {
+      code: 'checkpoint.damaged',
+      details: { file },
+    })
   }
 
   /** Adds a record, or puts it in the place of the one with its number. */
@@ -62,8 +69,14 @@ export class RemoteRecords {
     return name
   }
 
+  /** @throws HermesError `checkpoint.damaged` when it is missing. */
   read(blob: string): Uint8Array {
-    return readFileSync(`${this.#folder}/${blob}`)
+    try {
+      return readFileSync(`${this.#folder}/${blob}`)
+    } catch (error) {
+      if (!isGone(error)) throw error
+      throw new HermesError('What was kept of it is missing.', { code: 'checkpoint.damaged', details: { blob } })
+    }
   }
 }
 

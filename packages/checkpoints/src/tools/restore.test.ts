@@ -28,7 +28,14 @@ async function setUp(files: readonly string[], answer: 'once' | 'deny', before =
   }
   const checkpoints = createCheckpoints({ directory })
   for (const path of files) write(path, before)
-  await checkpoints.take(root, { kind: 'manual', reason: 'test', label: 'kept', runId: 'run' })
+  await checkpoints.take(root, {
+    kind: 'manual',
+    reason: 'test',
+    label: 'kept',
+    runId: 'run',
+    sessionId: 's',
+    undoFromSeq: 4,
+  })
   for (const path of files) write(path, after)
   await checkpoints.settle(root, 'run')
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', workspace: [root] })
@@ -89,6 +96,9 @@ it('leaves what the person does not want as it is, says so, and restores the res
   for (const path of FILES) expect([path, text(path)]).toEqual([path, 'after\n'])
   expect(report.text).toContain('AGENTS.md – it runs or instructs later, and writing it is not permitted')
   expect(report.text).toContain('Restored (1): src/a.ts')
+  expect(report.text).toMatch(
+    /^Tell the user: the conversation stays as it is; \/rollback 1 brings it back to there too\.$/m,
+  )
 })
 
 it('asks about one that is gone and would come back, and not about those outside the paths that are asked for', async () => {

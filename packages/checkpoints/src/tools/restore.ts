@@ -69,10 +69,15 @@ async function restore(services: CheckpointsToolServices, args: Args, context: T
     sessionId: context.sessionId,
     signal: context.signal,
   })
-  return {
-    data: toData(report),
-    text: reportLines(report, 'To replace those too, the user has to want it: restore with force.').join('\n'),
-  }
+  const lines = reportLines(report, 'To replace those too, the user has to want it: restore with force.')
+  const talk = requested.paths.length === 0 ? conversationLine(report.target, context) : []
+  return { data: toData(report), text: [...lines, ...talk].join('\n') }
+}
+
+/** A run cannot take back the conversation it answers in; the person can. */
+function conversationLine({ number, sessionId, undoFromSeq }: Checkpoint, context: ToolContext): readonly string[] {
+  if (undoFromSeq === null || sessionId !== context.sessionId) return []
+  return [`Tell the user: the conversation stays as it is; /rollback ${number} brings it back to there too.`]
 }
 
 /** The same on another machine, where what file tools changed and what git tracks is kept. */

@@ -1,5 +1,5 @@
 // A plugin that runs apart as an extension: what it registered when the person agreed, done by its process.
-import { HermesError, type JsonObject } from '@hermes/contracts'
+import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import type {
   Command,
   CommandContext,
@@ -54,7 +54,7 @@ export function registerApart(api: ExtensionApi, plugin: ApartPlugin): void {
       name,
       list: async (signal) => {
         const tools = await plugin.process.call(keyOf('source', name), null, { signal, timeoutMs: LIMITS.look })
-        return (tools as unknown as readonly ListedTool[]).map((tool) => remoteTool(plugin, tool, name))
+        return listOf(tools, isListedTool, `its source ${name}`).map((tool) => remoteTool(plugin, tool, name))
       },
       onChange: (changed) => plugin.onChanged(name, changed),
     })
@@ -71,11 +71,11 @@ export function registerApart(api: ExtensionApi, plugin: ApartPlugin): void {
     api.doctor.check({
       name,
       run: async ({ isOffline, signal }) =>
-        (await plugin.process.call(
-          keyOf('check', name),
-          { isOffline },
-          { signal, timeoutMs: LIMITS.look },
-        )) as unknown as readonly Finding[],
+        listOf(
+          await plugin.process.call(keyOf('check', name), { isOffline }, { signal, timeoutMs: LIMITS.look }),
+          isFinding,
+          `its check ${name}`,
+        ),
     })
   for (const command of listing.commands) api.commands.add(remoteCommand(plugin, command))
   for (const subcommand of listing.subcommands)
@@ -94,6 +94,26 @@ export function registerApart(api: ExtensionApi, plugin: ApartPlugin): void {
     api.factories.add('memory', name, (request) => remoteMemory(plugin, name, request))
   for (const { name, provider } of listing.providers) api.factories.add('model-provider', name, () => provider)
 }
+
+/** What a process sent for a list; it is code of others. @throws HermesError `plugins.bad_answer` */
+function listOf<Item>(value: unknown, isItem: (item: unknown) => item is Item, from: string): readonly Item[] {
+  if (Array.isArray(value) && value.every(isItem)) return value
+  throw new HermesError(`A plugin does not answer as it should: ${from} gave no list of the right form.`, {
+    code: 'plugins.bad_answer',
+  })
+}
+
+const isListedTool = (value: unknown): value is ListedTool =>
+  isJsonObject(value) &&
+  typeof value['name'] === 'string' &&
+  typeof value['description'] === 'string' &&
+  isJsonObject(value['parameters'])
+
+const isFinding = (value: unknown): value is Finding =>
+  isJsonObject(value) && /^(?:ok|warn|fail)$/.test(String(value['level'])) && typeof value['text'] === 'string'
+
+const isWord = (value: unknown): value is string =>
+  typeof value === 'string' || (isJsonObject(value) && typeof value['value'] === 'string')
 
 function remoteTool(plugin: ApartPlugin, listed: ListedTool, source?: string): Tool {
   const { deferred: _, hasAvailable, ...data } = listed
@@ -204,11 +224,15 @@ function remoteCommand({ process }: ApartPlugin, { hasComplete, ...data }: Plugi
     ...(hasComplete
       ? {
           complete: async (words: readonly string[], context: CommandContext) =>
-            (await process.call(
-              keyOf('complete', data.name),
-              { words, ...contextOf(context) },
-              { timeoutMs: LIMITS.look },
-            )) as string[],
+            listOf(
+              await process.call(
+                keyOf('complete', data.name),
+                { words, ...contextOf(context) },
+                { timeoutMs: LIMITS.look },
+              ),
+              isWord,
+              `/${data.name}`,
+            ),
         }
       : {}),
   }

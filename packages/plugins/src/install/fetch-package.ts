@@ -1,11 +1,18 @@
 // Gets the files of a plugin: from a folder, a tarball, npm or git. Nothing of it runs, lifecycle scripts included.
+import { createReadStream } from 'node:fs'
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { digestOf } from '../package/digest.js'
 import { shortened } from '../package/shortened.js'
 import type { PluginHost } from '../plugin-host.js'
 import type { PluginSource } from '../state.js'
+
+/** What a plugin may have, and what its tarball adds around twenty thousand files. */
+const MOST_UNPACKED_BYTES = 230_000_000
 
 /** Files of a plugin that are not in their place yet. */
 export interface StagedPlugin {
@@ -87,11 +94,29 @@ async function packed(name: string, version: string | undefined, { stage, fetchi
 async function unpacked(source: PluginSource, file: string, { stage, fetching }: Staging): Promise<Fetched> {
   const target = join(stage, 'plugin')
   await mkdir(target)
+  await requireFits(file, fetching.signal)
   await run(['tar', '-xzf', file, '-C', target, '--no-same-owner'], stage, fetching)
   const names = await readdir(target)
   // Tarballs of npm and of forges hold one folder.
   const only = names.length === 1 && (await lstat(join(target, names[0]!))).isDirectory()
   return { folder: only ? join(target, names[0]!) : target, source }
+}
+
+/** A small file may hold more than a disk does. */
+async function requireFits(file: string, signal: AbortSignal): Promise<void> {
+  let bytes = 0
+  const count = new Writable({
+    write(chunk: Buffer, _, done) {
+      bytes += chunk.length
+      done(bytes > MOST_UNPACKED_BYTES ? tooLarge() : null)
+    },
+  })
+  try {
+    await pipeline(createReadStream(file), createGunzip(), count, { signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw HermesError.isInstance(error) ? error : notFetched(`${basename(file)} is no tarball (${errorLine(error)}).`)
+  }
 }
 
 async function cloned(from: string, stage: string, fetching: Fetching): Promise<Fetched> {
@@ -134,5 +159,6 @@ async function run(argv: readonly [string, ...string[]], cwd: string, { host, si
   throw notFetched(`${argv[0]} failed: ${shortened(why, 300)}`)
 }
 
+const tooLarge = () => notFetched(`it unpacks to more than ${MOST_UNPACKED_BYTES / 1_000_000} MB.`)
 const notFetched = (message: string) =>
   new HermesError(`The plugin could not be fetched: ${message}`, { code: 'plugins.not_fetched' })

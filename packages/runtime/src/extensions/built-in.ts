@@ -128,7 +128,7 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     }),
     goals({ mostTurns: config.goals.max_turns, askJudge: parts.askJudge }),
     usageCommand({ storage, settings: config, clock }),
-    checkpointCommands({ open: checkpoints.open, storage, policy }),
+    checkpointCommands({ open: checkpoints.open, storage, policy, backend: config.terminal.backend }),
     doctorCommand(parts.runtime, parts.opened),
     profileCommand(parts.opened),
     homeCommands(parts.runtime, parts.opened),
