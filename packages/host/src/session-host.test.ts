@@ -12,7 +12,7 @@ import {
   type SessionHostOptions,
   type Turn,
 } from './index.js'
-import { type ModelTurn, testSessionHost } from './testing/index.js'
+import { type ModelStep, testSessionHost } from './testing/index.js'
 
 const CONFIG = `auxiliary: {session_summary: {enabled: false}, title_generation: {enabled: false}}
 terminal: {isolation: "off"}
@@ -60,7 +60,7 @@ function echo(server: ModelServer): void {
 const WHICH = { toolCalls: [{ name: 'clarify', args: { question: 'Which?', choices: ['red', 'blue'] } }] }
 const DANGEROUS = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }
 
-function step(turn: ModelTurn) {
+function step(turn: ModelStep) {
   if (turn.type === 'words') return { text: turn.text, chunkSize: 2 }
   return turn.type === 'danger' ? DANGEROUS : { text: 'a lot of words', chunkSize: 1, fault: 'stall' as const }
 }

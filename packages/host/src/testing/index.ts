@@ -1,1 +1,1 @@
-export { type ModelTurn, type SessionHostSubject, testSessionHost } from './test-session-host.js'
+export { type ModelStep, type SessionHostSubject, testSessionHost } from './test-session-host.js'

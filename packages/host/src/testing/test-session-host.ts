@@ -6,7 +6,7 @@ import type { SessionHandle, SessionHost } from '../session-host.js'
  * What the model of a host under test does next. `words` is an answer; `stall` is one that begins and never ends; `danger` is a call that the
  * policy asks about.
  */
-export type ModelTurn =
+export type ModelStep =
   | { readonly type: 'words'; readonly text: string }
   | { readonly type: 'stall' }
   | { readonly type: 'danger' }
@@ -15,7 +15,7 @@ export type ModelTurn =
 export interface SessionHostSubject {
   readonly host: SessionHost
   /** What the model does, in order; `echo` has it answer each message with the words of that message instead. */
-  model(turns: readonly ModelTurn[] | 'echo'): void
+  model(steps: readonly ModelStep[] | 'echo'): void
   /** What a session is opened with besides platform and permissions, such as the model. */
   readonly request?: Partial<OpenRequest>
   /** The newest request that reached the model, as JSON text. */
