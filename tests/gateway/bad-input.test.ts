@@ -84,13 +84,28 @@ describe('a request that cannot be understood', () => {
       { param: 'temperature', code: 'invalid_type' },
     ],
     [
-      'tools of the client',
-      { messages: says('x'), tools: [{ type: 'function', function: { name: 'f' } }] },
-      { param: 'tools', code: 'unsupported_parameter' },
+      'a tool without a name',
+      { messages: says('x'), tools: [{ type: 'function', function: { description: 'f' } }] },
+      { param: 'tools[0].function.name', code: 'invalid_type' },
     ],
     [
-      'tool_choice',
-      { messages: says('x'), tool_choice: 'auto' },
+      'a tool of another kind',
+      { messages: says('x'), tools: [{ type: 'custom', custom: { name: 'f' } }] },
+      { param: 'tools[0].type', code: 'invalid_value' },
+    ],
+    [
+      'a tool that takes a list',
+      { messages: says('x'), tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'array' } } }] },
+      { param: 'tools[0].function.parameters', code: 'invalid_value' },
+    ],
+    [
+      'a tool twice',
+      { messages: says('x'), tools: ['f', 'f'].map((name) => ({ type: 'function', function: { name } })) },
+      { param: 'tools', code: 'invalid_value' },
+    ],
+    [
+      'a tool that has to be called',
+      { messages: says('x'), tool_choice: 'required' },
       { param: 'tool_choice', code: 'unsupported_parameter' },
     ],
     [
@@ -99,9 +114,9 @@ describe('a request that cannot be understood', () => {
       { param: 'functions', code: 'unsupported_parameter' },
     ],
     [
-      'results of client tools',
-      { messages: [{ role: 'tool', content: 'x', tool_call_id: 'a' }, ...says('x')] },
-      { param: 'messages[0].role', code: 'unsupported_parameter' },
+      'a result without its call',
+      { messages: [...says('x'), { role: 'tool', content: 'x' }] },
+      { param: 'messages[1].tool_call_id', code: 'invalid_type' },
     ],
     ['several answers', { messages: says('x'), n: 2 }, { param: 'n', code: 'unsupported_parameter' }],
     ['logprobs', { messages: says('x'), logprobs: true }, { param: 'logprobs', code: 'unsupported_parameter' }],

@@ -8,9 +8,11 @@ import type {
   UserMessage,
   UserPart,
 } from '@hermes/contracts/conversation'
+import type { JsonSchema } from '@hermes/contracts/tool'
 import * as z from 'zod'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
+import type { ClientResult, ClientTool } from './client-tools.js'
 import { withoutWaiting } from './waiting.js'
 
 // Loaded by the first request, as the library that reads it is.
@@ -28,8 +30,12 @@ export interface ChatRequest {
   readonly history: readonly PastMessage[]
   /** The same with what answered questions, for a session that took it for messages. */
   readonly historyWithAnswers: readonly PastMessage[]
-  /** What the client says now. */
-  readonly message: UserMessage
+  /** What the client says now; `null` where it brings results of its tools and no word of anybody. */
+  readonly message: UserMessage | null
+  /** What its tools gave, oldest first. */
+  readonly results: readonly ClientResult[]
+  /** Those of its own that the model may call. */
+  readonly tools: readonly ClientTool[]
   readonly stream: boolean
   readonly includeUsage: boolean
   /** Chosen for the session from here on; empty when the client chooses nothing. */
@@ -112,7 +118,13 @@ const userContent = z
   .transform((content): readonly UserPart[] => (typeof content === 'string' ? [asText(content)] : content))
   .refine((parts) => parts.some(saysSomething), refusedAs('invalid_value', 'is empty.'))
 
-const OWN_TOOLS = 'the agent uses its own tools'
+const OLD_CALLS = 'tools are described in `tools`'
+
+const toolCall = z.object({
+  id: z.string().min(1),
+  type: z.literal('function').optional(),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
 
 const message = z.discriminatedUnion(
   'role',
@@ -122,17 +134,49 @@ const message = z.discriminatedUnion(
     z.object({
       role: z.literal('assistant'),
       content: words.nullish(),
-      tool_calls: unsupported(OWN_TOOLS),
-      function_call: unsupported(OWN_TOOLS),
+      tool_calls: z.array(toolCall).nullish(),
+      function_call: unsupported(OLD_CALLS),
     }),
-    z.object({ role: z.enum(['tool', 'function']).refine(() => false, notHere(OWN_TOOLS)) }),
+    z.object({ role: z.literal('tool'), content: words, tool_call_id: z.string().min(1) }),
+    z.object({ role: z.literal('function').refine(() => false, notHere(OLD_CALLS)) }),
   ],
-  'has to be system, developer, user or assistant.',
+  'has to be system, developer, user, assistant or tool.',
 )
 
 const TEMPERATURE = 'has to be a number from 0 to 2.'
 const TOKENS = 'has to be a whole number of at least 1.'
 const NO_PROBABILITIES = 'the agent gives no token probabilities'
+
+const MOST_TOOLS = 128
+const NO_PARAMETERS: JsonSchema = { type: 'object', properties: {} }
+
+const tool = z
+  .object({
+    type: z.literal('function', 'has to be function.'),
+    function: z.object({
+      name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'has to be 1 to 64 letters, digits, "_" or "-".'),
+      description: z.string().nullish(),
+      parameters: z
+        .record(z.string(), z.unknown())
+        .refine(({ type = 'object' }) => type === 'object', refusedAs('invalid_value', 'has to describe an object.'))
+        .nullish(),
+    }),
+  })
+  .transform(
+    ({ function: { name, description, parameters } }): ClientTool => ({
+      name,
+      description: description ?? '',
+      parameters: parameters ? { ...(parameters as JsonSchema), type: 'object' } : NO_PARAMETERS,
+    }),
+  )
+
+const tools = z
+  .array(tool)
+  .max(MOST_TOOLS, `has to be at most ${MOST_TOOLS} tools.`)
+  .refine(
+    (list) => new Set(list.map(({ name }) => name)).size === list.length,
+    refusedAs('invalid_value', 'names a tool twice.'),
+  )
 
 const chatBody = z.object({
   model: z.string().nullish(),
@@ -165,11 +209,17 @@ const chatBody = z.object({
       (list) => list === undefined || list === null || JSON.stringify(list) === '["text"]',
       notHere('the agent answers in text'),
     ),
-  tools: unsupported(OWN_TOOLS),
-  tool_choice: unsupported(OWN_TOOLS),
-  functions: unsupported(OWN_TOOLS),
-  function_call: unsupported(OWN_TOOLS),
-  web_search_options: unsupported(OWN_TOOLS),
+  tools: tools.nullish(),
+  tool_choice: z
+    .unknown()
+    .optional()
+    .refine(
+      (choice) => isEmpty(choice) || choice === 'auto',
+      notHere('the model decides which tools it calls; leave it out, or send auto'),
+    ),
+  functions: unsupported(OLD_CALLS),
+  function_call: unsupported(OLD_CALLS),
+  web_search_options: unsupported('the agent searches by itself'),
   logprobs: unsupported(NO_PROBABILITIES),
   top_logprobs: unsupported(NO_PROBABILITIES),
   logit_bias: unsupported('the agent cannot steer single tokens'),
@@ -186,6 +236,7 @@ export function parseChatRequest(text: string): ChatRequest {
   const body = parseBody(chatBody, text)
   const system: string[] = []
   const past: PastMessage[] = []
+  const results: ClientResult[] = []
   for (const message of body.messages) {
     switch (message.role) {
       case 'system':
@@ -199,19 +250,27 @@ export function parseChatRequest(text: string): ChatRequest {
         if (message.content?.trim())
           past.push({ role: 'assistant', content: [asText(message.content)], finishReason: 'stop' })
         break
+      case 'tool':
+        results.push({ callId: message.tool_call_id, text: message.content })
+        break
       default:
-        message satisfies { role: 'tool' | 'function' }
+        message satisfies { role: 'function' }
     }
   }
-  const message = past.at(-1)
-  if (message?.role !== 'user')
-    throw new ApiError('The last message has to come from the user.', { code: 'invalid_value', param: 'messages' })
+  const isResult = body.messages.at(-1)?.role === 'tool'
+  const message = isResult ? null : past.pop()
+  if (message !== null && message?.role !== 'user') {
+    const text = 'The last message has to come from the user, or from a tool that was called.'
+    throw new ApiError(text, { code: 'invalid_value', param: 'messages' })
+  }
   return {
     model: body.model ?? null,
     system: system.join('\n\n'),
-    history: withoutWaiting(past.slice(0, -1), false),
-    historyWithAnswers: withoutWaiting(past.slice(0, -1), true),
+    history: withoutWaiting(past, false),
+    historyWithAnswers: withoutWaiting(past, true),
     message,
+    results,
+    tools: body.tools ?? [],
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     sampling: samplingOf(body),
@@ -233,7 +292,7 @@ export function wordsOf<Of extends Pick<ChatRequest, 'message' | 'history' | 'hi
     messages.map((message) => (message.role === 'user' ? marked(message) : message))
   return {
     ...request,
-    message: marked(request.message),
+    message: request.message && marked(request.message),
     history: past(request.history),
     historyWithAnswers: past(request.historyWithAnswers),
   }

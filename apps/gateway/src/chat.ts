@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, isAbort } from '@hermes/contracts'
+import type { UserMessage } from '@hermes/contracts/conversation'
 import type { SessionHandle, Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
@@ -72,11 +73,12 @@ export class Chat {
   ): Promise<Response> {
     const { conversations, commands } = this.#options
     const model = this.#modelOf(request)
-    const typed = commands.read(request.message)
+    const typed = request.message && commands.read(request.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
     try {
       if (typed)
         return await this.#carryOut(typed, {
+          message: request.message!,
           request,
           model,
           handle: await conversations.around(sessionId, request),
@@ -85,9 +87,9 @@ export class Chat {
       const conversation = await (sessionId === undefined
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
-      const { session, unheard, otherUser } = conversation
+      const { session, unheard, otherUser, clientTools } = conversation
       if (Object.keys(request.sampling).length > 0) await (await session.agent()).agent.setSampling(request.sampling)
-      const reader = new ReplyReader(unheard)
+      const reader = new ReplyReader(unheard, clientTools)
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
       const source = new PieceSource(start(conversation, slot), reader, slot.stop)
@@ -102,13 +104,13 @@ export class Chat {
   #carryOut(
     typed: TypedCommand,
     {
+      message,
       request,
       model,
       handle,
       slot,
-    }: Pick<ReplyOptions, 'request' | 'model'> & { handle: SessionHandle | null; slot: Slot },
+    }: Pick<ReplyOptions, 'request' | 'model'> & { message: UserMessage; handle: SessionHandle | null; slot: Slot },
   ): Promise<Response> {
-    const { message } = request
     const { signal } = slot
     const { commands } = this.#options
     const source = new CommandReply(

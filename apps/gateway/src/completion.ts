@@ -2,6 +2,7 @@
 import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import { ApiError, failedRun } from './api-error.js'
+import type { ClientCall } from './client-tools.js'
 import type { CommandReport, ReplyReader, ToolProgress } from './reply.js'
 import { type KeptApproval, type KeptQuestionText, questionText, waitingText } from './waiting.js'
 
@@ -21,7 +22,9 @@ export interface Ending {
   readonly thoughts: string
   /** What a run that parked waits for, said after all else; empty where it waits for nothing. */
   readonly waiting: string
-  readonly finishReason: 'stop' | 'length' | 'content_filter'
+  readonly finishReason: 'stop' | 'length' | 'content_filter' | 'tool_calls'
+  /** What the client is to carry out; empty where it is done. */
+  readonly calls: readonly ClientCall[]
   /** With that of delegated tasks. */
   readonly usage: Usage
   readonly hermes: {
@@ -44,7 +47,7 @@ export interface Ending {
 /** What is known beside the result once a reply is over. */
 export interface ReplySummary
   extends Pick<ReplyReader, 'approvals' | 'question' | 'denials' | 'notices' | 'isCutOff' | 'unheard'>,
-    Partial<Pick<ReplyReader, 'thoughts'>> {
+    Partial<Pick<ReplyReader, 'thoughts' | 'calls'>> {
   readonly command?: CommandReport | undefined
 }
 
@@ -62,6 +65,7 @@ interface EndingOptions {
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
   const { approvals, question, denials, notices, isCutOff, unheard, command, thoughts = '' } = reader
+  const calls = status === 'parked' ? (reader.calls ?? []) : []
   const open = status === 'parked' && question ? { id: result.pending?.[0] ?? '', ...question } : null
   const isAnswer = status === 'completed' || status === 'stopped' || status === 'parked'
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
@@ -72,7 +76,15 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
     thoughts,
     waiting: open ? questionText(open) : status === 'parked' ? waitingText(approvals.filter(isParked)) : '',
-    finishReason: error?.code === 'agent.content_filter' ? 'content_filter' : isLimit ? 'length' : 'stop',
+    finishReason:
+      calls.length > 0
+        ? 'tool_calls'
+        : error?.code === 'agent.content_filter'
+          ? 'content_filter'
+          : isLimit
+            ? 'length'
+            : 'stop',
+    calls,
     usage: addUsage(result.usage, result.delegated ?? noUsage),
     hermes: {
       session_id: sessionId,
@@ -96,10 +108,17 @@ function noAnswer({ status, error }: RunResult): ApiError {
 
 /** The answer as one body. */
 export function completionBody({ id, created, model }: Envelope, ending: Ending) {
-  const { text, thoughts, waiting, finishReason, usage, hermes } = ending
+  const { text, thoughts, waiting, finishReason, calls, usage, hermes } = ending
   const content = [text, waiting].filter((part) => part !== '').join('\n\n')
   const reasoning = thoughts === '' ? {} : { reasoning_content: thoughts }
-  const message = { role: 'assistant', content, ...reasoning, refusal: null }
+  const tool_calls = calls.map(wireCall)
+  const message = {
+    role: 'assistant',
+    content: content === '' && calls.length > 0 ? null : content,
+    ...reasoning,
+    refusal: null,
+    ...(calls.length > 0 ? { tool_calls } : {}),
+  }
   return {
     id,
     object: 'chat.completion',
@@ -151,12 +170,14 @@ export class ChunkWriter {
     return `event: hermes.approval\n${this.#chunk({ delta: {}, hermes: { approval } })}`
   }
 
-  end({ finishReason, usage, hermes }: Ending): string {
+  end({ finishReason, calls, usage, hermes }: Ending): string {
     const { id, created, model } = this.#envelope
     const base = { id, object: 'chat.completion.chunk', created, model }
+    const tool_calls = calls.map((call, index) => ({ index, ...wireCall(call) }))
+    const wanted = calls.length > 0 ? this.#chunk({ delta: { tool_calls } }) : ''
     const last = this.#chunk({ delta: {}, finishReason, hermes })
     const totals = this.#includeUsage ? line({ ...base, choices: [], usage: wireUsage(usage) }) : ''
-    return `${last}${totals}data: [DONE]\n\n`
+    return `${wanted}${last}${totals}data: [DONE]\n\n`
   }
 
   /** What official clients throw as an error. */
@@ -176,6 +197,10 @@ export class ChunkWriter {
       ...(of.hermes ? { hermes: of.hermes } : {}),
     })
   }
+}
+
+function wireCall({ id, name, arguments: text }: ClientCall) {
+  return { id, type: 'function', function: { name, arguments: text } }
 }
 
 function line(value: object): string {

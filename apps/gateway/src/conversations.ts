@@ -1,14 +1,24 @@
 // Which session a request belongs to, and how it goes on there.
 import { createHash, randomBytes } from 'node:crypto'
 import type { RunInput } from '@hermes/agent-core'
-import { type Entry, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
+import {
+  type Entry,
+  type Message,
+  messageText,
+  type TextPart,
+  type ToolCallPart,
+  toolCalls,
+  type UserMessage,
+} from '@hermes/contracts/conversation'
 import type { OpenRequest, QueuePlace, SessionHandle, SessionHost } from '@hermes/host'
 import type { Storage } from '@hermes/storage'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import { brokenOffAt, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
+import { type ClientResult, type ClientTools, SessionTools } from './client-tools.js'
+import { brokenOffAt, endsWith, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
 
 const ID_DIGITS = 16
+const MOST_ELSEWHERE_CHARS = 20_000
 
 /** A session that is ready to run a request; nobody else runs in it until `place` is left. */
 export interface Conversation {
@@ -19,6 +29,8 @@ export interface Conversation {
   readonly unheard: string
   /** Another process that has it open, by its name; `null` where none does. */
   readonly otherUser: string | null
+  /** The tools of the client; `null` where it brought none. */
+  readonly clientTools: ClientTools | null
 }
 
 /** A request and who asks; `null` is the owner. */
@@ -35,9 +47,11 @@ interface ConversationsOptions {
 /** Finds the session of a request, or begins one. */
 export class Conversations {
   readonly #options: ConversationsOptions
+  readonly #tools: SessionTools
 
   constructor(options: ConversationsOptions) {
     this.#options = options
+    this.#tools = new SessionTools((sessionId) => options.host.agentOf(sessionId) !== null)
   }
 
   /**
@@ -86,8 +100,15 @@ export class Conversations {
 
   #open(sessionId: string, request: PersonalRequest): SessionHandle {
     const { host, request: options } = this.#options
-    const { person, system: instructions } = request
-    return host.open({ ...options, ...(person === null ? {} : { user: person }), sessionId, instructions })
+    const { person, system: instructions, tools } = request
+    const clientTools = this.#tools.of(sessionId, tools)
+    return host.open({
+      ...options,
+      ...(person === null ? {} : { user: person }),
+      ...(clientTools ? { toolSources: [clientTools.source] } : {}),
+      sessionId,
+      instructions,
+    })
   }
 
   /**
@@ -102,6 +123,7 @@ export class Conversations {
       const found = await this.#enter(sessionId, { request, signal, partial: false })
       if (found) return found
     }
+    if (request.message === null) throw nobodyWaits()
     const fork = `${base}-${randomBytes(4).toString('hex')}`
     return (await this.#enter(fork, { request, signal, partial: false }))!
   }
@@ -133,12 +155,23 @@ export class Conversations {
       const messages = messagesOf(entries)
       const input = inputOf(messages, request, partial)
       if (input) {
+        const clientTools = this.#tools.of(sessionId, request.tools)
+        clientTools?.offer(request.tools)
+        clientTools?.begin(request.results)
         const { agent } = await session.agent()
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null
         if (fromSeq !== null) await agent.undo({ fromSeq })
         const otherUser = entries.length > 0 ? await session.otherUser() : null
-        return { session, input, place, unheard: unheardIn(messages, request.history), otherUser }
+        const unheard = unheardIn(messages, request.history)
+        return {
+          session,
+          input: await withSteer(session, messages, { input, request }),
+          place,
+          unheard,
+          otherUser,
+          clientTools,
+        }
       }
     } catch (error) {
       place?.leave()
@@ -159,28 +192,60 @@ export class Conversations {
   }
 }
 
+/** Said together with results that a call waits for: the run goes on with both. */
+async function withSteer(
+  session: Pick<SessionHandle, 'steer'>,
+  messages: readonly Message[],
+  { input, request: { message, results } }: { readonly input: RunInput; readonly request: PersonalRequest },
+): Promise<RunInput> {
+  const open = openCallsIn(messages)
+  const isAnswered = open.length > 0 && open.every(({ id }) => results.some(({ callId }) => callId === id))
+  const isText = message?.content.every(({ type }) => type === 'text')
+  if (!isAnswered || !message || !isText || isResume(input)) return input
+  await session.steer(messageText(message))
+  return { resume: true }
+}
+
+function nobodyWaits(): ApiError {
+  const message =
+    'No session waits for these results of tools. Send the whole conversation with a message of the user at its end, or name the session with X-Hermes-Session-Id.'
+  return new ApiError(message, { code: 'unknown_tool_call', param: 'messages' })
+}
+
 function isResume(input: RunInput): boolean {
   return typeof input === 'object' && 'resume' in input
 }
 
 /** What the run starts with, or `null` when the request contradicts the log. */
 function inputOf(messages: readonly Message[], request: PersonalRequest, partial: boolean): RunInput | null {
-  const { history, historyWithAnswers, message } = request
+  const { history, historyWithAnswers, message, results } = request
+  if (message === null) return withResults(messages, request)
   return (
-    continued(messages, { history, message }, partial) ??
-    continued(messages, { history: historyWithAnswers, message }, partial)
+    continued(messages, { history, message, results }, partial) ??
+    continued(messages, { history: historyWithAnswers, message, results }, partial)
   )
+}
+
+/** Goes on after calls that the client carried out, also when it says so again. */
+function withResults(messages: readonly Message[], { history, results }: PersonalRequest): RunInput | null {
+  const newest = results.at(-1)?.callId
+  const at = messages.findLastIndex((message) => toolCalls(message).some(({ id }) => id === newest))
+  if (at < 0 || textsIn(messages.slice(at + 1)).some(({ role }) => role === 'user')) return null
+  const past = withoutRepeats(history).map(({ text }) => text)
+  // Some clients leave out what was said beside a call.
+  const isKnown = [at + 1, at].some((end) => endsWith(textsIn(messages.slice(0, end)), past))
+  return isKnown ? { resume: true } : null
 }
 
 function continued(
   messages: readonly Message[],
-  { history, message }: Pick<ChatRequest, 'history' | 'message'>,
+  { history, message, results }: Pick<ChatRequest, 'history' | 'results'> & { readonly message: UserMessage },
   partial: boolean,
 ): RunInput | null {
   const past = withoutRepeats(history)
   const [text] = textsIn([message])
   const pastTexts = past.map(({ text }) => text)
-  const isWaiting = endsInCalls(messages)
+  const isWaiting = openCallsIn(messages).length > 0
   const continuation = findContinuation({
     log: textsIn(messages),
     history: pastTexts,
@@ -191,13 +256,26 @@ function continued(
   if (!continuation) return null
   if (continuation.type === 'resume') return { resume: true }
   const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
-  return { content: message.content, history: missing }
+  const elsewhere = missing.length > 0 ? resultsElsewhere(messages, results) : []
+  return { content: [...message.content, ...elsewhere], history: missing }
 }
 
-/** Whether the newest calls of the model have no results: the run parked, or its process ended. */
-function endsInCalls(messages: readonly Message[]): boolean {
-  const last = messages.at(-1)
-  return last?.role === 'assistant' && toolCalls(last).length > 0
+/** What tools gave where this session was not. */
+function resultsElsewhere(messages: readonly Message[], results: readonly ClientResult[]): readonly TextPart[] {
+  const ours = new Set(messages.flatMap((message) => toolCalls(message).map(({ id }) => id)))
+  const texts = results.flatMap(({ callId, text }) => (ours.has(callId) ? [] : [text.slice(0, MOST_ELSEWHERE_CHARS)]))
+  if (texts.length === 0) return []
+  const text = ['What tools of the client gave earlier in this conversation:', ...texts].join('\n\n')
+  return [{ type: 'text', origin: 'external', text: text.slice(0, MOST_ELSEWHERE_CHARS) }]
+}
+
+/** The newest calls of the model that have no result: the run parked, or its process ended. */
+function openCallsIn(messages: readonly Message[]): readonly ToolCallPart[] {
+  const at = messages.findLastIndex(({ role }) => role === 'assistant')
+  const after = messages.slice(at + 1)
+  if (at < 0 || after.some(({ role }) => role !== 'tool')) return []
+  const answered = new Set(after.map((message) => (message.role === 'tool' ? message.callId : '')))
+  return toolCalls(messages[at]!).filter(({ id }) => !answered.has(id))
 }
 
 /** Messages grouped as they are compared: replies that follow one another count as one. */
@@ -212,10 +290,13 @@ function withoutRepeats(history: readonly PastMessage[]) {
 }
 
 /** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it, and no one else's. */
-function derivedId({ person, system, history, message }: PersonalRequest): string {
+function derivedId({ person, system, history, message, tools }: PersonalRequest): string {
   const first = history.find((candidate) => candidate.role === 'user') ?? message
+  if (!first) throw nobodyWaits()
   const digest = createHash('sha256')
-    .update(`${person === null ? '' : JSON.stringify(person)}${system}\n${messageText(first)}`)
+    .update(
+      `${person === null ? '' : JSON.stringify(person)}${system}\n${messageText(first)}${tools.length > 0 ? ' with tools' : ''}`,
+    )
     .digest('hex')
   return `api-${digest.slice(0, ID_DIGITS)}`
 }

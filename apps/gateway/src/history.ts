@@ -138,6 +138,11 @@ export function brokenOffAt(entries: readonly Entry[]): number | null {
   return at
 }
 
+/** Whether the client's messages are the end of what the log holds, or all of it. */
+export function endsWith(log: readonly HistoryText[], client: readonly HistoryText[]): boolean {
+  return [...log.keys(), log.length].some((start) => agree(log.slice(start), client) === client.length)
+}
+
 /** How many of the client's messages the log holds, or `null` when it holds others, or more. */
 function agree(log: readonly HistoryText[], client: readonly HistoryText[]): number | null {
   let at = 0

@@ -12,6 +12,7 @@ import type { JsonObject } from '@hermes/contracts'
 import { type AssistantMessage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { CommandOutput } from '@hermes/contracts/extension'
 import { numberedQuestion } from '@hermes/contracts/tool'
+import type { ClientCall, ClientTools } from './client-tools.js'
 import type { KeptApproval, KeptQuestionText } from './waiting.js'
 
 /** What a client is told about a tool call; names as in the `hermes.tool.progress` event. */
@@ -77,12 +78,21 @@ export class ReplyReader {
   #isRepeated = false
   /** What the agent has said by itself before; it leads the answer. */
   readonly unheard: string
+  readonly #clientTools: Pick<ClientTools, 'has' | 'open'> | null
 
-  constructor(unheard = '') {
+  constructor(unheard = '', clientTools: Pick<ClientTools, 'has' | 'open'> | null = null) {
     this.unheard = unheard
+    this.#clientTools = clientTools
+  }
+
+  /** What the client is to carry out before the run goes on. */
+  get calls(): readonly ClientCall[] {
+    return this.#clientTools?.open ?? []
   }
 
   read(event: AgentEvent): readonly Piece[] {
+    // A client shows its own calls itself.
+    if ('toolName' in event && this.#clientTools?.has(event.toolName)) return []
     const notice = describeNotice(event)
     if (notice) this.notices.push(notice)
     const pieces = this.#read(event)

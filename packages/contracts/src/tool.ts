@@ -243,6 +243,11 @@ export interface ToolContext {
   /** Like `notify`, and it outlives the process. Missing where nobody would get to read it. */
   readonly mail?: ToolMail | undefined
   ask(question: Question): Promise<Answer>
+  /**
+   * The result comes from outside, later: the run ends as parked, and the call is made again when it is resumed. A tool that may park has the
+   * effect `read`, since what has begun to write is never repeated. Missing in calls of programs, which cannot wait that long.
+   */
+  readonly park?: (() => never) | undefined
   /** Fires when the user says something while the call runs, which rides on its result. Missing where nobody can. */
   readonly steered?: AbortSignal | undefined
   readonly state: ToolState

@@ -44,7 +44,7 @@ export async function checkCall(
     if (result.type === 'valid') {
       const { args: named, unknown } = result
       // What is not ours may take more than it describes.
-      if (unknown.length === 0 || isOutside) return { type: 'prepared', tool, args: named }
+      if (unknown.length === 0 || mayChange) return { type: 'prepared', tool, args: named }
       return { type: 'prepared', tool, args: named, ignored: ignoredLine(tool.name, unknown, parameters.schema) }
     }
     const now = mayChange ? ` Its parameters are now: ${parametersLine(parameters.schema)}` : ''

@@ -8,7 +8,7 @@ import type { Extension } from '@hermes/contracts/extension'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { ToolDefinition } from '@hermes/contracts/tool'
+import type { ToolDefinition, ToolSource } from '@hermes/contracts/tool'
 import type { HomeHooks } from '@hermes/hooks'
 import type { KeyLimits } from '@hermes/models'
 import type { ReferenceOutcome } from '@hermes/models/mixture'
@@ -93,6 +93,8 @@ export interface AgentRequest {
   readonly references?: boolean
   /** MCP servers of this session alone, as `mcp_servers` of config.yaml has them; they end with its agent. Default: none. */
   readonly mcpServers?: Readonly<Record<string, unknown>>
+  /** Tools of this session alone, of whoever talks to it; children have none of them. Default: none. */
+  readonly toolSources?: readonly ToolSource[]
   readonly ask?: AgentOptions['ask']
   /** The chat that is told each answer, through the outbox of the store. Default: none. */
   readonly deliverTo?: { readonly platform: string; readonly target: string }

@@ -223,8 +223,13 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
       if (error instanceof ParkedApproval) parked.push(error)
       throw error
     })
+  const park = () => {
+    const parking = new ParkedApproval(call.id)
+    parked.push(parking)
+    throw parking
+  }
   const tools = createScriptCalls(context, call.id)
-  const running = toolContext(asTool(context, tool), call.id, permits, { tools, ask })
+  const running = toolContext(asTool(context, tool), call.id, permits, { tools, ask, park })
   const work = context.registry.execute({ tool, args, ignored }, running)
   const outcome = await untilAbort(context.signal, work)
   // The call has no result yet: it is made again when the run is resumed.

@@ -14,7 +14,7 @@ export function toolContext(
   context: RunContext,
   callId: string,
   granted: Permit[],
-  more: Partial<Pick<ToolContext, 'state' | 'progress' | 'tools' | 'ask'>> = {},
+  more: Partial<Pick<ToolContext, 'state' | 'progress' | 'tools' | 'ask' | 'park'>> = {},
 ): ToolContext {
   const { session, subject, signal } = context
   return {

@@ -294,7 +294,8 @@ export class HomeAgents {
     resolveToolsets(registry.toolsets(), toolsets)
     const environment = await this.#options.environmentIn(cwd, { task: lineage.rootSessionId ?? sessionId, person })
     const own = request.mcpServers && depth === 0 ? this.#options.serversOf(sessionId, request.mcpServers) : null
-    for (const source of own?.sources ?? []) registry.addSource(source)
+    const guests = depth === 0 ? (request.toolSources ?? []) : []
+    for (const source of [...(own?.sources ?? []), ...guests]) registry.addSource(source)
     const close = async () => {
       await made()?.agent.close()
       await Promise.all([environment.close(), checkpoints.close(), code.close(), own?.close()])
