@@ -43,6 +43,7 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       busyMode: runtime.config.display.busy_input_mode,
       user: io.user,
       userHome: io.userHome,
+      place: io,
       remember: (line) => void history.add(line),
     })
     begun = conversation

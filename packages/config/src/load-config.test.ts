@@ -109,6 +109,8 @@ describe('loadConfig', () => {
           max_summary_chars: 24_000,
         },
         goals: { max_turns: 20 },
+        personalities: {},
+        quick_commands: {},
         tool_loop_guardrails: {
           warnings_enabled: true,
           hard_stop_enabled: false,
@@ -179,7 +181,7 @@ describe('loadConfig', () => {
         context_file_max_chars: 20_000,
         platform_hints: {},
         timezone: '',
-        display: { busy_input_mode: 'queue', show_reasoning: false, bell: 30 },
+        display: { busy_input_mode: 'queue', show_reasoning: false, personality: '', bell: 30 },
       },
       problems: [],
       source: 'defaults',

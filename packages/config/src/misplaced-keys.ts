@@ -92,23 +92,13 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
     'computer_use',
     'credential_pool_quota_aware',
   ],
-  ...['cron', 'curator', 'dashboard', 'desktop', 'discord', 'doctor', 'goals', 'honcho', 'hooks'],
+  ...['cron', 'curator', 'dashboard', 'desktop', 'discord', 'doctor', 'honcho', 'hooks'],
   ...['hooks_auto_accept', 'human_delay', 'kanban', 'local_runtime', 'logging', 'loops', 'lsp', 'matrix', 'mattermost'],
   ...['max_concurrent_sessions', 'max_live_sessions', 'mcp', 'mcp_discovery_timeout', 'mcp_servers'],
   ...['mcp_single_query_discovery_timeout', 'model_catalog', 'monitoring', 'network', 'nous', 'onboarding'],
   ...['openrouter', 'paste_collapse_char_threshold', 'paste_collapse_threshold', 'paste_collapse_threshold_fallback'],
-  ...['personalities', 'plugins', 'prefill_messages_file', 'privacy', 'profiles', 'provider_routing', 'proxy'],
-  ...[
-    'quick_commands',
-    'runtime',
-    'secrets',
-    'session',
-    'session_reset',
-    'sessions',
-    'skills',
-    'slack',
-    'smart_model_routing',
-  ],
+  ...['plugins', 'prefill_messages_file', 'privacy', 'profiles', 'provider_routing', 'proxy'],
+  ...['runtime', 'secrets', 'session', 'session_reset', 'sessions', 'skills', 'slack', 'smart_model_routing'],
   ...['stt', 'telegram', 'telemetry', 'tts', 'updates'],
   ...['vault', 'vertex', 'voice', 'wake_word', 'whatsapp', 'worktree_sync', 'x_search', 'context_file_read_timeout'],
 ])
@@ -120,7 +110,7 @@ const REFERENCE_DISPLAY: ReadonlySet<string> = new Set(
   copy_shortcut credits_notices details_mode ephemeral_system_ttl file_mutation_verifier final_response_markdown
   focus_saved_tool_progress focus_view friendly_tool_labels inline_diffs interface interim_assistant_messages
   language memory_notifications mouse_tracking persist_prompts persistent_output persistent_output_max_lines
-  personality pet platforms reasoning_full reasoning_style resume_display resume_exchanges resume_last_session
+  pet platforms reasoning_full reasoning_style resume_display resume_exchanges resume_last_session
   resume_max_assistant_chars resume_max_assistant_lines resume_max_user_chars resume_skip_tool_only
   runtime_footer sections show_commentary show_cost show_reasoning skin spinner_token_flow status_bar
   status_phrases streaming timestamp_format timestamps tool_preview_length tool_progress tool_progress_command

@@ -25,11 +25,12 @@ import { createCommandSession } from '@hermes/runtime'
 import type { Candidate } from '../editor/completion.js'
 import type { Draft, SubmittedLine } from '../editor/editor.js'
 import { describeFailure } from '../errors.js'
-import type { Output } from '../io.js'
+import type { Io, Output } from '../io.js'
 import type { MarkdownStream } from '../markdown/markdown.js'
 import { Blocks } from '../render/blocks.js'
 import { renderDetails } from '../render/call-details.js'
 import { renderFindings, renderTable } from '../render/command-table.js'
+import { paintDiff } from '../render/diff.js'
 import { createProgressView } from '../render/progress.js'
 import { createRecap } from '../render/recap.js'
 import type { Style } from '../render/style.js'
@@ -59,9 +60,10 @@ interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permis
   readonly plan: boolean
   /** Keeps a line for the next conversation. */
   readonly remember: (line: Draft) => void
-  /** Who sits at the terminal, and the home of that person. */
+  /** Who sits at the terminal, the home of that person, and what their programs find. */
   readonly user: string
   readonly userHome: string
+  readonly place: Pick<Io, 'cwd' | 'userHome' | 'env' | 'tempDir'>
 }
 
 type TypedCommand = TypedLine & { readonly type: 'command' }
@@ -82,6 +84,7 @@ const CHANGES = [
   'details',
   'thoughts',
   'copy',
+  'attach',
   'leave',
 ] as const
 const USER_EXIT = 'user_exit'
@@ -488,7 +491,8 @@ export class Conversation implements ConsoleHandlers {
   async #showOutput(output: CommandOutput): Promise<void> {
     switch (output.type) {
       case 'text':
-        this.say(output.text)
+        if (output.format === 'diff') this.output.write(`${paintDiff(printable(output.text), this.style)}\n`)
+        else this.say(output.text)
         break
       case 'table':
         if (output.rows.length === 0) this.say(output.empty)
@@ -579,6 +583,8 @@ export class Conversation implements ConsoleHandlers {
         )
       case 'copy':
         return this.say(this.#console.copy(change.text))
+      case 'attach':
+        return this.#attach(change.file)
       case 'leave':
         return this.leave()
       case 'shortened':
@@ -586,6 +592,17 @@ export class Conversation implements ConsoleHandlers {
       default:
         change satisfies never
     }
+  }
+
+  /** The image stands in the line as it could be typed, so that it can be looked at and taken out again. */
+  async #attach(file: string | undefined): Promise<void> {
+    const { place } = this.#options
+    const { imageReference, pastedImage } = await import('./attach-image.js')
+    const reference =
+      file === undefined
+        ? await pastedImage(this.#commandSession().runOwn, place, this.#ended.signal)
+        : await imageReference(file, place)
+    this.#console.setDraft(`${this.#console.draft()}${reference}`)
   }
 
   async turn(input: RunInput): Promise<void> {

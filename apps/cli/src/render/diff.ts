@@ -19,6 +19,17 @@ export function renderDiff(
   return [...body.slice(0, shown), ...more].join('\n')
 }
 
+/** What git says of changes, in colour; its lines stay as they are, so that copying them gives a patch. */
+export function paintDiff(diff: string, style: Style): string {
+  const colour = (line: string, index: number, lines: readonly string[]) => {
+    if (/^(?:diff --git|index|new file|deleted file|similarity|rename) /.test(line)) return style.dim(line)
+    const isName = isHead(line, lines[index + 1]) || isHead(lines[index - 1] ?? '', line)
+    if (isName) return style.bold(line)
+    return line.startsWith('@@') ? style.cyan(line) : /^[-+]/.test(line) ? paint(line, style)(line) : line
+  }
+  return diff.split('\n').map(colour).join('\n')
+}
+
 /** Whether two lines name a file; a removed line may look like the first of them. */
 function isHead(line: string, next: string | undefined): boolean {
   return line.startsWith('--- ') && next?.startsWith('+++ ') === true

@@ -20,6 +20,7 @@ export function commandsOfSessions(services: SessionServices): readonly Command[
     },
     {
       name: 'resume',
+      aliases: ['switch'],
       usage: 'NAME',
       summary: 'go on with another session',
       parameters: parameters({ name: text('id, title, or the start of an id') }),

@@ -1,6 +1,6 @@
 import { estimateTokens, latestPrompt, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Command, CommandContext, CommandOutput } from '@hermes/contracts/extension'
-import { clipped, parameters, sessionOf, text } from './parameters.js'
+import { clipped, parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
 const HISTORY_SHOWN = 20
@@ -57,6 +57,34 @@ export function commandsOfViews(services: SessionServices): readonly Command[] {
         const of = { days: days as number, source: source as string | undefined, nowMs: services.clock.now() }
         return insights(await services.storage(), of)
       },
+    },
+    {
+      name: 'diff',
+      usage: '[staged | all] [--stat] [PATH…]',
+      summary: 'what git sees as changed here: not staged, staged, or all since the last commit',
+      duringRun: 'allowed',
+      parameters: parameters({
+        stat: { type: 'boolean' },
+        words: { type: 'array', items: { type: 'string' }, description: 'staged or all, and files' },
+      }),
+      complete: (words) => (words.length === 0 ? ['staged', 'all'] : []),
+      run: ({ stat, words = [] }, context) => diff(context, words as readonly string[], stat === true),
+    },
+    {
+      name: 'image',
+      usage: 'FILE',
+      summary: 'put an image into your message',
+      duringRun: 'allowed',
+      changes: ['attach'],
+      parameters: parameters({ file: text('the path of an image') }, ['file']),
+      run: ({ file }) => ({ type: 'change', change: { type: 'attach', file: file as string } }),
+    },
+    {
+      name: 'paste',
+      summary: 'put the image on the clipboard into your message',
+      duringRun: 'allowed',
+      changes: ['attach'],
+      run: () => ({ type: 'change', change: { type: 'attach' } }),
     },
     {
       name: 'init',
@@ -135,4 +163,37 @@ function history(context: CommandContext, count: number): CommandOutput {
     }),
     empty: 'Nothing was said yet.',
   }
+}
+
+const SHOWN_DIFF_LINES = 400
+/** Nothing that the repository names is run. */
+const PLAIN_GIT = 'git -c core.fsmonitor=false -c core.hooksPath=/dev/null'
+const PLAIN_DIFF = '--no-ext-diff --no-textconv --no-color'
+
+async function diff(context: CommandContext, words: readonly string[], stat: boolean): Promise<CommandOutput> {
+  const [first] = words
+  const what = first === 'staged' ? '--cached' : first === 'all' ? 'HEAD' : ''
+  const files = (what === '' ? words : words.slice(1)).map(quoted).join(' ')
+  const shown = `${PLAIN_GIT} diff ${PLAIN_DIFF} ${stat ? '--stat ' : ''}${what} -- ${files}`
+  const { signal } = context
+  const { output, exitCode } = await sessionOf(context).runOwn(shown, { signal })
+  if (exitCode !== 0) throw usageError(output.trim().split('\n')[0] || 'git could not be run here.')
+  const fresh = what === '--cached' ? '' : await untracked(context, files)
+  const lines = [...output.trimEnd().split('\n'), ...fresh.split('\n')].filter((line) => line !== '')
+  if (lines.length === 0) return say('Nothing is changed.')
+  const more = lines.length - SHOWN_DIFF_LINES
+  const end = more > 0 ? [`… ${more} more lines: ! git diff`] : []
+  return { type: 'text', format: 'diff', text: [...lines.slice(0, SHOWN_DIFF_LINES), ...end].join('\n') }
+}
+
+/** Files that git does not know yet, a line each. */
+async function untracked(context: CommandContext, files: string): Promise<string> {
+  const command = `${PLAIN_GIT} ls-files --others --exclude-standard -- ${files}`
+  const { output, exitCode } = await sessionOf(context).runOwn(command, { signal: context.signal })
+  if (exitCode !== 0) return ''
+  return output.trimEnd().replace(/^(?=.)/gm, 'new: ')
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
 }

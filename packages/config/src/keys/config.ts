@@ -300,7 +300,29 @@ export const CONFIG = section({
     byPlatform(someSection({ append: text(), replace: text() }, { shorthand: 'append' })),
   ).describe('What the system text says of how an agent speaks, by where it speaks: more, or instead.'),
   timezone: text('').describe("IANA name; empty for the machine's."),
+  personalities: record(
+    someSection(
+      {
+        system_prompt: text().describe('How the agent speaks.'),
+        tone: text(),
+        style: text(),
+        description: text(),
+      },
+      { shorthand: 'system_prompt' },
+    ),
+  ).describe("Ways to speak of one's own, by name, for `/personality`."),
+  quick_commands: record(
+    someSection({
+      type: oneOf('exec', 'alias')('exec').describe('`exec` runs a program; `alias` stands for another line.'),
+      command: text().describe('With `exec`: run where commands of the agent run, for 30 s at most; no model sees it.'),
+      target: text().describe('With `alias`: a command with its words, or a message.'),
+      description: text().describe('One line, for `/help`.'),
+    }),
+  ).describe("Slash commands of one's own, by name."),
   display: section({
+    personality: text('').describe(
+      'How the agent speaks in new sessions: a name that `/personality` knows. Default none.',
+    ),
     busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),
     show_reasoning: flag(false).describe(
       'Whether the terminal shows what the model thinks, where its provider tells. Editors and clients of the gateway always get it.',

@@ -48,8 +48,8 @@ export type CommandResult = CommandOutput | readonly CommandOutput[]
 
 /** One thing that a command gives back. It is data: each entry point shows it in its own way. */
 export type CommandOutput =
-  /** With `isProblem` something was left undone. */
-  | { readonly type: 'text'; readonly text: string; readonly isProblem?: boolean }
+  /** With `isProblem` something was left undone; a `diff` keeps its lines and may be coloured. */
+  | { readonly type: 'text'; readonly text: string; readonly isProblem?: boolean; readonly format?: 'diff' }
   | CommandTable
   /** What was looked at; a failure counts as something left undone. */
   | { readonly type: 'findings'; readonly findings: readonly Finding[] }
@@ -115,6 +115,8 @@ export type SessionChange =
   | { readonly type: 'details'; readonly call: number }
   /** Shows what the model thinks from here on, or does not. */
   | { readonly type: 'thoughts'; readonly shown: boolean }
+  /** Puts an image into the message that is being written: a file, or without one what is on the clipboard. */
+  | { readonly type: 'attach'; readonly file?: string }
   | { readonly type: 'leave' }
 
 /** Who calls a command, and from where. */
@@ -182,6 +184,11 @@ export interface CommandSession {
    * Rejects as the model does; abort ends it.
    */
   aside(question: string, options: { readonly signal: AbortSignal }): Promise<string>
+  /**
+   * Runs a command of the person's own where the agent's run, with what the person may reach; no model sees it. Ends after 10 minutes; abort
+   * ends it and resolves. Rejects with `policy.denied` and the reason.
+   */
+  runOwn(command: string, options: { readonly signal: AbortSignal }): Promise<OwnCommandResult>
   /** Ends planning; `false` when nothing was planned. */
   endPlan(how: 'accept' | 'leave'): Promise<boolean>
   /** Tells the run under way; what it does not take any more goes out with the next message. */
@@ -191,6 +198,12 @@ export interface CommandSession {
   readonly tasks: CommandTasks
   /** What endpoints said about how much may still be asked, a line each. */
   limits(): Promise<readonly string[]>
+}
+
+/** How a command of a person's own ended. `exitCode` is `null` when a signal ended it. */
+interface OwnCommandResult {
+  readonly output: string
+  readonly exitCode: number | null
 }
 
 /** What a compaction is about; see `CompactRequest`. */

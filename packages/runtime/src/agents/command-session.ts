@@ -5,7 +5,7 @@ import type { ReadyAgent, Runtime } from '../runtime.js'
 /** An agent as far as commands use it. */
 type CommandAgent<Next> = Pick<
   ReadyAgent,
-  'model' | 'provider' | 'cwd' | 'children' | 'limits' | 'models' | 'startTask'
+  'model' | 'provider' | 'cwd' | 'children' | 'limits' | 'models' | 'runOwnCommand' | 'startTask'
 > & {
   readonly agent: Omit<ReadyAgent['agent'], 'close' | 'interrupt' | 'run' | 'steer' | 'takeOver'>
   changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<Next>
@@ -86,6 +86,8 @@ export function createCommandSession<Next>({
     endPlan: (how) => agent().endPlan(how),
     note: (kind, data) => agent().note(kind, data),
     aside: (question, options) => agent().aside(question, options),
+    runOwn: (command, { signal }) =>
+      ready().runOwnCommand(command, { signal, onOutput: () => undefined, aside: isBusy() }),
     tasks: tasksOf(ready),
     limits: async () => {
       const { describeLimits } = await import('@hermes/models/spending')

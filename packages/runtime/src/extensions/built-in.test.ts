@@ -111,6 +111,8 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   },
   'session-commands': async (world) => hasCommand(world, 'title'),
   goals: async (world) => hasCommand(world, 'goal'),
+  personalities: async (world) => hasCommand(world, 'personality'),
+  'quick-commands': async (world) => hasCommand(world, 'wave'),
   'usage-command': async (world) => hasCommand(world, 'usage'),
   'checkpoint-commands': async (world) => hasCommand(world, 'rollback'),
   'doctor-command': async (world) => hasCommand(world, 'doctor'),
@@ -139,6 +141,7 @@ async function world(without: string | null): Promise<World> {
     model,
     checkpoints: { enabled: true },
     memory: { nudge_interval: 2 },
+    quick_commands: { wave: { command: 'true' } },
     terminal: { isolation: 'auto' },
   }
   await writeFile(join(place.home, 'config.yaml'), JSON.stringify(config))

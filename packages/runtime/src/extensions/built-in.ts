@@ -9,7 +9,7 @@ import {
 } from '@hermes/agent-core'
 import type { HomeBrowser } from '@hermes/browser'
 import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
-import { type GoalOptions, goals, sessionCommands } from '@hermes/commands'
+import { type GoalOptions, goals, personalities, quickCommands, sessionCommands } from '@hermes/commands'
 import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Extension, HookEvent } from '@hermes/contracts/extension'
@@ -113,7 +113,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
 
 /** What people type to Hermes itself; each from the part that owns its service. */
 function commandExtensions(parts: HomeParts): readonly Extension[] {
-  const { config, checkpoints, storage, permissions, tools, toolsets, clock } = parts
+  const { config, checkpoints, storage, permissions, tools, toolsets, clock, logger } = parts
   const { policy } = permissions
   return [
     sessionCommands({
@@ -135,5 +135,8 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     statusCommand(parts.runtime, { home: parts.opened.home, clock }),
     trustCommand(parts.trust, parts.opened),
     learningCommand({ storage }),
+    personalities({ chosen: config.display.personality, own: config.personalities }),
+    // Last: a name of Hermes stays what it is.
+    quickCommands(config.quick_commands, (line) => logger.warn(line)),
   ]
 }

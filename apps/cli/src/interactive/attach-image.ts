@@ -1,0 +1,57 @@
+import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { imageType } from '@hermes/contracts/conversation'
+import type { CommandSession } from '@hermes/contracts/extension'
+import { UsageError } from '../errors.js'
+import type { Io } from '../io.js'
+
+/** Where programs find the screen whose clipboard they read. */
+const SCREEN = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR'] as const
+
+/** A reference that attaches an image file, as the person would type it. @throws UsageError for what is none. */
+export async function imageReference(file: string, at: Pick<Io, 'cwd' | 'userHome'>): Promise<string> {
+  const path = resolve(at.cwd, file.replace(/^~(?=\/)/, at.userHome).replace(/^(['"])(.*)\1$/, '$2'))
+  const found = await stat(path).catch(() => null)
+  if (!found?.isFile()) throw new UsageError(`There is no file ${path}.`)
+  if (imageType(await readFile(path)) === null) throw new UsageError(`${path} is no PNG, JPEG, GIF or WebP image.`)
+  return `@file:"${path}" `
+}
+
+/**
+ * The same for the image on the clipboard, written into a folder that only the person can read. The programs that read it run where commands
+ * of the person's own do. @throws UsageError where no image is there, or nothing can read it.
+ */
+export async function pastedImage(
+  run: CommandSession['runOwn'],
+  io: Pick<Io, 'cwd' | 'userHome' | 'env' | 'tempDir'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const file = join(await mkdtemp(join(io.tempDir, 'hermes-paste-')), 'image.png')
+  await run(readClipboard(file, io.env), { signal })
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => 0,
+  )
+  if (size === 0)
+    throw new UsageError(
+      'There is no image on the clipboard that can be read here. It takes wl-paste, xclip or pngpaste on the machine with the clipboard; over ssh use /image FILE.',
+    )
+  return imageReference(file, io)
+}
+
+/** The first program that is there and finds an image. */
+function readClipboard(file: string, env: Io['env']): string {
+  const known = SCREEN.flatMap((name) => (env[name] ? [`export ${name}=${quoted(env[name])}`] : []))
+  const to = quoted(file)
+  const ways = [
+    `wl-paste --no-newline --type image/png > ${to}`,
+    `xclip -selection clipboard -t image/png -o > ${to}`,
+    `pngpaste ${to}`,
+    `osascript -e ${quoted(`set f to open for access POSIX file "${file}" with write permission`)} -e 'write (the clipboard as «class PNGf») to f' -e 'close access f'`,
+  ]
+  return [...known, ways.map((way) => `{ ${way} && test -s ${to}; } 2>/dev/null`).join(' || ')].join('; ')
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
