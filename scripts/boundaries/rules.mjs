@@ -395,6 +395,13 @@ const ALLOWED = [
     reason: 'PATH says which programs this machine has',
   },
   {
+    files: ['apps/cli/src/interactive/attach-image.ts'],
+    uses: ['fs write'],
+    owner: 'cli',
+    reason:
+      "makes the folder for the person's clipboard image; what writes into it is a command of theirs, under the policy",
+  },
+  {
     files: ['apps/cli/src/commands/{memory-edit,config-edit,run-editor}.ts', 'apps/cli/src/external-editor.ts'],
     uses: ['node:child_process', 'fs write'],
     owner: 'cli',

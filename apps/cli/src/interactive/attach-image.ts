@@ -1,24 +1,43 @@
 import { mkdtemp, readFile, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { imageType } from '@hermes/contracts/conversation'
+import { basename, join, resolve } from 'node:path'
+import { imageType, type UserPart } from '@hermes/contracts/conversation'
 import type { CommandSession } from '@hermes/contracts/extension'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
+import { readImages } from '../read-images.js'
 
 /** Where programs find the screen whose clipboard they read. */
 const SCREEN = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR'] as const
 
-/** A reference that attaches an image file, as the person would type it. @throws UsageError for what is none. */
-export async function imageReference(file: string, at: Pick<Io, 'cwd' | 'userHome'>): Promise<string> {
+/** The path of an image file that the person named. @throws UsageError for what is none. */
+export async function imagePath(file: string, at: Pick<Io, 'cwd' | 'userHome'>): Promise<string> {
   const path = resolve(at.cwd, file.replace(/^~(?=\/)/, at.userHome).replace(/^(['"])(.*)\1$/, '$2'))
   const found = await stat(path).catch(() => null)
   if (!found?.isFile()) throw new UsageError(`There is no file ${path}.`)
   if (imageType(await readFile(path)) === null) throw new UsageError(`${path} is no PNG, JPEG, GIF or WebP image.`)
+  return path
+}
+
+/** How an attached image stands in the line: as it could be typed, so that it can be looked at and taken out again. */
+export function imageReference(path: string): string {
   return `@file:"${path}" `
 }
 
 /**
- * The same for the image on the clipboard, written into a folder that only the person can read. The programs that read it run where commands
+ * A message with the images that the person attached to it themselves, wherever they are; other references are left to who reads the message.
+ * @throws UsageError for an image that is not there any more.
+ */
+export async function withAttached(text: string, attached: ReadonlySet<string>): Promise<string | readonly UserPart[]> {
+  const paths = [...text.matchAll(ATTACHED)].flatMap(([, path = '']) => (attached.has(path) ? [path] : []))
+  if (paths.length === 0) return text
+  const words = text.replace(ATTACHED, (whole, path: string) => (attached.has(path) ? basename(path) : whole))
+  return [{ type: 'text', text: words }, ...(await readImages(paths, '/'))]
+}
+
+const ATTACHED = /@file:"([^"\n]+)"/g
+
+/**
+ * The path of the image on the clipboard, written into a folder that only the person can read. The programs that read it run where commands
  * of the person's own do. @throws UsageError where no image is there, or nothing can read it.
  */
 export async function pastedImage(
@@ -36,7 +55,7 @@ export async function pastedImage(
     throw new UsageError(
       'There is no image on the clipboard that can be read here. It takes wl-paste, xclip or pngpaste on the machine with the clipboard; over ssh use /image FILE.',
     )
-  return imageReference(file, io)
+  return imagePath(file, io)
 }
 
 /** The first program that is there and finds an image. */

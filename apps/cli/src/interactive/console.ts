@@ -10,6 +10,8 @@ export interface ConsoleHandlers {
   onInterrupt(): void
   /** Escape: what is under way is to stop, nothing else happens. */
   onStop(): void
+  /** An image was dropped on the terminal: its absolute path. */
+  onDropped?(path: string): void
   /** Ctrl-D on an empty line, or the terminal is gone. */
   onEnd(): void
 }

@@ -132,6 +132,8 @@ export class Conversation implements ConsoleHandlers {
   /** Commands that the person runs themselves, and what came of those that the model has not seen. */
   readonly #ownCommands = new Set<AbortController>()
   #ran: string[] = []
+  /** Images that the person attached or dropped, by their paths. */
+  readonly #attached = new Set<string>()
   #completed: { key: string; atMs: number; candidates: Promise<readonly LineCandidate[]> } | null = null
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
@@ -474,7 +476,7 @@ export class Conversation implements ConsoleHandlers {
     if (command !== null) await this.#runOwn(command, false)
     else if (parsed.type === 'command') await this.#command(parsed)
     else if (parsed.type === 'unknown') this.say(unknownLine(parsed))
-    else if (text.trim() !== '') await this.turn(text)
+    else if (text.trim() !== '') await this.#message(text)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
 
@@ -594,15 +596,31 @@ export class Conversation implements ConsoleHandlers {
     }
   }
 
-  /** The image stands in the line as it could be typed, so that it can be looked at and taken out again. */
+  /** Puts an image into the line. */
   async #attach(file: string | undefined): Promise<void> {
     const { place } = this.#options
-    const { imageReference, pastedImage } = await import('./attach-image.js')
-    const reference =
+    const { imagePath, imageReference, pastedImage } = await import('./attach-image.js')
+    const path =
       file === undefined
         ? await pastedImage(this.#commandSession().runOwn, place, this.#ended.signal)
-        : await imageReference(file, place)
-    this.#console.setDraft(`${this.#console.draft()}${reference}`)
+        : await imagePath(file, place)
+    this.#attached.add(path)
+    this.#console.setDraft(`${this.#console.draft()}${imageReference(path)}`)
+  }
+
+  onDropped(path: string): void {
+    this.#attached.add(path)
+  }
+
+  async #message(text: string): Promise<void> {
+    if (this.#attached.size === 0) return this.turn(text)
+    try {
+      const { withAttached } = await import('./attach-image.js')
+      const parts = await withAttached(text, this.#attached)
+      await this.turn(typeof parts === 'string' ? parts : { content: parts })
+    } catch (error) {
+      this.say(describeFailure(error).line)
+    }
   }
 
   async turn(input: RunInput): Promise<void> {
@@ -613,11 +631,13 @@ export class Conversation implements ConsoleHandlers {
 
   /** What the person ran since their last message goes before the next one. */
   #withOwnCommands(input: RunInput): RunInput {
-    if (typeof input !== 'string' || this.#ran.length === 0) return input
+    const words =
+      typeof input === 'string' ? [{ type: 'text', text: input } as const] : 'content' in input ? input.content : null
+    if (words === null || this.#ran.length === 0) return input
     const reports = this.#ran
       .splice(0)
       .map((text) => ({ type: 'text', text, origin: 'external', sources: OWN }) as const)
-    return { content: [...reports, { type: 'text', text: input }] }
+    return { content: [...reports, ...words] }
   }
 
   /** Runs what the person typed behind `!`; `aside` while the agent may be using the shell. Never rejects. */

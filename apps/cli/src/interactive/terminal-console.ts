@@ -1,5 +1,5 @@
 import type { CompletionSources } from '../editor/completion.js'
-import { nameDropped } from '../editor/dropped-file.js'
+import { droppedImage, nameDropped } from '../editor/dropped-file.js'
 import {
   createEditorState,
   type Draft,
@@ -255,6 +255,8 @@ class TerminalConsole implements Console {
       else this.#menu?.open(step.state)
       return
     }
+    const dropped = input.type === 'paste' ? droppedImage(input.text) : null
+    if (dropped !== null) this.#options.handlers.onDropped?.(dropped)
     const { state, effect } = press(
       before,
       input.type === 'paste' ? { ...input, text: nameDropped(input.text) } : input,
