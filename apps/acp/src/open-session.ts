@@ -56,7 +56,7 @@ export async function openSession(home: Home, options: OpenSessionOptions): Prom
   const by = session ? await handle.otherUser() : null
   const notices = [...(by === null ? [] : [`This session is also open in ${by}.`]), ...problems]
   const showsNotices = Boolean(capabilities.session?.notices)
-  opened = new AcpSession({ handle, home, client, place: { cwd, userHome }, notices, showsNotices })
+  opened = new AcpSession({ handle, home, client, place: { cwd, userHome }, notices, showsNotices, hasForms: canAsk })
   return opened
 }
 

@@ -1,7 +1,7 @@
 // What sessions hold while nobody uses them: counted in the processes that this one has started.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AgentContext } from '@agentclientprotocol/sdk'
+import type { AgentContext, ClientCapabilities } from '@agentclientprotocol/sdk'
 import type { Io, Output } from '@hermes/runtime/app'
 import { createFakeClock, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -157,5 +157,72 @@ describe.runIf(process.platform === 'linux')('the processes of sessions', () => 
     expect(await answer).toEqual({ stopReason: 'cancelled' })
     await expect(prompt(ids[0]!)).rejects.toThrow(/is open here/)
     await expect.poll(processes).toBeLessThanOrEqual(before)
+  })
+})
+
+describe('the project of a session', () => {
+  /** An editor that gives these answers, one after the other; gives what it was asked. */
+  async function editor(capabilities: ClientCapabilities, ...answers: readonly object[]) {
+    const requests: { readonly method: string; readonly params: Record<string, unknown> }[] = []
+    const left = [...answers]
+    const client = {
+      notify: async () => undefined,
+      request: async (method: string, params: Record<string, unknown>) => {
+        requests.push({ method, params })
+        return left.shift() ?? {}
+      },
+    }
+    server.connect(client as unknown as AgentContext)
+    server.initialize({ protocolVersion: 1, clientCapabilities: capabilities })
+    const ask = async () => {
+      const { sessionId } = await server.newSession({ cwd: join(place.path, 'project'), mcpServers: [] })
+      await prompt(sessionId)
+      await prompt(sessionId)
+    }
+    return { requests, ask }
+  }
+  const trusted = async () => {
+    const text = await readFile(join(place.path, '.hermes/trust.json'), 'utf8').catch(() => '{"folders":[]}')
+    const { folders } = JSON.parse(text) as { readonly folders: readonly { readonly isTrusted: boolean }[] }
+    return folders.map(({ isTrusted }) => isTrusted)
+  }
+  beforeEach(async () => {
+    await mkdir(join(place.path, 'project/.git'), { recursive: true })
+    await writeFile(join(place.path, 'project/AGENTS.md'), 'Be brief.')
+  })
+
+  it('is asked about once, before its first prompt, and again when it changed', async () => {
+    const selected = (optionId: string) => ({ outcome: { outcome: 'selected', optionId } })
+    const { requests, ask } = await editor({}, selected('trust'), selected('decline'))
+    await ask()
+    await ask()
+    expect(requests).toMatchObject([
+      {
+        method: 'session/request_permission',
+        params: {
+          toolCall: { title: expect.stringMatching(/project brings what instructs the agent/) },
+          options: [{ name: 'Trust this project' }, { name: 'Not now' }],
+        },
+      },
+    ])
+    expect(JSON.stringify(requests)).toContain('instructions: AGENTS.md')
+    expect(await trusted()).toEqual([true])
+    await writeFile(join(place.path, 'project/AGENTS.md'), 'Obey.')
+    await ask()
+    expect(JSON.stringify(requests[1])).toContain('changed since your last yes: AGENTS.md')
+    expect(await trusted()).toEqual([false])
+  })
+
+  it('is asked about by a form where the editor has forms, and stays open where nobody answers', async () => {
+    const { requests, ask } = await editor(
+      { elicitation: { form: {} } },
+      { action: 'cancel' },
+      { action: 'accept', content: { choice: 'Trust this project' } },
+    )
+    await ask()
+    expect(await trusted()).toEqual([])
+    await ask()
+    expect(requests.map(({ method }) => method)).toEqual(['elicitation/create', 'elicitation/create'])
+    expect(await trusted()).toEqual([true])
   })
 })

@@ -28,6 +28,7 @@ import { toUserParts } from './prompt-content.js'
 import { askQuestion } from './question.js'
 import { configOptionsOf, modesOf, readSetting } from './session-settings.js'
 import type { Place } from './tool-view.js'
+import { askForTrust } from './trust.js'
 import { RunUpdates, textChunk } from './updates.js'
 
 /** What an {@link AcpSession} is made of. */
@@ -40,6 +41,8 @@ interface AcpSessionOptions {
   readonly notices: readonly string[]
   /** The client shows notices apart from the conversation. */
   readonly showsNotices: boolean
+  /** The client shows forms. */
+  readonly hasForms: boolean
 }
 
 /** Whoever uses the editor started it, in a home of their own; the editor keeps the session that it opened. */
@@ -77,6 +80,7 @@ export class AcpSession {
   /** Questions at the editor, to be taken away there. */
   readonly #open = new Map<string, AbortController>()
   #notices: readonly string[]
+  #isTrustSettled = false
   #prompt: Prompt | null = null
   /** Settles once the editor has all of the run that began by itself; never rejects. */
   #woken: Promise<void> = Promise.resolve()
@@ -180,7 +184,20 @@ export class AcpSession {
     if (this.isBusy) throw failure('invalidRequest', BUSY)
     const parts = toUserParts(blocks, this.#options.place.cwd)
     if (typeof parts === 'string') throw failure('invalidParams', parts)
-    return this.#run({ content: parts }, signal)
+    return this.#isTrustSettled ? this.#run({ content: parts }, signal) : this.#askThenRun({ content: parts }, signal)
+  }
+
+  /** Once for a session, before the first words of its project are read. */
+  async #askThenRun(input: RunInput, signal: AbortSignal): Promise<StopReason> {
+    const { client, home, place, hasForms } = this.#options
+    this.#isTrustSettled = true
+    const controller = new AbortController()
+    this.#command = controller
+    const ended = AbortSignal.any([signal, controller.signal])
+    const request = { sessionId: this.id, cwd: place.cwd, hasForms, trust: home.runtime.trust }
+    await askForTrust(client, request, { signal: ended, logger: home.logger })
+    this.#command = null
+    return ended.aborted ? 'cancelled' : this.#run(input, signal)
   }
 
   #run(input: RunInput, signal: AbortSignal): Promise<StopReason> {

@@ -21,3 +21,4 @@ export {
 export { API_MODE_NAMES } from './models/named-endpoints.js'
 export { openRuntime } from './open-runtime.js'
 export type { AgentRequest, ReadyAgent, Runtime, RuntimeOptions, SessionJob, ToolStatus } from './runtime.js'
+export { trustQuestion } from './trust/trust-question.js'

@@ -1,4 +1,4 @@
-import type { Runtime } from '@hermes/runtime'
+import { type Runtime, trustQuestion } from '@hermes/runtime'
 import { confirm } from '../confirm.js'
 import type { Io } from '../io.js'
 import { printable } from '../render/style.js'
@@ -26,20 +26,7 @@ export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'ho
 
 /** The answer is kept until what the project brings is another. */
 async function askForTrust(io: Io, trust: Runtime['trust']): Promise<void> {
-  const { folder, state, brings, changed, isRepository } = await trust.look(io.cwd)
-  if (state === 'trusted' || state === 'declined' || (brings.length === 0 && !isRepository)) return
-  const lines = brings.map(({ kind, paths }) => `  ${kind}: ${paths.slice(0, SHOWN).join(', ')}`)
-  const note = changed.length > 0 ? [`  changed since your last yes: ${changed.slice(0, SHOWN).join(', ')}`] : []
-  const title = printable(
-    [
-      lines.length > 0
-        ? `${folder} brings what instructs the agent or runs by itself:`
-        : `${folder} is a project you have not answered for yet.`,
-      ...lines,
-      ...note,
-      'Until you trust it, its files count as text from outside: more is asked, and commands lose the network.',
-      'Trust it?',
-    ].join('\n'),
-  )
-  await trust.answer(folder, await confirm(io, title, 'yes'))
+  const cover = await trust.look(io.cwd)
+  const question = trustQuestion(cover)
+  if (question !== null) await trust.answer(cover.folder, await confirm(io, printable(question), 'yes'))
 }

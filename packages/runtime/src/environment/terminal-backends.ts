@@ -68,7 +68,7 @@ async function lookAtLocal({ config, cwd }: EnvironmentRequest): Promise<string 
       cgroup === null
         ? 'looked at twice a second; no cgroup is delegated to Hermes'
         : `kept by a cgroup below ${cgroup}`
-    return `commands are isolated; those of a session are ended beyond ${limitsLine(defaultLimits())} (${by})`
+    return `commands are isolated; those of a session are ended beyond ${limitsLine(defaultLimits())} (${by}); programs that go on see sockets that are bound later in shared folders`
   }
   if (isolation === 'on') throw new Error(`commands cannot be isolated, and terminal.isolation is on: ${why}`)
   return { text: `commands are not isolated: ${why}`, isWeak: true }

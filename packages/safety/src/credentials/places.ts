@@ -4,6 +4,8 @@ export interface CredentialPlace {
   readonly path: string
   /** The page that documents the place. */
   readonly page: string
+  /** Somebody has read there that the place is the program's. Default: the page is the program's, and nobody has looked. */
+  readonly isConfirmed?: true
   /** Whether a file tool may read it after a question, or never. Default `ask`. */
   readonly read?: 'ask' | 'deny'
   /** Settings that most people have no login in: hidden when they begin like keys, see `holdsCredential`. */
@@ -18,6 +20,7 @@ const place = (path: string, page: string, more: Omit<CredentialPlace, 'path' | 
   ...more,
 })
 const never = { read: 'deny' } as const
+const confirmed = { isConfirmed: true } as const
 const sometimes = { when: 'holds-keys' } as const
 
 /** The places of credentials that are known by name. The longest path that fits counts. */
@@ -59,16 +62,16 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.boto', 'https://cloud.google.com/storage/docs/boto-gsutil'),
   place('.kube', 'https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/'),
   place('.kube/config', 'https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/', never),
-  place('.config/doctl', 'https://docs.digitalocean.com/reference/doctl/how-to/install/'),
+  place('.config/doctl', 'https://pkg.go.dev/github.com/digitalocean/doctl', confirmed),
   place('.config/hcloud', 'https://github.com/hetznercloud/cli'),
-  place('.config/scw', 'https://www.scaleway.com/en/docs/scaleway-cli/'),
+  place('.config/scw', 'https://www.scaleway.com/en/developers/cli/config', confirmed),
   place('.oci', 'https://docs.oracle.com/en-us/iaas/Content/API/Concepts/sdkconfig.htm'),
   place('.bluemix', 'https://cloud.ibm.com/docs/cli'),
   place('.config/heroku', 'https://devcenter.heroku.com/articles/authentication'),
   place('.fly', 'https://fly.io/docs/flyctl/'),
-  place('.config/netlify', 'https://docs.netlify.com/cli/get-started/'),
-  place('.netlify', 'https://docs.netlify.com/cli/get-started/'),
-  place('.local/share/com.vercel.cli', 'https://vercel.com/docs/cli/global-options'),
+  place('.config/netlify', 'https://pkg.go.dev/github.com/netlify/netlifyctl', confirmed),
+  place('.netlify', 'https://unpkg.com/browse/netlify-cli@1.1.0/README.md', confirmed),
+  place('.local/share/com.vercel.cli', 'https://vercel.com/docs/project-configuration/global-configuration', confirmed),
   place('.config/.wrangler', 'https://developers.cloudflare.com/workers/wrangler/commands/'),
   place(
     '.wrangler',
@@ -87,9 +90,9 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.chef', 'https://docs.chef.io/workstation/knife_setup/'),
   // Containers
   place('.docker', 'https://docs.docker.com/reference/cli/docker/login/'),
-  place('.docker/config.json', 'https://docs.docker.com/reference/cli/docker/login/', never),
-  place('.dockercfg', 'https://docs.docker.com/reference/cli/docker/login/'),
-  place('.config/containers/auth.json', 'https://github.com/containers/image/blob/main/docs/containers-auth.json.5.md'),
+  place('.docker/config.json', 'https://man.archlinux.org/man/containers-auth.json.5', { ...never, ...confirmed }),
+  place('.dockercfg', 'https://man.archlinux.org/man/containers-auth.json.5', confirmed),
+  place('.config/containers/auth.json', 'https://man.archlinux.org/man/containers-auth.json.5', confirmed),
   place('.config/helm/registry', 'https://helm.sh/docs/topics/registries/'),
   // Package registries
   place('.npmrc', 'https://docs.npmjs.com/cli/configuring-npm/npmrc'),
@@ -114,6 +117,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.hex', 'https://hex.pm/docs/tasks'),
   place('.pub-cache/credentials.json', 'https://dart.dev/tools/pub/cmd/pub-token'),
   place('.config/dart/pub-credentials.json', 'https://dart.dev/tools/pub/cmd/pub-token'),
+  place('.config/dart/pub-tokens.json', 'https://dart.dev/tools/pub/cmd/pub-token'),
   place(
     '.condarc',
     'https://docs.conda.io/projects/conda/en/latest/user-guide/configuration/use-condarc.html',
@@ -137,25 +141,30 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.mongodb', 'https://www.mongodb.com/docs/mongodb-shell/logs/'),
   place('.snowflake', 'https://docs.snowflake.com/en/developer-guide/snowflake-cli/connecting/configure-cli'),
   place('.dbt/profiles.yml', 'https://docs.getdbt.com/docs/core/connect-data-platform/profiles.yml'),
-  place('.databrickscfg', 'https://docs.databricks.com/en/dev-tools/auth/config-profiles.html'),
+  place('.databrickscfg', 'https://docs.databricks.com/dev-tools/auth/config-profiles.html', confirmed),
   // Models and agents
   place('.claude', 'https://docs.anthropic.com/en/docs/claude-code/iam'),
   place('.claude.json', 'https://docs.anthropic.com/en/docs/claude-code/settings'),
   place('.codex', 'https://developers.openai.com/codex/auth/'),
   place('.gemini', 'https://github.com/google-gemini/gemini-cli/blob/main/docs/get-started/authentication.md'),
   place('.config/github-copilot', 'https://docs.github.com/en/copilot/how-tos/configure-personal-settings'),
-  place('.local/share/opencode/auth.json', 'https://opencode.ai/docs/providers/'),
+  place('.local/share/opencode/auth.json', 'https://github.com/anomalyco/opencode/issues/5238', confirmed),
   place('.aider.conf.yml', 'https://aider.chat/docs/config/aider_conf.html'),
   place(
     '.cache/huggingface/token',
     'https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables',
+    confirmed,
   ),
   place(
     '.cache/huggingface/stored_tokens',
     'https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables',
   ),
-  place('.huggingface', 'https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables'),
-  place('.kaggle', 'https://github.com/Kaggle/kaggle-api/blob/main/docs/README.md'),
+  place(
+    '.huggingface',
+    'https://github.com/huggingface/huggingface_hub/blob/v0.11.0/src/huggingface_hub/utils/_hf_folder.py',
+    confirmed,
+  ),
+  place('.kaggle', 'https://pypi.org/project/kagglehub', confirmed),
   place('.config/openai', 'https://platform.openai.com/docs/api-reference/authentication'),
   place('.config/io.datasette.llm/keys.json', 'https://llm.datasette.io/en/stable/setup.html'),
   // Password stores and key rings
@@ -216,6 +225,16 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place(
     'Library/Application Support/Firefox',
     'https://support.mozilla.org/en-US/kb/profiles-where-firefox-stores-user-data',
+  ),
+  place(
+    'Library/Application Support/com.vercel.cli',
+    'https://vercel.com/docs/project-configuration/global-configuration',
+    confirmed,
+  ),
+  place(
+    'Library/Application Support/dart/pub-tokens.json',
+    'https://pub.dev/documentation/unpub_auth/latest/',
+    confirmed,
   ),
   place('Library/Cookies', 'https://developer.apple.com/documentation/foundation/httpcookiestorage'),
 ])

@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { HermesError } from '@hermes/contracts'
+import { DeepKeys } from './deep-keys.js'
 import { gitFolders } from './git-folders.js'
 import { type HiddenHome, hiddenHome } from './hidden-home.js'
 import type { Identity, IsolationOptions, Workspace, Workspaces } from './isolation-options.js'
@@ -55,6 +56,7 @@ export class Bounds {
   /** What is worked in. */
   #worked: readonly string[]
   readonly #hidden = new Set<string>()
+  readonly #deep = new DeepKeys()
 
   constructor({
     cwd,
@@ -129,7 +131,7 @@ export class Bounds {
    */
   hiddenHome(path: string): HiddenHome {
     const { home, isolation } = this
-    const found = hiddenHome({ home, path, roots: this.#worked })
+    const found = hiddenHome({ home, path, roots: this.#worked, deep: this.#deep })
     for (const place of [...found.named, ...(isolation.hidden ?? []).flatMap((one) => realIfThere(one) ?? [])])
       this.#hidden.add(place)
     return { ...found, named: [...this.#hidden].filter(isReal) }

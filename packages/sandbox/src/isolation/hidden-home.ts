@@ -1,15 +1,15 @@
-import { closeSync, type Dirent, openSync, readdirSync, readSync, realpathSync } from 'node:fs'
+import { type Dirent, readdirSync, realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import {
-  CREDENTIAL_HEAD_BYTES,
   CREDENTIAL_PLACES,
   HARMLESS_PLACES,
-  holdsCredential,
   homePlaceOf,
   isCredentialName,
   isPrivateName,
   vouchedFor,
 } from '@hermes/safety/credentials'
+import { beginsLikeKeys } from './begins-like-keys.js'
+import type { DeepKeys } from './deep-keys.js'
 
 /** What of a home directory is out of sight, and what in there is not; absolute, links followed. */
 export interface HiddenHome {
@@ -32,15 +32,19 @@ export function hiddenHome({
   home,
   path,
   roots,
+  deep,
 }: {
   readonly home: string
   readonly path: string
   readonly roots: readonly string[]
+  /** Looks through harmless folders for files of keys further down. */
+  readonly deep: DeepKeys
 }): HiddenHome {
   const isMacOs = home.startsWith('/Users/')
   const programs = programFolders(home, path)
   const isNeeded = (real: string) => SYSTEM.test(real) || [home, ...roots].some((root) => isIn(root, real))
   const unknown: string[] = []
+  const harmless: string[] = []
   const shown: string[] = []
   for (const entry of entriesOf(home)) {
     const real = realOf(join(home, entry.name))
@@ -51,6 +55,7 @@ export function hiddenHome({
     }
     if (vouchedFor(entry.name) === 'harmless') {
       unknown.push(...keysIn(real, programs))
+      harmless.push(real)
       continue
     }
     if (entry.isSymbolicLink() && (isNeeded(real) || roots.some((root) => isIn(real, root)))) continue
@@ -58,6 +63,8 @@ export function hiddenHome({
     for (const one of HARMLESS_PLACES) if (one.startsWith(`${entry.name}/`)) shown.push(...shownOf(join(home, one)))
   }
   for (const folder of shown) unknown.push(...keysIn(folder, programs))
+  const isProgram = (folder: string) => programs.some((one) => isIn(one, folder) || isIn(folder, one))
+  unknown.push(...deep.find([...harmless, ...shown].filter((folder) => !isProgram(folder))))
   shown.push(...programs.filter((folder) => unknown.some((one) => isIn(folder, one))))
   return { named: namedPlaces(home), unknown, shown: [...new Set(shown)] }
 }
@@ -97,20 +104,6 @@ function programFolders(home: string, path: string): string[] {
     const inHome = relative(home, folder)
     return inHome !== '' && homePlaceOf(inHome).type !== 'credential' && vouchedFor(inHome) !== 'around'
   })
-}
-
-function beginsLikeKeys(path: string): boolean {
-  const head = Buffer.alloc(CREDENTIAL_HEAD_BYTES)
-  try {
-    const file = openSync(path, 'r')
-    try {
-      return holdsCredential(head.toString('latin1', 0, readSync(file, head)))
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    return false
-  }
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
