@@ -2,17 +2,7 @@ import { join } from 'node:path'
 import { createExtensionRegistry, type ExtensionRegistry } from '@hermes/agent-core'
 import type { HomeBrowser } from '@hermes/browser'
 import { type HomeCheckpoints, openHomeCheckpoints } from '@hermes/checkpoints/extension'
-import {
-  allowNothing,
-  type HermesConfig,
-  homeLayout,
-  loadConfig,
-  loadPermissions,
-  loadSecrets,
-  openTrust,
-  type TrustStore,
-  withTerminalVariables,
-} from '@hermes/config'
+import { type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { ImagePart } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
@@ -20,7 +10,7 @@ import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
 import type { HomeHooks } from '@hermes/hooks'
 import type { HomeMcp } from '@hermes/mcp'
-import { createOriginFetch, createRedactor, type Proxies, parseRules, readProxies } from '@hermes/safety'
+import { createOriginFetch } from '@hermes/safety'
 import {
   createIsolationSupport,
   type IsolationSupport,
@@ -41,21 +31,21 @@ import { isolationOf } from './environment/isolation-options.js'
 import { openEnvironment } from './environment/open-environment.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
 import { builtInExtensions } from './extensions/built-in.js'
-import { type OwnConfig, readConfigSections } from './extensions/config-sections.js'
+import { readConfigSections } from './extensions/config-sections.js'
 import { runJobs } from './extensions/job-runner.js'
-import { type LoadedExtensions, loadExtensions } from './extensions/load-extensions.js'
-import { keyVariableNames, redactingLogger, secretsIn } from './home/home-secrets.js'
-import { makeHome } from './home/make-home.js'
-import { networkOf, networkProblems } from './home/network-settings.js'
-import { type HomeStore, openStore, rescueDirsOf, storeSecrets } from './home/open-store.js'
-import { isSafe, startedWith } from './home/started-with.js'
+import { HomeRedaction } from './home/home-redaction.js'
+import { redactingLogger } from './home/home-secrets.js'
+import { networkOf } from './home/network-settings.js'
+import { type HomeStore, openStore, rescueDirsOf } from './home/open-store.js'
+import { type HomeFacts, readHome } from './home/read-home.js'
+import { isSafe } from './home/started-with.js'
 import { openHomeHooks } from './hooks/open-home-hooks.js'
 import { openHomeMcp } from './mcp/home-mcp.js'
 import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memory.js'
 import { type HomeMemory, openHomeMemory } from './memory/home-memory.js'
 import { PersonalMemories } from './memory/personal-memory.js'
 import { AuxiliaryTasks } from './models/auxiliary-task-clients.js'
-import { type Credentials, findCredentials, openCredentials, type StoredCredentials } from './models/credentials.js'
+import { type Credentials, openCredentials } from './models/credentials.js'
 import { extensionProviders } from './models/extension-providers.js'
 import type { Fallbacks } from './models/fallbacks.js'
 import { HomeModels } from './models/home-models.js'
@@ -63,11 +53,10 @@ import type { MixtureChoice } from './models/mixtures.js'
 import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
 import { cacheOf, type People, readPeople } from './people/people.js'
-import { agreeToHooks, type OpenedPlugins, openHomePlugins } from './plugins/open-home-plugins.js'
+import { agreeToHooks } from './plugins/open-home-plugins.js'
 import { currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
 import { TurnScopes } from './policy/turn-scopes.js'
-import { writeRootsOf } from './policy/write-roots.js'
 import type {
   AgentRequest,
   MixtureRequest,
@@ -84,70 +73,7 @@ import { openHomeWeb, webExtension } from './web/home-web.js'
  * @throws HermesError `runtime.bad_home` when the folder is missing and cannot be made.
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { home, env } = options
-  await makeHome(home)
-  const [read, secrets, permissions, stored] = await Promise.all([
-    loadConfig({ home, env }),
-    loadSecrets({ home, env }),
-    loadPermissions({ home }),
-    findCredentials(home, options.clock ?? systemClock),
-  ])
-  const loaded = startedWith(read, options)
-  const rules = parseRules(loaded.asksAlways ? allowNothing(permissions.rules) : permissions.rules, permissions)
-  const { proxies, problems: proxyProblems, notes: proxyNotes } = readProxies(env)
-  const { config, problems: ofVariables } = withTerminalVariables(loaded.config, secrets.values)
-  const found = [...secrets.problems, ...permissions.problems].map((problem) => problem.message)
-  const problems = [...found, ...ofVariables]
-  const trust = openTrust({
-    ...{ home, userHome: options.userHome, trustedNow: options.trust ? options.cwd : undefined },
-    now: () => (options.clock ?? systemClock).now(),
-  })
-  const plugins = await openHomePlugins({
-    ...options,
-    ...{ config, own: loaded.own, secrets: secrets.values, trust, isSafe: isSafe(options) },
-    clock: options.clock ?? systemClock,
-  })
-  const { routing } = config
-  const routes = routing.length === 0 ? [] : (await import('./models/routing.js')).routingProblems(routing)
-  const { engine } = config.context
-  const engines =
-    engine === 'compressor'
-      ? []
-      : (await import('./context/own-context-engine.js')).engineProblems({ engine, home, userHome: options.userHome })
-  return new HomeRuntime(options, {
-    config,
-    secrets,
-    rules: rules.rules,
-    asksAlways: loaded.asksAlways,
-    writeRoots: await writeRootsOf(secrets.values, options),
-    proxies,
-    stored,
-    ownConfig: loaded,
-    ...{ trust, plugins },
-    ownExtensions: await loadExtensions(config.extensions, homeLayout(home).extensions),
-    engineProblems: engines,
-    problems: [
-      ...[...problems, ...stored.problems, ...rules.problems, ...proxyProblems, ...proxyNotes, ...routes],
-      ...networkProblems(config),
-    ],
-  })
-}
-
-interface Loaded {
-  readonly config: HermesConfig
-  readonly secrets: Awaited<ReturnType<typeof loadSecrets>>
-  readonly rules: ReturnType<typeof parseRules>['rules']
-  readonly asksAlways: boolean
-  readonly writeRoots: readonly string[]
-  readonly proxies: Proxies | null
-  readonly stored: StoredCredentials
-  readonly ownConfig: OwnConfig
-  readonly trust: TrustStore
-  readonly plugins: OpenedPlugins
-  readonly ownExtensions: LoadedExtensions
-  /** Of `context.engine`, where no extension makes what it names. */
-  readonly engineProblems: readonly string[]
-  readonly problems: readonly string[]
+  return new HomeRuntime(options, await readHome(options))
 }
 
 /** What most parts of a home are opened with. */
@@ -171,14 +97,13 @@ class HomeRuntime implements Runtime {
   readonly browser: HomeBrowser
   readonly extensions: ExtensionRegistry
   readonly #options: RuntimeOptions
-  readonly #loaded: Loaded
+  readonly #loaded: HomeFacts
   readonly #logger: Logger
   readonly #clock: Clock
   readonly models: HomeModels
   readonly #closers = new Set<() => Promise<void>>()
   readonly #credentials: Credentials
-  /** Knows the keys and tokens of `auth.json` once they are used. */
-  readonly #poolRedactor = createRedactor({ secrets: [] })
+  readonly #redaction: HomeRedaction
   #extensionProviders: ModelChoiceOptions['endpoints'] = {}
   readonly people: People
   readonly trust: TrustStore
@@ -193,13 +118,20 @@ class HomeRuntime implements Runtime {
   readonly #workspaces: Workspaces = new Map()
   readonly #logins: SharedLogins = new Map()
 
-  constructor(options: RuntimeOptions, loaded: Loaded) {
+  constructor(options: RuntimeOptions, loaded: HomeFacts) {
     const { home, userHome, cwd, tempDir } = options
     const { config, secrets, stored } = loaded
     this.#isolationSupport = createIsolationSupport({ remembered: join(homeLayout(home).cache, 'isolation') })
     this.#options = options
     this.#loaded = loaded
-    this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redact([])) : silentLogger
+    this.#redaction = new HomeRedaction({
+      config,
+      secrets,
+      stored,
+      endpoints: () => this.#extensionProviders,
+      fallbacks: () => this.fallbacks().choices,
+    })
+    this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redaction.redactor()) : silentLogger
     this.#clock = options.clock ?? systemClock
     this.config = config
     this.rescueDirs = rescueDirsOf(options)
@@ -210,7 +142,7 @@ class HomeRuntime implements Runtime {
     }
     this.models = new HomeModels({ ...common, cacheDir: homeLayout(home).cache })
     this.#closers.add(() => this.models.close())
-    const keys = { ...common, secrets: secrets.values, onSecret: this.#poolRedactor.add }
+    const keys = { ...common, secrets: secrets.values, onSecret: this.#redaction.conceal }
     this.#credentials = openCredentials(keys, stored)
     this.#modelResolver = new ModelResolver({
       ...common,
@@ -239,7 +171,12 @@ class HomeRuntime implements Runtime {
       directory: homeLayout(home).memories,
       groupsSeeOwner: config.groups.memory === 'owner',
       openFiles: (directory) =>
-        openHomeMemory({ ...common, directory, settings: config.memory, redact: (text) => this.#redact([])(text) }),
+        openHomeMemory({
+          ...common,
+          directory,
+          settings: config.memory,
+          redact: (text) => this.#redaction.redactor()(text),
+        }),
       openLong: (person) => this.#longMemory(config.memory, person ?? undefined),
     })
     this.checkpoints = openHomeCheckpoints({
@@ -256,7 +193,7 @@ class HomeRuntime implements Runtime {
       rules: loaded.rules,
       currentRules: currentRules({ home: options.home, rules: loaded.rules, asksAlways: loaded.asksAlways }),
       writeRoots: loaded.writeRoots,
-      redactor: () => this.#redact([]),
+      redactor: () => this.#redaction.redactor(),
       reviewModel: (sessionId) => this.#reviewModel(sessionId),
     })
     this.policy = this.permissions.policy
@@ -266,7 +203,7 @@ class HomeRuntime implements Runtime {
       ...(options.acceptHooks === undefined ? {} : { acceptHooks: options.acceptHooks }),
       isSafe: isSafe(options),
       pluginHooks: () => loaded.plugins.plugins.hooks(),
-      secretNames: () => [...secrets.secretNames, ...this.#keyVariables()],
+      secretNames: () => [...secrets.secretNames, ...this.#redaction.keyVariables()],
     })
     this.mcp = openHomeMcp({
       ...common,
@@ -277,7 +214,7 @@ class HomeRuntime implements Runtime {
       user: options.user,
       policy: this.policy,
       isolationSupport: this.#isolationSupport,
-      conceal: this.#poolRedactor.add,
+      conceal: this.#redaction.conceal,
       modelOf: (sessionId) => this.#auxiliaryTasks.client('mcp', this.#choiceOf(sessionId)),
     })
     this.web = openHomeWeb({
@@ -340,11 +277,11 @@ class HomeRuntime implements Runtime {
       },
       extensionTools: this.extensions.tools,
       isolationSupport: this.#isolationSupport,
-      sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#poolRedactor.add },
+      sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#redaction.conceal },
       mixture: async () => turnScopes.forTools(await this.#modelResolver.mixtureClient()),
       keepResult: keepResultsIn({
         directoryOf: (id) => cacheOf(common.home, this.#agents.personOf(id) ?? null).results,
-        redact: () => this.#redact([]),
+        redact: () => this.#redaction.redactor(),
         clock: this.#clock,
       }),
     })
@@ -363,7 +300,7 @@ class HomeRuntime implements Runtime {
       turnScopes,
       environmentIn: (cwd, of) => this.#environment(cwd, of),
       extensions: this.extensions,
-      redact: (more) => this.#redact(more),
+      redact: (more) => this.#redaction.redactor(more),
       closers: this.#closers,
     })
     return { tools, agents }
@@ -434,7 +371,7 @@ class HomeRuntime implements Runtime {
   }
 
   redact(text: string): string {
-    return this.#redact([])(text)
+    return this.#redaction.redactor()(text)
   }
 
   fetchTo(baseUrl: string): typeof fetch {
@@ -534,8 +471,8 @@ class HomeRuntime implements Runtime {
       user,
       person,
       fetchTo: (address) => this.fetchTo(address),
-      onSecret: this.#poolRedactor.add,
-      redact: (text) => this.#redact([])(text),
+      onSecret: this.#redaction.conceal,
+      redact: (text) => this.#redaction.redactor()(text),
       ownProvider: () => this.extensions.factory('memory', settings.provider),
       clock: this.#clock,
       logger: this.#logger,
@@ -575,37 +512,13 @@ class HomeRuntime implements Runtime {
   #environmentRequest(cwd: string): EnvironmentRequest {
     const { secrets } = this.#loaded
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
-    const secretNames = [...known, ...this.#keyVariables(), ...secrets.secretNames]
+    const secretNames = [...known, ...this.#redaction.keyVariables(), ...secrets.secretNames]
     const [logger, clock] = [this.#logger, this.#clock]
     const { config } = this
     const isolationSupport = this.#isolationSupport
     const ownBackend = this.extensions.factory('backend', config.terminal.backend)
     const machine = { isolationSupport, workspaces: this.#workspaces, logins: this.#logins, ownBackend }
     return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, ...machine }
-  }
-
-  /** Variables with keys of models that config.yaml and extensions name. */
-  #keyVariables(): readonly string[] {
-    const ofExtensions = Object.values(this.#extensionProviders).flatMap(({ keyEnvs = [] }) => keyEnvs)
-    return [...keyVariableNames(this.config), ...ofExtensions]
-  }
-
-  /** Takes out the secrets of the home and `more` of them. */
-  #redact(more: readonly (string | null | undefined)[]): (text: string) => string {
-    const { values, secretNames } = this.#loaded.secrets
-    const secrets = [...secretNames, ...this.#keyVariables()].map((name) => values[name] ?? '')
-    const fallbacks = this.fallbacks().choices.map(({ apiKey }) => apiKey ?? '')
-    const redactor = createRedactor({
-      secrets: [
-        ...secrets,
-        ...secretsIn(this.config),
-        ...this.#loaded.stored.secrets,
-        ...storeSecrets(this.config),
-        ...more,
-        ...fallbacks,
-      ].filter((secret): secret is string => Boolean(secret)),
-    })
-    return (text) => this.#poolRedactor.redactValues(redactor.redactValues(text))
   }
 
   async prompt(request: Parameters<Runtime['prompt']>[0]): ReturnType<Runtime['prompt']> {
