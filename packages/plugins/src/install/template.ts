@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
-import { NAMESPACE } from '../package/manifest.js'
+import { NAMESPACE } from '../package/namespace.js'
 
 /** What a new plugin begins as. */
 const KINDS = ['tool', 'memory', 'hook'] as const

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { errorLine, isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import { insidePath } from './inside-path.js'
 import type { PluginManifest } from './manifest.js'
-import { NAMESPACE } from './manifest.js'
+import { NAMESPACE } from './namespace.js'
 import { expandPlaces, type PluginPlaces, type Reader, readInside } from './reader.js'
 import { shortened } from './shortened.js'
 

@@ -4,10 +4,8 @@ import { basename, join } from 'node:path'
 import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { z } from 'zod'
 import { insidePath } from './inside-path.js'
+import { NAMESPACE } from './namespace.js'
 import { shortened } from './shortened.js'
-
-/** Where `plugin.json` and the folder of a plugin hold what is ours. */
-export const NAMESPACE = 'io.github.hermes-agent'
 
 const STANDARD = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
 const NAME = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
