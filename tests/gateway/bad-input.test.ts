@@ -63,9 +63,14 @@ describe('a request that cannot be understood', () => {
       { param: 'messages[0].content[0].text', code: 'invalid_type' },
     ],
     [
-      'an image by address',
-      { messages: says([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]) },
+      'an image by an address of another kind',
+      { messages: says([{ type: 'image_url', image_url: { url: 'ftp://example.com/a.png' } }]) },
       { param: 'messages[0].content[0].image_url.url', code: 'invalid_image_url' },
+    ],
+    [
+      'an image by an address of this machine',
+      { messages: says([{ type: 'image_url', image_url: { url: 'http://127.0.0.1:1/a.png' } }]) },
+      { param: 'messages', code: 'invalid_image_url' },
     ],
     [
       'a reply at the end',

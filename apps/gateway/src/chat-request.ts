@@ -13,6 +13,7 @@ import * as z from 'zod'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
 import type { ClientResult, ClientTool } from './client-tools.js'
+import type { NamedImage } from './named-images.js'
 import { withoutWaiting } from './waiting.js'
 
 // Loaded by the first request, as the library that reads it is.
@@ -43,7 +44,11 @@ export interface ChatRequest {
 }
 
 const IMAGE = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+={0,2})$/
-const NO_IMAGE = 'has to be a data URL: data:image/png;base64,… (or jpeg, gif, webp). Addresses are not fetched.'
+const ADDRESS = /^https?:\/\/[^\s/]+/i
+const MAX_ADDRESS_CHARS = 2_000
+const NO_IMAGE = 'has to be a data URL (data:image/png;base64,…, or jpeg, gif, webp) or an https address.'
+
+const isAddress = (url: string) => url.length <= MAX_ADDRESS_CHARS && ADDRESS.test(url) && URL.canParse(url)
 
 const text = z.object({ type: z.literal('text'), text: z.string() }).transform(({ text }): TextPart => asText(text))
 const refusal = z
@@ -52,9 +57,12 @@ const refusal = z
 const image = z
   .object({
     type: z.literal('image_url'),
-    image_url: z.object({ url: z.string().refine((url) => IMAGE.test(url), refusedAs('invalid_image_url', NO_IMAGE)) }),
+    image_url: z.object({
+      url: z.string().refine((url) => isAddress(url) || IMAGE.test(url), refusedAs('invalid_image_url', NO_IMAGE)),
+    }),
   })
-  .transform(({ image_url }): ImagePart => {
+  .transform(({ image_url }): ImagePart | NamedImage => {
+    if (isAddress(image_url.url)) return { type: 'image', mediaType: '', data: '', url: image_url.url }
     const [, mediaType = '', data = ''] = IMAGE.exec(image_url.url) ?? []
     return { type: 'image', mediaType, data }
   })

@@ -8,6 +8,7 @@ import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './
 import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
 import { Idempotency } from './idempotency.js'
+import type { NamedImages } from './named-images.js'
 import { PieceSource, type ReplySource } from './piece-source.js'
 import { type Piece, ReplyReader } from './reply.js'
 import { Slots } from './slots.js'
@@ -21,6 +22,7 @@ const WAIT_MS = 60_000
 interface ChatOptions {
   readonly conversations: Conversations
   readonly commands: ChatCommands
+  readonly images: Pick<NamedImages, 'bring'>
   /** Model ids that may be asked for; the first one is the answer's when none is named. */
   readonly models: readonly string[]
   /** Requests under way at once. */
@@ -63,8 +65,9 @@ export class Chat {
     const { parseChatRequest, wordsOf } = await import('./chat-request.js')
     const { body, person, sessionId, idempotencyKey: key } = call
     const request = { ...wordsOf(person, this.#options.commands.withoutExchanges(parseChatRequest(body))), person }
-    if (key === undefined || request.stream) return this.#answer(request, call)
-    return this.#idempotency.once({ key, person, sessionId, body }, () => this.#answer(request, call))
+    const answer = async () => this.#answer(await this.#options.images.bring(request, call), call)
+    if (key === undefined || request.stream) return answer()
+    return this.#idempotency.once({ key, person, sessionId, body }, answer)
   }
 
   async #answer(

@@ -18,6 +18,7 @@ import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
 import { platformHealth, stateFile } from './gateway-state.js'
+import { NamedImages } from './named-images.js'
 import { type ConfiguredPlatform, configuredPlatforms } from './platforms/open-platforms.js'
 import type { RunningPlatforms } from './platforms/run-platforms.js'
 import { SessionRoutes } from './session-routes.js'
@@ -106,7 +107,8 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const chats = await openChats(io, { ...serving, host, request })
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const commands = new ChatCommands({ runtime, host, cwd })
-  const chat = new Chat({ conversations, commands, models, maxRuns, maxWaiting, clock: systemClock })
+  const images = new NamedImages((url, who) => runtime.fetchForPerson(url, { ...who, platform: 'api' }))
+  const chat = new Chat({ conversations, commands, images, models, maxRuns, maxWaiting, clock: systemClock })
   const startedAt = Math.floor(systemClock.now() / 1000)
   const receive = (name: string, request: Request) => chats?.receive(name, request) ?? null
   const health = () => platformHealth(chats?.reports() ?? [], systemClock.now())

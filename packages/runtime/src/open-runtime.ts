@@ -66,6 +66,7 @@ import type {
   SessionJob,
   ToolStatus,
 } from './runtime.js'
+import type { PersonFetch } from './web/fetch-for-person.js'
 import { openHomeWeb, webExtension } from './web/home-web.js'
 
 /**
@@ -376,6 +377,11 @@ class HomeRuntime implements Runtime {
 
   fetchTo(baseUrl: string): typeof fetch {
     return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies })
+  }
+
+  async fetchForPerson(url: string, request: PersonFetch): Promise<Uint8Array> {
+    const { fetchForPerson } = await import('./web/fetch-for-person.js')
+    return fetchForPerson(url, request, { config: this.config, proxies: this.#loaded.proxies, policy: this.policy })
   }
 
   /** The hosts of a plugin are no choice of the person's: a name may not lead into their network. */

@@ -23,6 +23,7 @@ import type { MixtureChoice } from './models/mixtures.js'
 import type { ModelChoice } from './models/model-choice.js'
 import type { People } from './people/people.js'
 import type { HomePolicy } from './policy/home-policy.js'
+import type { PersonFetch } from './web/fetch-for-person.js'
 
 /** The world a runtime lives in; nothing else is read from the process. */
 export interface RuntimeOptions {
@@ -217,6 +218,11 @@ export interface Runtime {
   readonly checkpoints: Pick<HomeCheckpoints, 'open'>
   /** A `fetch` to the origin of a configured address and nowhere else, through the proxy meant for it. */
   fetchTo(baseUrl: string): typeof fetch
+  /**
+   * Gets what a person named by its address, where the policy lets it and nobody is asked; only from the public network.
+   * @throws HermesError `policy.denied`, `policy.address_refused`, `fetch.failed`, also for an answer that is none or too large; the abort.
+   */
+  fetchForPerson(url: string, request: PersonFetch): Promise<Uint8Array>
   /** Takes the secrets of the home out of a text that leaves it another way than through a session's log. */
   redact(text: string): string
   /** The keys and logins of a choice; `null` when it has one key at most, the one in it. */
