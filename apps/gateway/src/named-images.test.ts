@@ -37,7 +37,7 @@ it('brings pictures named by their address once, as text from the web and from w
   const { fetched, bring } = world({ [url]: PNG })
   const web = { type: 'web', name: 'pictures.test' }
   const { message } = await bring(chatOf([image(url), { type: 'text', text: 'What is it?' }]))
-  expect(message.content).toEqual([
+  expect(message?.content).toEqual([
     { ...dot, sources: [web] },
     { type: 'text', text: 'What is it?' },
   ])
@@ -45,7 +45,7 @@ it('brings pictures named by their address once, as text from the web and from w
   expect(next.history[0]!.content).toEqual([{ ...dot, sources: [web] }])
   expect(fetched).toEqual([`null ${url}`])
   const ofBob = await bring(wordsOf('bob', chatOf([image(url)])), 'bob')
-  expect(ofBob.message.content).toMatchObject([{ sources: [{ type: 'person' }, web] }])
+  expect(ofBob.message?.content).toMatchObject([{ sources: [{ type: 'person' }, web] }])
   expect(fetched.at(-1)).toBe(`bob ${url}`)
 })
 

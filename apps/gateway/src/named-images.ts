@@ -42,14 +42,14 @@ export class NamedImages {
 
   /**
    * The request with its pictures. What was said before and is gone by now is named in words.
-   * @throws ApiError 400 `invalid_image_url` for what is said now: why the policy or the server does not give it, or that it is no picture
+   * @throws ApiError 400 `invalid_image_url` for what is new: why the policy or the server does not give it, or that it is no picture
    */
   async bring<Of extends Pick<ChatRequest, 'message' | 'history' | 'historyWithAnswers'>>(
     request: Of,
     who: Who,
   ): Promise<Of> {
     const all = [request.message, ...request.history]
-      .flatMap((one) => (one.role === 'user' ? one.content : []))
+      .flatMap((one) => (one?.role === 'user' ? one.content : []))
       .filter(isNamed)
     if (all.length === 0) return request
     if (new Set(all.map(({ url }) => url)).size > MAX_IMAGES)
@@ -61,7 +61,7 @@ export class NamedImages {
         brought.push(message.role === 'user' ? await this.#message(message, who, gone) : message)
       return brought
     }
-    const message = await this.#message(request.message, who)
+    const message = request.message && (await this.#message(request.message, who))
     const [history, historyWithAnswers] = [await past(request.history), await past(request.historyWithAnswers)]
     return { ...request, message, history, historyWithAnswers }
   }

@@ -12,7 +12,7 @@ export function splitWords(line: string): readonly string[] {
     } else if (char === '"' || char === "'") {
       quote = char
       word ??= ''
-    } else if (/\s/.test(char)) {
+    } else if (char === ' ' || ((char < '!' || char > '~') && /\s/.test(char))) {
       if (word !== null) words.push(word)
       word = null
     } else word = (word ?? '') + char
