@@ -13,13 +13,17 @@ import * as z from 'zod'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
 import type { ClientResult, ClientTool } from './client-tools.js'
-import type { NamedImage } from './named-images.js'
 import { withoutWaiting } from './waiting.js'
 
 // Loaded by the first request, as the library that reads it is.
 
 /** What a client may have said before. */
 export type PastMessage = UserMessage | AssistantMessage
+
+/** A picture that is named by its address, and not here yet. */
+export interface NamedImage extends ImagePart {
+  readonly url: string
+}
 
 /** A chat request that was understood. */
 export interface ChatRequest {

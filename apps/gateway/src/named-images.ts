@@ -8,16 +8,11 @@ import {
   type UserPart,
 } from '@hermes/contracts/conversation'
 import { ApiError } from './api-error.js'
-import type { ChatRequest, PastMessage } from './chat-request.js'
+import type { ChatRequest, NamedImage, PastMessage } from './chat-request.js'
 
 /** More than a request with pictures of its own may hold. */
 const MAX_KEPT_BYTES = 40 * 1024 * 1024
 const MAX_IMAGES = 20
-
-/** A picture of a request that is not here yet. */
-export interface NamedImage extends ImagePart {
-  readonly url: string
-}
 
 /** Gets what is behind an address. */
 type FetchImage = (

@@ -67,7 +67,16 @@ function tokenize(pattern: string, path: boolean): Token[] {
 
 /** A pattern that matches exactly `text`. */
 export function escapeGlob(text: string): string {
-  return text.replace(/[\\*?]/g, '\\$&')
+  let escaped = ''
+  let from = 0
+  // A pattern with a replacement takes three times as long for text that is nothing but such signs.
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char !== '*' && char !== '?' && char !== '\\') continue
+    escaped += `${text.slice(from, at)}\\`
+    from = at
+  }
+  return escaped + text.slice(from)
 }
 
 /** Whether the pattern has a wildcard. */
