@@ -1,6 +1,7 @@
 // The same course through every door, and what is particular to one: twenty classes of holes that agents like this one had.
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
+import { FEWER, HELD, JUDGED, RELOADED } from './entry-points/course.js'
 import { tryEditor, tryFailures, tryGateway, tryKeylessGateway } from './entry-points/entry-point-tries.js'
 import { ENTRY_POINTS, runEntryPoint } from './entry-points/run-entry-points.js'
 import { KNOWN_HOLES } from './known-holes.js'
@@ -11,6 +12,12 @@ const hold = (group: string, open: Readonly<Record<string, string>>) => {
     .map((id) => id.slice(group.length + 2))
   expect(Object.keys(open).sort(), JSON.stringify(open, null, 2)).toEqual(known.sort())
 }
+
+it('has three tries of each of the twenty classes at every door, or says why not', () => {
+  const tries = Map.groupBy([...HELD, ...JUDGED, ...RELOADED.steps], (step) => step.class.slice(0, 2))
+  const classes = Array.from({ length: 20 }, (_, index) => String(index + 1).padStart(2, '0'))
+  expect(classes.filter((one) => (tries.get(one)?.length ?? 0) < 3)).toEqual(Object.keys(FEWER).sort())
+})
 
 needs(missingPrograms('bwrap', 'git', 'curl'))('every door', () => {
   it.each(ENTRY_POINTS)(

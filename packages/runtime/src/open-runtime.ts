@@ -54,7 +54,7 @@ import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
 import { cacheOf, type People, readPeople } from './people/people.js'
 import { agreeToHooks } from './plugins/open-home-plugins.js'
-import { currentRules } from './policy/current-rules.js'
+import { currentDenials, currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
 import { TurnScopes } from './policy/turn-scopes.js'
 import type {
@@ -193,6 +193,7 @@ class HomeRuntime implements Runtime {
       yolo: options.yolo ?? false,
       rules: loaded.rules,
       currentRules: currentRules({ home: options.home, rules: loaded.rules, asksAlways: loaded.asksAlways }),
+      currentDenials: (known) => currentDenials({ home: options.home, env: options.env, known }),
       writeRoots: loaded.writeRoots,
       redactor: () => this.#redaction.redactor(),
       reviewModel: (sessionId) => this.#reviewModel(sessionId),

@@ -43,6 +43,8 @@ export interface PolicyOptions extends EvaluationSettings {
   readonly clock?: Clock
   /** The rules as they are now, in place of `rules`: asked before each decision, so that a change reaches what is running. */
   readonly currentRules?: () => Promise<readonly PermissionRule[]>
+  /** The same in place of `denyGlobs`. What says the same keeps its identity. */
+  readonly currentDenyGlobs?: () => Promise<readonly string[]>
   /**
    * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are; `null` where there is none of them.
    * Paths may begin with `~`. Without it, commands that files decide about get no lasting grant.
@@ -102,6 +104,7 @@ class RulePolicy implements RevocablePolicy {
   #evaluationContext: EvaluationContext
   /** The rules that `#basis` was read from. */
   #read: readonly PermissionRule[] | undefined
+  #denied: readonly string[] | undefined
   /** Rules of answers that are kept nowhere else. */
   readonly #learned: ParsedRule[] = []
   /** The commands of a session, by its root, after which names of programs may mean others in its shell, with how often each ran. */
@@ -129,6 +132,7 @@ class RulePolicy implements RevocablePolicy {
     })
     this.#evaluationContext = readSettings(options)
     this.#read = options.rules
+    this.#denied = options.denyGlobs
   }
 
   async decide(action: Action, subject: Subject, options: DecideOptions = {}): Promise<Decision> {
@@ -168,10 +172,13 @@ class RulePolicy implements RevocablePolicy {
 
   /** Reads the rules anew where they are others now. */
   async #refresh(): Promise<void> {
-    const current = await this.#options.currentRules?.()
-    if (current === undefined || current === this.#read) return
-    this.#evaluationContext = readSettings({ ...this.#options, rules: current })
+    const { currentRules, currentDenyGlobs, rules, denyGlobs } = this.#options
+    const [current = rules, denied = denyGlobs] = [await currentRules?.(), await currentDenyGlobs?.()]
+    if (current === this.#read && denied === this.#denied) return
+    const changed = { ...(current ? { rules: current } : {}), ...(denied ? { denyGlobs: denied } : {}) }
+    this.#evaluationContext = readSettings({ ...this.#options, ...changed })
     this.#read = current
+    this.#denied = denied
   }
 
   /** Whether a rule is bound to the folder of the command: only then do the contents of its files decide. */

@@ -9,7 +9,7 @@ import { KEY, startGateway } from '../../support/gateway.js'
 import { makeHostile } from '../../support/hostile-repository.js'
 import { type AttackScene, openScene } from '../isolation/scene.js'
 import { toolAnswers } from '../section-a/session.js'
-import { HELD, JUDGED, PROJECT, type Step } from './course.js'
+import { HELD, JUDGED, PROJECT, RELOADED, type Step } from './course.js'
 
 export const ENTRY_POINTS = ['one-shot', 'gateway', 'editor', 'library'] as const
 export type EntryPoint = (typeof ENTRY_POINTS)[number]
@@ -23,6 +23,8 @@ const INSTRUCTIONS: Readonly<Record<EntryPoint, string>> = {
   editor: `<!-- ${ORDER} -->\n${'['.repeat(5000)}\n`,
   library: ORDER.split('').join('\u200b'),
 }
+
+const CONFIG = 'auxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n'
 
 async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackScene): Promise<void> {
   const { HERMES: home, WORK: cwd, HOME } = scene.at
@@ -90,7 +92,7 @@ export async function runEntryPoint(
   const server = await startModelServer()
   const holes: Record<string, string> = {}
   try {
-    const steps: readonly Step[] = isHeld ? HELD : JUDGED
+    const steps: readonly Step[] = isHeld ? HELD : [...JUDGED, ...RELOADED.steps]
     const { HOME, WORK, HERMES } = scene.at
     const fill = (text: string) => scene.fill(text, 'door').replaceAll('@CLI@', CLI)
     const put = (path: string, text: string) => {
@@ -99,7 +101,7 @@ export async function runEntryPoint(
     }
     put(
       join(HERMES, 'config.yaml'),
-      `approvals:\n  unattended_mode: deny\nauxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n${isHeld ? '' : "terminal:\n  isolation: 'off'\n"}`,
+      `${CONFIG}approvals:\n  unattended_mode: deny\n${isHeld ? '' : "terminal:\n  isolation: 'off'\n"}`,
     )
     put(join(HOME, '.hermes-work/.env'), `KEY=${[...scene.secrets][0]}\n`)
     for (const [path, text] of Object.entries(PROJECT)) put(join(WORK, path), text)
@@ -120,14 +122,32 @@ export async function runEntryPoint(
         Object.entries(args).map(([key, value]) => [key, typeof value === 'string' ? fill(value) : value]),
       ),
     }))
+    const own = isHeld ? calls : calls.slice(0, JUDGED.length)
     // Something that works between them: a run whose calls are refused again and again ends.
     const between = (index: number) => ({
       name: 'write_file',
       args: { path: join(WORK, `n/${index}.txt`), content: 'x\n' },
     })
-    server.enqueue({ toolCalls: calls.flatMap((call, index) => [call, between(index)]) }, { text: 'Done.' })
+    const replyOf = (some: typeof calls) => ({ toolCalls: some.flatMap((call, index) => [call, between(index)]) })
+    if (isHeld) server.enqueue(replyOf(calls), { text: 'Done.' })
+    else {
+      const { before, after } = RELOADED
+      const [rules, goes] = [join(HERMES, 'permissions.yaml'), fill(before.goes)]
+      put(rules, before.rules)
+      put(goes, 'kept\n')
+      server.enqueue(replyOf([...own, { name: 'terminal', args: { command: before.command } }]))
+      server.setHandler(() => {
+        if (existsSync(goes)) holes['19 a rule that allows'] = 'does not count at all'
+        put(goes, 'kept\n')
+        put(rules, after.rules)
+        put(join(HERMES, 'config.yaml'), `${CONFIG}${after.config}terminal:\n  isolation: 'off'\n`)
+        server.setHandler(() => ({ text: 'Done.' }))
+        return replyOf(calls.slice(own.length))
+      })
+    }
     await enter(entryPoint, server, scene)
-    const answers = toolAnswers(server).filter((_, index) => index % 2 === 0)
+    const all = toolAnswers(server).filter((_, index) => index % 2 === 0)
+    const answers = isHeld ? all : all.filter((_, index) => index !== own.length)
     if (answers.length !== steps.length) holes['all'] = `${answers.length} answers to ${steps.length} calls`
     for (const [index, { id, stays, never, secret }] of steps.entries()) {
       const answer = answers[index] ?? ''

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { allowNothing, homeLayout, loadPermissions } from '@hermes/config'
+import { allowNothing, homeLayout, loadConfig, loadPermissions } from '@hermes/config'
 import { type PermissionRule, parseRules } from '@hermes/safety'
 
 /** Options of {@link currentRules}. */
@@ -30,6 +30,33 @@ export function currentRules({
     if (JSON.stringify(read) !== JSON.stringify(known)) known = read
     seen = version
     return known
+  }
+}
+
+/**
+ * What `approvals.deny` forbids: all that it did when the home was opened, and what was added to `config.yaml` since, read when the file is another one
+ * than at the last look. What is taken out of it counts until Hermes starts again.
+ */
+export function currentDenials({
+  home,
+  env,
+  known,
+}: {
+  readonly home: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly known: readonly string[]
+}): () => Promise<readonly string[]> {
+  const file = homeLayout(home).config
+  let denied = known
+  let seen = versionOf(file)
+  return async () => {
+    const version = versionOf(file)
+    if (version === seen) return denied
+    const { config } = await loadConfig({ home, env })
+    seen = version
+    const added = config.approvals.deny.filter((glob) => !denied.includes(glob))
+    if (added.length > 0) denied = [...denied, ...added]
+    return denied
   }
 }
 

@@ -94,6 +94,22 @@ it('writes "always" of another process into permissions.yaml, where it counts at
   expect(again.type).toBe('allow')
 })
 
+it('forbids what approvals.deny of config.yaml forbids by now, and what it did when it was opened', async () => {
+  const config = (deny: string) =>
+    writeFile(join(temporary.path, 'home', '.hermes', 'config.yaml'), `approvals: {timeout: 1, deny: [${deny}]}\n`)
+  await config("'touch *'")
+  const { policy } = await openHome()
+  const answers = async () => [
+    (await policy.decide(spawn('touch a'), subject)).type,
+    (await policy.decide(spawn('mkdir a'), subject)).type,
+  ]
+  expect(await answers()).toEqual(['deny', 'allow'])
+  await config("'mkdir *', 'mv *'")
+  expect(await answers()).toEqual(['deny', 'deny'])
+  await config("'a mistake")
+  expect(await answers()).toEqual(['deny', 'deny'])
+})
+
 it('writes no file outside HERMES_WRITE_SAFE_ROOT, whatever the rules say', async () => {
   await writeFile(join(temporary.path, 'home', '.hermes', '.env'), 'HERMES_WRITE_SAFE_ROOT=~/notes: ../link\n')
   await writeFile(join(temporary.path, 'home', '.hermes', 'permissions.yaml'), 'file.write: allow\n')

@@ -40,6 +40,8 @@ interface HomePolicyOptions {
   readonly rules: readonly PermissionRule[]
   /** The same as they are now. Default: they stay what they are. */
   readonly currentRules?: () => Promise<readonly PermissionRule[]>
+  /** What configuration forbids by now, given what it did. Default: that. */
+  readonly currentDenials?: (known: readonly string[]) => () => Promise<readonly string[]>
   /** Absolute folders, outside of which no tool writes a file; none for no such limit. */
   readonly writeRoots: readonly string[]
   /** Opened by the first decision worth writing down, and by the first question. */
@@ -57,7 +59,8 @@ const REVIEW_SECONDS = 30
 
 /** Opens the policy of a home: its questions and decisions are kept in the store. */
 export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
-  const { home, userHome, cwd, yolo, config, rules, currentRules, writeRoots, storage, clock, logger } = options
+  const { home, userHome, cwd, yolo, config, rules, currentRules, currentDenials, writeRoots, storage, clock, logger } =
+    options
   const settings: EvaluationSettings = {
     mode: yolo || config.approvals.mode === 'off' ? 'off' : 'ask',
     rules,
@@ -75,6 +78,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
   const policy = createPolicy({
     ...settings,
     ...(currentRules ? { currentRules } : {}),
+    ...(currentDenials ? { currentDenyGlobs: currentDenials(settings.denyGlobs ?? []) } : {}),
     digestFiles: (paths) => digestFiles(paths, userHome),
     identifyPrograms: (names, folder) => identifyPrograms(names, { path: options.path, cwd: folder }),
     audit,
