@@ -96,6 +96,28 @@ const until = (bot: BotApiServer, text: RegExp, chatId = 7) =>
   bot.waitFor(chatId, (messages) => messages.some((message) => text.test(message.text)))
 const asks = (command: string) => ({ toolCalls: [{ name: 'terminal', args: { command } }] })
 
+it('asks its owner about the project that it works in, once for a conversation', async () => {
+  const { bot, server, work, start } = await stage()
+  await mkdir(join(work, '.git'))
+  await writeFile(join(work, 'AGENTS.md'), 'Be brief.')
+  server.setHandler(() => ({ text: 'Hello.' }))
+  await start()
+  bot.say('hi')
+  await until(bot, /^Hello/)
+  bot.say('and now?')
+  await bot.waitFor(7, (messages) => messages.filter(({ text }) => text === 'Hello.').length === 2)
+  expect(
+    texts(bot).filter((text) => /instructions: AGENTS\.md[\s\S]*Trust it\?\nAnswer with \/trust add/.test(text)),
+  ).toHaveLength(1)
+  bot.say('/trust add')
+  await until(bot, /^Trusted: /)
+  bot.say('/new')
+  await until(bot, /new conversation/i)
+  bot.say('hi again')
+  await bot.waitFor(7, (messages) => messages.filter(({ text }) => text === 'Hello.').length === 3)
+  expect(texts(bot).filter((text) => text.includes('Trust it?'))).toHaveLength(1)
+})
+
 it('answers a person once, however often the platform tells what they wrote, and keeps the conversation', async () => {
   const { bot, server, start } = await stage()
   server.enqueue({ text: 'Hello **Ada**.' }, { text: 'Again.' })

@@ -33,6 +33,8 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly keep: KeepMedia
   readonly busyMode: BusyMode
   readonly requiresMention: boolean
+  /** What the owner is asked about the project that is worked in; `null` where nothing is to be asked. */
+  readonly projectQuestion: () => Promise<string | null>
 }
 
 /** Hears one platform. */
@@ -42,6 +44,8 @@ export class Dispatcher {
   readonly #bySession = new Map<string, ChatWorker>()
   readonly #tasks = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
+  /** Sessions in which the owner was asked about the project. */
+  readonly #projectNotified = new Set<string>()
   /** Answers that were seen. */
   readonly #seen = new Set<string>()
 
@@ -126,11 +130,23 @@ export class Dispatcher {
     const isOwner = worker.chat.person === null
     const parts = await partsOf(event, { platform, keep, isShared: shared, isOwner, signal: this.#stopping.signal })
     if (parts.length === 0) return
+    if (isOwner && !shared) await this.#tellOfProject(worker)
     const author = shared ? { author: event.sender.name } : {}
     await worker.take(`${platform.name}:${event.id}`, { parts, platformMessageId: event.messageId, ...author })
     if (!isBusy) return
     if (busyMode === 'interrupt') host.interrupt(worker.chat.sessionId, 'a new message came')
     else this.#track(this.#acknowledge(event, worker), event.id)
+  }
+
+  /** Once for each conversation of the owner alone: nobody else may answer, and what is said is not for a group. */
+  async #tellOfProject(worker: ChatWorker): Promise<void> {
+    const { sessionId } = worker.chat
+    if (this.#projectNotified.has(sessionId)) return
+    this.#projectNotified.add(sessionId)
+    const question = await this.#options.projectQuestion().catch(() => null)
+    if (question === null) return
+    const text = `${question}\nAnswer with /trust add; until then I go on without it.`
+    await worker.tell(`trust:${sessionId}`, { text, markup: 'plain' })
   }
 
   /** Says that a message waits, where it does: what is nearly done needs no word. */

@@ -8,7 +8,7 @@ import type { Platform, PlatformState } from '@hermes/contracts/platform'
 import { writePrivate } from '@hermes/files'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
 import { createPairings, sendOutbox } from '@hermes/platform'
-import type { Runtime } from '@hermes/runtime'
+import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
@@ -175,6 +175,8 @@ function open({ one, platform, storage, wake, clock, signal }: Opening, options:
     keep: keepIn(join(homeLayout(home).cache, 'media')),
     busyMode: config.display.busy_input_mode,
     requiresMention: one.requiresMention,
+    projectQuestion: async () =>
+      request.cwd === undefined ? null : trustQuestion(await runtime.trust.look(request.cwd)),
   })
   const workerOf = (sessionId: string) => dispatcher.workerOf(sessionId)
   const view = new ChatView({ ...common, bubbles, workerOf, showsTyping: one.showsTyping })

@@ -49,7 +49,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   // Code hosts
   place('.config/gh', 'https://cli.github.com/manual/gh_auth_login'),
   place('.config/gh/hosts.yml', 'https://cli.github.com/manual/gh_auth_login', never),
-  place('.config/glab-cli', 'https://docs.gitlab.com/cli/'),
+  place('.config/glab-cli', 'https://manpages.debian.org/testing/glab/glab-auth-login.1.en.html', confirmed),
   place('.config/hub', 'https://hub.github.com/hub.1.html'),
   place('.config/tea', 'https://pkg.go.dev/gitea.dev/tea'),
   // Clouds and clusters
@@ -139,7 +139,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.mylogin.cnf', 'https://dev.mysql.com/doc/refman/8.4/en/mysql-config-editor.html'),
   place('.mongorc.js', 'https://www.mongodb.com/docs/mongodb-shell/mongoshrc/'),
   place('.mongodb', 'https://www.mongodb.com/docs/mongodb-shell/logs/'),
-  place('.snowflake', 'https://docs.snowflake.com/en/developer-guide/snowflake-cli/connecting/configure-cli'),
+  place('.snowflake', 'https://docs.snowflake.com/developer-guide/snowflake-cli/connecting/configure-cli', confirmed),
   place('.dbt/profiles.yml', 'https://docs.getdbt.com/docs/core/connect-data-platform/profiles.yml'),
   place('.databrickscfg', 'https://docs.databricks.com/dev-tools/auth/config-profiles.html', confirmed),
   // Models and agents
@@ -174,7 +174,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.config/Bitwarden', 'https://bitwarden.com/help/data-storage/'),
   place('.config/Bitwarden CLI', 'https://bitwarden.com/help/data-storage/'),
   place('.config/keepassxc', 'https://keepassxc.org/docs/KeePassXC_UserGuide'),
-  place('.config/sops', 'https://getsops.io/docs/usage/identities/age/'),
+  place('.config/sops', 'https://getsops.io/docs/usage/identities/age/', confirmed),
   place('.config/age', 'https://github.com/FiloSottile/age'),
   place('.local/share/keyrings', 'https://wiki.gnome.org/Projects/GnomeKeyring'),
   place('.local/share/kwalletd', 'https://docs.kde.org/stable5/en/kwalletmanager/kwallet5/'),
@@ -236,5 +236,6 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
     'https://pub.dev/documentation/unpub_auth/latest/',
     confirmed,
   ),
+  place('Library/Application Support/sops', 'https://getsops.io/docs/usage/identities/age/', confirmed),
   place('Library/Cookies', 'https://developer.apple.com/documentation/foundation/httpcookiestorage'),
 ])
