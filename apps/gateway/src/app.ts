@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { type Access, type Caller, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import type { ApprovalRoutes } from './approval-routes.js'
-import type { Chat } from './chat.js'
+import type { Chat, ChatCall } from './chat.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
 import type { PlatformHealth } from './gateway-state.js'
 import { createPeerOf, type PeerOf } from './peer.js'
@@ -14,7 +14,7 @@ import type { SessionRoutes } from './session-routes.js'
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
 const ROUTES =
-  'POST /v1/chat/completions, GET /v1/models, GET /v1/approvals, POST /v1/approvals/ID, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, POST /mcp, GET /health'
+  'POST /v1/chat/completions, POST /v1/responses, GET /v1/responses/ID, GET /v1/models, GET /v1/approvals, POST /v1/approvals/ID, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, POST /mcp, GET /health'
 
 type Env = { readonly Bindings: HttpBindings; readonly Variables: { person: string | null } }
 
@@ -71,13 +71,12 @@ export function createApp(options: AppOptions): Hono<Env> {
       code: 'model_not_found',
     })
   })
-  app.post('/v1/chat/completions', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (context) => {
+  const answered = async (context: Context<Env>, answer: (call: ChatCall) => Promise<Response>) => {
     const { signal } = context.req.raw
-    const sessionId = context.req.header('x-hermes-session-id')
-    const response = await chat.answer({
+    const response = await answer({
       body: await context.req.text(),
       person: context.get('person'),
-      sessionId,
+      sessionId: context.req.header('x-hermes-session-id'),
       idempotencyKey: context.req.header('idempotency-key'),
       signal,
     })
@@ -85,16 +84,21 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (response.headers.get('content-type')?.startsWith('text/event-stream'))
       context.env.outgoing.setTimeout(STALLED_READER_MS)
     return response
-  })
+  }
+  const limited = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
+  app.post('/v1/chat/completions', limited, (context) => answered(context, (call) => chat.answer(call)))
+  app.post('/v1/responses', limited, (context) => answered(context, (call) => chat.respond(call)))
+  app.get('/v1/responses/:id', async (context) =>
+    context.json(await chat.response(context.req.param('id'), context.get('person'))),
+  )
   app.get('/v1/approvals', async (context) => context.json(await approvals.list(context.get('person'))))
-  app.post('/v1/approvals/:id', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (context) => {
+  app.post('/v1/approvals/:id', limited, async (context) => {
     const call = { id: context.req.param('id'), person: context.get('person'), body: await context.req.text() }
     return context.json(await approvals.answer(call))
   })
   app.get('/v1/sessions/:id/children', (context) =>
     context.json(sessions.list(context.req.param('id'), context.get('person'))),
   )
-  const limited = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge })
   app.post('/v1/sessions/:id/:action', limited, async (context) => {
     const { id: sessionId, action } = context.req.param()
     return context.json(

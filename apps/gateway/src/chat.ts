@@ -5,12 +5,13 @@ import type { SessionHandle, Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
 import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './commands.js'
-import { ChunkWriter, completionBody, type Envelope, toEnding } from './completion.js'
+import { ChunkWriter, completionBody, type Ending, type Envelope, type ReplyWriter, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
 import { Idempotency } from './idempotency.js'
 import type { NamedImages } from './named-images.js'
 import { PieceSource, type ReplySource } from './piece-source.js'
 import { type Piece, ReplyReader } from './reply.js'
+import type { ResponsePlace } from './response-id.js'
 import { Slots } from './slots.js'
 import { streamReply } from './stream-reply.js'
 
@@ -33,7 +34,7 @@ interface ChatOptions {
 }
 
 /** One request as it came in. */
-interface ChatCall {
+export interface ChatCall {
   readonly body: string
   /** Who asks; `null` for the owner. */
   readonly person: string | null
@@ -62,18 +63,37 @@ export class Chat {
 
   /** @throws ApiError for everything that cannot be answered */
   async answer(call: ChatCall): Promise<Response> {
-    const { parseChatRequest, wordsOf } = await import('./chat-request.js')
+    const { parseChatRequest } = await import('./chat-request.js')
+    return this.#once(call, { ...parseChatRequest(call.body), form: chatForm })
+  }
+
+  /** The same in the Responses form. @throws ApiError as {@link Chat.answer} */
+  async respond(call: ChatCall): Promise<Response> {
+    const { parseResponsesRequest } = await import('./responses-request.js')
+    const { responseForm } = await import('./response-form.js')
+    const { chat, previous, conversation, echo } = parseResponsesRequest(call.body)
+    const following = previous === null ? undefined : await this.#options.conversations.following(previous, call)
+    const sessionId = following ?? conversation ?? call.sessionId
+    return this.#once({ ...call, sessionId }, { ...chat, form: responseForm({ previous, echo }) })
+  }
+
+  /** A response that was given. @throws ApiError 404 when there is none of that id */
+  async response(id: string, person: string | null): Promise<object> {
+    const { pastResponse } = await import('./response-form.js')
+    return pastResponse(id, await this.#options.conversations.spoken(id, { person }), this.#options.models[0]!)
+  }
+
+  async #once(call: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<Response> {
+    const { wordsOf } = await import('./chat-request.js')
     const { body, person, sessionId, idempotencyKey: key } = call
-    const request = { ...wordsOf(person, this.#options.commands.withoutExchanges(parseChatRequest(body))), person }
+    const words = wordsOf(person, this.#options.commands.withoutExchanges(parsed))
+    const request = { ...parsed, ...words, person }
     const answer = async () => this.#answer(await this.#options.images.bring(request, call), call)
     if (key === undefined || request.stream) return answer()
     return this.#idempotency.once({ key, person, sessionId, body }, answer)
   }
 
-  async #answer(
-    request: ChatRequest & { readonly person: string | null },
-    { sessionId, signal }: ChatCall,
-  ): Promise<Response> {
+  async #answer(request: FormedRequest, { sessionId, signal }: ChatCall): Promise<Response> {
     const { conversations, commands } = this.#options
     const model = this.#modelOf(request)
     const typed = request.message && commands.read(request.message)
@@ -90,13 +110,13 @@ export class Chat {
       const conversation = await (sessionId === undefined
         ? conversations.derived(request, slot.signal)
         : conversations.named(sessionId, request, slot.signal))
-      const { session, unheard, otherUser, clientTools } = conversation
+      const { session, unheard, otherUser, clientTools, afterSeq } = conversation
       if (Object.keys(request.sampling).length > 0) await (await session.agent()).agent.setSampling(request.sampling)
       const reader = new ReplyReader(unheard, clientTools)
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
       const source = new PieceSource(start(conversation, slot), reader, slot.stop)
-      return await reply({ request, model, sessionId: session.id, source })
+      return await reply({ request, model, place: { sessionId: session.id, afterSeq }, source })
     } catch (error) {
       slot.endUnlessRunning()
       if (!isAbort(error)) throw error
@@ -121,7 +141,7 @@ export class Chat {
       slot.stop,
     )
     slot.follow(source.done.finally(() => handle?.close()))
-    return reply({ request, model, sessionId: handle?.id ?? null, source })
+    return reply({ request, model, place: handle && { sessionId: handle.id, afterSeq: 0 }, source })
   }
 
   #modelOf({ model }: ChatRequest): string {
@@ -201,27 +221,45 @@ function start({ session, input, place }: Conversation, slot: Slot): Turn {
   return turn
 }
 
+/** A request, who asks (`null` is the owner), and how the answer is told. */
+interface FormedRequest extends ChatRequest {
+  readonly person: string | null
+  readonly form: ReplyForm
+}
+
 interface ReplyOptions {
-  readonly request: ChatRequest
+  readonly request: FormedRequest
   readonly model: string
   /** `null` where no session has begun. */
-  readonly sessionId: string | null
+  readonly place: ResponsePlace | null
   readonly source: ReplySource
 }
 
-async function reply({ request, model, sessionId, source }: ReplyOptions): Promise<Response> {
+/** How an answer is told. */
+export interface ReplyForm {
+  /** The id of an answer. */
+  id(place: ResponsePlace | null): string
+  writer(envelope: Envelope, request: Pick<ChatRequest, 'includeUsage'>): ReplyWriter
+  body(envelope: Envelope, ending: Ending): object
+}
+
+const chatForm: ReplyForm = {
+  id: () => `chatcmpl-${randomUUID().replaceAll('-', '')}`,
+  writer: (envelope, { includeUsage }) => new ChunkWriter(envelope, { includeUsage }),
+  body: completionBody,
+}
+
+async function reply({ request, model, place, source }: ReplyOptions): Promise<Response> {
+  const { form } = request
+  const sessionId = place?.sessionId ?? null
   const headers: Record<string, string> = sessionId === null ? {} : { 'x-hermes-session-id': sessionId }
-  const envelope: Envelope = {
-    id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
-    created: Math.floor(Date.now() / 1000),
-    model,
-  }
+  const envelope: Envelope = { id: form.id(place), created: Math.floor(Date.now() / 1000), model }
   const endingOf = ({ result }: Piece & { readonly type: 'end' }) =>
     toEnding({ sessionId, result, reader: source.reader })
   if (request.stream) {
     const body = await streamReply({
       source,
-      writer: new ChunkWriter(envelope, { includeUsage: request.includeUsage }),
+      writer: form.writer(envelope, request),
       toEnding: endingOf,
     })
     return new Response(body, {
@@ -231,5 +269,5 @@ async function reply({ request, model, sessionId, source }: ReplyOptions): Promi
   let piece = await source.next()
   while (piece && piece.type !== 'end') piece = await source.next()
   if (!piece) throw new ApiError('The reply ended without an answer.', { status: 503, code: 'run_interrupted' })
-  return Response.json(completionBody(envelope, endingOf(piece)), { headers })
+  return Response.json(form.body(envelope, endingOf(piece)), { headers })
 }

@@ -130,8 +130,22 @@ export function completionBody({ id, created, model }: Envelope, ending: Ending)
   }
 }
 
+/** Writes what of a reply is streamed, in the form a client reads. */
+export interface ReplyWriter {
+  begin(): string
+  text(content: string): string
+  thought(text: string): string
+  tool(progress: ToolProgress): string
+  notice(notice: NoticeText): string
+  command(command: CommandReport): string
+  approval(approval: KeptApproval): string
+  end(ending: Ending): string
+  /** What official clients take for an error. */
+  fail(error: ApiError): string
+}
+
 /** Writes the chunks of a streamed answer. */
-export class ChunkWriter {
+export class ChunkWriter implements ReplyWriter {
   readonly #envelope: Envelope
   readonly #includeUsage: boolean
 

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { RunInput } from '@hermes/agent-core'
 import {
   type Entry,
+  liveEntries,
   type Message,
   messageText,
   type TextPart,
@@ -16,6 +17,7 @@ import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
 import { type ClientResult, type ClientTools, SessionTools } from './client-tools.js'
 import { brokenOffAt, endsWith, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
+import { responsePlace } from './response-id.js'
 
 const ID_DIGITS = 16
 const MOST_ELSEWHERE_CHARS = 20_000
@@ -31,6 +33,8 @@ export interface Conversation {
   readonly otherUser: string | null
   /** The tools of the client; `null` where it brought none. */
   readonly clientTools: ClientTools | null
+  /** The last entry of the log before the run. */
+  readonly afterSeq: number
 }
 
 /** A request and who asks; `null` is the owner. */
@@ -87,6 +91,46 @@ export class Conversations {
       param: 'messages',
       headers: { 'x-should-retry': 'false' },
     })
+  }
+
+  /**
+   * The session that goes on after a response: its own, or a fork where somebody spoke there since.
+   * @throws ApiError 404 when there is no such response
+   */
+  async following(id: string, request: Pick<PersonalRequest, 'person'>): Promise<string> {
+    const { sessionId, messages } = await this.#response(id, request)
+    const first = messages.findIndex(({ message }) => message.role === 'assistant')
+    const next = messages.findIndex(({ message }, index) => index > first && isWords(message))
+    if (first < 0 || next < 0) return sessionId
+    const storage = await this.#options.storage()
+    const fork = `${sessionId}-${randomBytes(4).toString('hex')}`
+    await storage.sessions.fork({ from: sessionId, id: fork, upToSeq: messages[next]!.seq - 1 })
+    return fork
+  }
+
+  /** What a response came to. @throws ApiError 404 when there is no such response */
+  async spoken(
+    id: string,
+    request: Pick<PersonalRequest, 'person'>,
+  ): Promise<{ readonly text: string; readonly atMs: number }> {
+    const { messages } = await this.#response(id, request)
+    const first = messages.findIndex(({ message }) => message.role === 'assistant')
+    const next = messages.findIndex(({ message }, index) => index > first && isWords(message))
+    const own = messages.slice(first, next < 0 ? undefined : next).filter(({ message }) => message.role === 'assistant')
+    const texts = first < 0 ? [] : own.map(({ message }) => messageText(message)).filter((text) => text !== '')
+    return { text: texts.join('\n\n'), atMs: own[0]?.atMs ?? 0 }
+  }
+
+  async #response(id: string, { person }: Pick<PersonalRequest, 'person'>) {
+    const place = responsePlace(id)
+    const session = place && (await (await this.#options.storage()).sessions.get(place.sessionId))
+    if (!place || !session || (person !== null && session.person !== person)) {
+      const message = `There is no response "${id}".`
+      throw new ApiError(message, { status: 404, code: 'response_not_found', param: 'previous_response_id' })
+    }
+    const entries = liveEntries(await this.#entries(place.sessionId))
+    const messages = entries.flatMap((entry) => (entry.type === 'message' && entry.seq > place.afterSeq ? [entry] : []))
+    return { sessionId: place.sessionId, messages }
   }
 
   /** @throws ApiError 404 where there is none, or none of this person: the same, so that nobody learns which there are. */
@@ -171,6 +215,7 @@ export class Conversations {
           unheard,
           otherUser,
           clientTools,
+          afterSeq: entries.at(-1)?.seq ?? 0,
         }
       }
     } catch (error) {
@@ -204,6 +249,10 @@ async function withSteer(
   if (!isAnswered || !message || !isText || isResume(input)) return input
   await session.steer(messageText(message))
   return { resume: true }
+}
+
+function isWords(message: Message): boolean {
+  return textsIn([message]).some(({ role }) => role === 'user')
 }
 
 function nobodyWaits(): ApiError {

@@ -1,5 +1,5 @@
 import { type ApiError, toApiError } from './api-error.js'
-import type { ChunkWriter, Ending } from './completion.js'
+import type { Ending, ReplyWriter } from './completion.js'
 import type { ReplySource } from './piece-source.js'
 import type { Piece } from './reply.js'
 
@@ -9,7 +9,7 @@ const KEEP_ALIVE = ': keepalive\n\n'
 /** What a streamed reply is made of. */
 interface StreamReplyOptions {
   readonly source: ReplySource
-  readonly writer: ChunkWriter
+  readonly writer: ReplyWriter
   /** @throws ApiError when the run gave no answer */
   readonly toEnding: (piece: Piece & { readonly type: 'end' }) => Ending
 }

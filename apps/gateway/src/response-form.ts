@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import type { ReplyForm } from './chat.js'
+import { responseId } from './response-id.js'
+import { pastBody, ResponseWriter, responseBody } from './response-writer.js'
+import type { ResponsesRequest } from './responses-request.js'
+
+/** Answers as responses. */
+export function responseForm(about: Pick<ResponsesRequest, 'previous' | 'echo'>): ReplyForm {
+  return {
+    id: (place) => (place ? responseId(place) : `resp_${randomUUID().replaceAll('-', '')}`),
+    writer: (envelope) => new ResponseWriter({ ...envelope, ...about }),
+    body: (envelope, ending) => responseBody({ ...envelope, ...about }, ending),
+  }
+}
+
+const NOTHING: ResponsesRequest['echo'] = { instructions: null, metadata: {}, tools: [] }
+
+/** A response as the log has it. */
+export function pastResponse(
+  id: string,
+  { text, atMs }: { readonly text: string; readonly atMs: number },
+  model: string,
+): object {
+  return pastBody({ id, created: Math.floor(atMs / 1000), model, previous: null, echo: NOTHING }, text)
+}
