@@ -235,14 +235,6 @@ interface ReplyOptions {
   readonly source: ReplySource
 }
 
-/** How an answer is told. */
-export interface ReplyForm {
-  /** The id of an answer. */
-  id(place: ResponsePlace | null): string
-  writer(envelope: Envelope, request: Pick<ChatRequest, 'includeUsage'>): ReplyWriter
-  body(envelope: Envelope, ending: Ending): object
-}
-
 const chatForm: ReplyForm = {
   id: () => `chatcmpl-${randomUUID().replaceAll('-', '')}`,
   writer: (envelope, { includeUsage }) => new ChunkWriter(envelope, { includeUsage }),

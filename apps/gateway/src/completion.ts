@@ -2,8 +2,10 @@
 import type { Denial, NoticeText, RunResult } from '@hermes/agent-core'
 import { addUsage, noUsage, type Usage } from '@hermes/contracts/conversation'
 import { ApiError, failedRun } from './api-error.js'
+import type { ChatRequest } from './chat-request.js'
 import type { ClientCall } from './client-tools.js'
 import type { CommandReport, ReplyReader, ToolProgress } from './reply.js'
+import type { ResponsePlace } from './response-id.js'
 import { type KeptApproval, type KeptQuestionText, questionText, waitingText } from './waiting.js'
 
 /** What all parts of one answer share. */
@@ -142,6 +144,14 @@ export interface ReplyWriter {
   end(ending: Ending): string
   /** What official clients take for an error. */
   fail(error: ApiError): string
+}
+
+/** How an answer is told. */
+export interface ReplyForm {
+  /** The id of an answer. */
+  id(place: ResponsePlace | null): string
+  writer(envelope: Envelope, request: Pick<ChatRequest, 'includeUsage'>): ReplyWriter
+  body(envelope: Envelope, ending: Ending): object
 }
 
 /** Writes the chunks of a streamed answer. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ReplyForm } from './chat.js'
+import type { ReplyForm } from './completion.js'
 import { responseId } from './response-id.js'
 import { pastBody, ResponseWriter, responseBody } from './response-writer.js'
 import type { ResponsesRequest } from './responses-request.js'
