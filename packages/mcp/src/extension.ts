@@ -1,5 +1,5 @@
 import { errorLine } from '@hermes/contracts'
-import type { Extension, Finding } from '@hermes/contracts/extension'
+import type { Extension, Finding, HookEvent } from '@hermes/contracts/extension'
 import type { ToolSource } from '@hermes/contracts/tool'
 import { answersFor } from './answers/answers.js'
 import { RunningCalls } from './answers/running-calls.js'
@@ -49,6 +49,14 @@ export function createMcp(options: McpOptions): HomeMcp {
   const shared = { ...options, listings: new ListingFiles(options.cacheDir), calls, answersOf, authOf }
   /** Of sessions that have servers of their own. */
   const ofSessions = new Map<string, readonly McpServer[]>()
+  /** What became of those that did not start, for the person of the session; said once. */
+  const failures = new Map<string, readonly string[]>()
+  const tell = (event: HookEvent) => {
+    const lines = failures.get(event.session.id) ?? []
+    failures.delete(event.session.id)
+    for (const line of lines) event.notice(line, 'warning')
+    return undefined
+  }
   return {
     extension: {
       name: 'mcp',
@@ -73,6 +81,9 @@ export function createMcp(options: McpOptions): HomeMcp {
             await untilHeard(known, { clock, signal, withinMs: HEARD_WITHIN_MS })
           return undefined
         })
+        // It may take as long as the first answer until one is known not to start.
+        api.hooks.on('before-model-call', tell)
+        api.hooks.on('after-model-call', tell)
         api.doctor.check({
           name: 'mcp',
           run: ({ isOffline, signal }) => findings(servers.list(), { isOffline, signal }),
@@ -86,12 +97,20 @@ export function createMcp(options: McpOptions): HomeMcp {
       for (const one of servers) concealSecrets(one, options)
       const made = servers.map((settings) => createServer(settings, shared))
       ofSessions.set(sessionId, made)
-      for (const server of made) void server.connect().catch(() => undefined)
+      for (const server of made)
+        void server.connect().catch((error: unknown) => {
+          const line = errorLine(error)
+          const named = line.includes(server.name) ? line : `The MCP server ${server.name} does not start: ${line}`
+          if (ofSessions.get(sessionId) === made) failures.set(sessionId, [...(failures.get(sessionId) ?? []), named])
+        })
       return {
         sources: made.map((server) => toSource(server, calls)),
         problems: problems.map(({ path, message }) => `MCP server ${path.join('.')}: ${message}`),
         close: async () => {
-          if (ofSessions.get(sessionId) === made) ofSessions.delete(sessionId)
+          if (ofSessions.get(sessionId) === made) {
+            ofSessions.delete(sessionId)
+            failures.delete(sessionId)
+          }
           await Promise.all(made.map((server) => server.close()))
         },
       }
