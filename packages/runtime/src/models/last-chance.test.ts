@@ -61,13 +61,19 @@ async function talk(): Promise<ReadyAgent> {
   return ready
 }
 
-it('keeps what lasts of the messages that a compaction takes out', async () => {
+it('keeps what lasts of the messages that a compaction takes out, at the latest with the next program where the first ends at once', async () => {
   const { agent, close } = await talk()
   expect(reviews()).toEqual([])
   expect(await agent.compact()).toMatchObject({ type: 'compacted' })
-  await expect.poll(remembered).toBe('Prefers metric units.\n')
-  expect(JSON.stringify(reviews()[0]!.body.messages)).toContain('User: Read the notes. I want metric units.')
   await close()
+  await runtime.close()
+  if ((await remembered()) === '') {
+    await open()
+    expect(await look(agent)).toBe(true)
+    await runtime.close()
+  }
+  expect(await remembered()).toBe('Prefers metric units.\n')
+  expect(JSON.stringify(reviews().at(-1)!.body.messages)).toContain('User: Read the notes. I want metric units.')
 })
 
 it('keeps what lasts of a session once, and looks again only through what came since', async () => {
