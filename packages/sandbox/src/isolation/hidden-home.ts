@@ -116,7 +116,8 @@ function entriesOf(folder: string): readonly Dirent[] {
 
 function realOf(path: string): string | null {
   try {
-    return realpathSync(path)
+    // The other one looks at each part of the path by itself, and a home has dozens of entries.
+    return realpathSync.native(path)
   } catch {
     return null
   }

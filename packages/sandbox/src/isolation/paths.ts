@@ -9,7 +9,8 @@ export function isWithin(path: string, folder: string): boolean {
 /** `path` with its links followed; `null` when there is nothing. */
 export function realIfThere(path: string): string | null {
   try {
-    return realpathSync(path)
+    // The other one looks at each part of the path by itself, and a home has dozens of entries.
+    return realpathSync.native(path)
   } catch {
     return null
   }

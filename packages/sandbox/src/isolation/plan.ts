@@ -87,9 +87,8 @@ export function planPlaces({
   add([...bounds.named, writable, cache], (path) => ({ type: 'write', path }))
   const sorted = byDepth([...places.values()])
   // What is hidden with a folder around it needs nothing of its own, and its name stays unknown.
-  const inside = sorted.filter(
-    ({ type, path }) => type !== 'hide' || placeAround(sorted, dirname(path))?.type !== 'hide',
-  )
+  const around = lookup(sorted)
+  const inside = sorted.filter(({ type, path }) => type !== 'hide' || around(dirname(path))?.type !== 'hide')
   const roots = bounds.roots.filter((root) => !isUnknown(root)).map((root): Place => ({ type: 'write', ...root }))
   return [...roots, ...byDepth([...pins([...roots, ...inside]), ...inside])]
 }
@@ -114,13 +113,23 @@ function placeAround(places: readonly Place[], path: string): Place | undefined 
   return places.findLast((place) => isWithin(path, place.path))
 }
 
+/** The same for many folders that are often the same: a home has dozens of entries that are hidden. */
+function lookup(places: readonly Place[]): (folder: string) => Place | undefined {
+  const known = new Map<string, Place | undefined>()
+  return (folder) => {
+    if (!known.has(folder)) known.set(folder, placeAround(places, folder))
+    return known.get(folder)
+  }
+}
+
 /** The folders on the way to what is hidden: a command that renamed one would have what is below it in sight of the next one. */
 function pins(places: readonly Place[]): readonly Place[] {
   const found = new Set<string>()
+  const placeOf = lookup(places)
   for (const { type, path } of places) {
     if (type !== 'hide') continue
     for (let above = dirname(path); above !== dirname(above); above = dirname(above)) {
-      const around = placeAround(places, above)
+      const around = placeOf(above)
       if (around?.type === 'write' && around.path !== above) found.add(above)
     }
   }
