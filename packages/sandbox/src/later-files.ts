@@ -70,17 +70,19 @@ export function watchLaterFiles(
     if (words.includes(change.path) || unsettled.named.has(change.path) || !runsOther(path, change)) return false
     return early.has(change.path) || (!outside && (!isGits || /(?:^|\/)\.git\//.test(path)))
   }
+  const isAnyRunning = () => environment.processes().some((process) => process.info().status === 'running')
   return {
     async settle() {
+      // Remembered before it is looked: what comes while somebody is asked is asked about next time.
+      const next = isAnyRunning() ? rememberFiles(SELECTION) : null
       const changes = remembered?.changes() ?? []
       const notes: string[] = []
       for (const [at, { path }] of changes.filter(counts).entries()) {
         const mayAsk = !context.signal.aborted && (at < MOST_QUESTIONS || notes.length === 0)
         if (!mayAsk || !(await isPermitted(path, context))) notes.push(takeBack(path, root, remembered!))
       }
-      const goesOn = environment.processes().some((process) => process.info().status === 'running')
-      unsettled.since = goesOn ? rememberFiles(SELECTION) : null
-      if (goesOn) for (const path of words) unsettled.named.add(path)
+      unsettled.since = next
+      if (next) for (const path of words) unsettled.named.add(path)
       else unsettled.named.clear()
       const more = notes.length - MOST_LINES
       return more <= 0 ? notes : [...notes.slice(0, MOST_LINES), `[The same with ${more} more such files.]`]

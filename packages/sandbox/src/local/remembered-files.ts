@@ -67,7 +67,7 @@ export class FileMemory {
   readonly #root: string
   #last = NOTHING_READ
   /** What was written with leave, by its path from the root, and after how many such writes. */
-  readonly #permitted = new Map<string, Kept & { readonly at: number }>()
+  readonly #permitted = new Map<string, { readonly file: Kept | undefined; readonly at: number }>()
   #writes = 0
   #selection: Selection | null = null
 
@@ -79,8 +79,11 @@ export class FileMemory {
   permitted(path: string): void {
     const name = path.slice(this.#root.length + 1)
     if (!path.startsWith(`${this.#root}/`) || !this.#selection?.holds(name)) return
-    const file = keptAt(path, true)
-    if (file !== null) this.#permitted.set(name, { ...file, at: ++this.#writes })
+    this.#note(name)
+  }
+
+  #note(name: string): void {
+    this.#permitted.set(name, { file: keptAt(join(this.#root, name), true) ?? undefined, at: ++this.#writes })
   }
 
   /** The selected files as they are now, with their contents. `aside` names a new file for what stands in the place of one. */
@@ -90,9 +93,13 @@ export class FileMemory {
     this.#selection = selection
     const before = this.#walk(selection)
     const writes = this.#writes
-    const oldOf = (path: string) => {
+    const permittedSince = (path: string) => {
       const permitted = this.#permitted.get(path)
-      return permitted !== undefined && permitted.at > writes ? permitted : before.files.get(path)
+      return permitted !== undefined && permitted.at > writes ? permitted : null
+    }
+    const oldOf = (path: string) => {
+      const permitted = permittedSince(path)
+      return permitted === null ? before.files.get(path) : permitted.file
     }
     const textOf = (file: Kept | undefined) => (file?.content == null ? null : file.content.toString('utf8'))
     return {
@@ -101,7 +108,7 @@ export class FileMemory {
         for (const [path, file] of this.#walk(selection).files) {
           const old = oldOf(path)
           if (old?.stamp === file.stamp) continue
-          if (old === undefined && mayHaveBeenThere(path, before)) continue
+          if (old === undefined && permittedSince(path) === null && mayHaveBeenThere(path, before)) continue
           const isSame =
             old && old.content !== null && file.content !== null && String(old.content) === String(file.content)
           if (!isSame) found.push({ path: join(root, path), before: textOf(old), after: textOf(file) })
@@ -117,6 +124,8 @@ export class FileMemory {
           kept = setAside(full, aside)
           if (old === undefined) rmSync(full, { force: true })
           else replace(full, old)
+          // Whoever remembered the files in between goes by what is there now.
+          this.#note(full.slice(root.length + 1))
           return { isBack: true, aside: kept }
         } catch {
           return { isBack: false, aside: kept }

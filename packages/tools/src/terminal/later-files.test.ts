@@ -16,6 +16,7 @@ let requested: string[]
 let run: (command: string, workdir?: string) => Promise<string>
 let use: (tool: Tool, args: JsonObject) => Promise<string>
 let answer: 'yes' | 'no' | 'parked'
+let meanwhile: () => void
 
 const put = (path: string, text: string) => {
   mkdirSync(join(cwd, path, '..'), { recursive: true })
@@ -28,6 +29,7 @@ beforeEach(async () => {
   cwd = environment.root!
   requested = []
   answer = 'no'
+  meanwhile = () => undefined
   exec = environment.exec.bind(environment)
   const own = (name: string | symbol) => Reflect.get(environment, name, environment)
   const bound = (value: unknown) => (typeof value === 'function' ? value.bind(environment) : value)
@@ -36,6 +38,7 @@ beforeEach(async () => {
   const permit = async (action: Action) => {
     if (action.type === 'write' && action.runsLater) {
       requested.push(action.path.slice(cwd.length + 1))
+      meanwhile()
       if (answer === 'parked') throw new Error('Nobody answered in time.')
       if (answer === 'no') throw new HermesError('Not permitted (runs-later): no', { code: 'policy.denied' })
     }
@@ -165,6 +168,20 @@ describe('what a program changes of what runs later', () => {
     requested = []
     await run('echo; true')
     expect(requested).toEqual([])
+  })
+
+  it('is asked about with the next call where it came while another question was open, again where it comes again', async () => {
+    const process = createProcessTool()
+    await use(createTerminalTool(), { command: 'read line', background: true })
+    put('CLAUDE.md', 'EVIL')
+    meanwhile = () => put('GEMINI.md', 'EVIL')
+    await use(process, { action: 'list' })
+    meanwhile = () => undefined
+    put('CLAUDE.md', 'EVIL')
+    await use(process, { action: 'list' })
+    await use(process, { action: 'list' })
+    expect(requested).toEqual(['CLAUDE.md', 'CLAUDE.md', 'GEMINI.md'])
+    expect(['CLAUDE.md', 'GEMINI.md'].filter((name) => existsSync(join(cwd, name)))).toEqual([])
   })
 
   it('counts the folder that the command is run in for what its words name', async () => {
