@@ -395,6 +395,12 @@ const ALLOWED = [
     reason: 'PATH says which programs this machine has',
   },
   {
+    files: ['apps/cli/src/batch.ts'],
+    uses: ['fs write'],
+    owner: 'cli',
+    reason: 'answers of a batch, beside the file of questions that the person named',
+  },
+  {
     files: ['apps/cli/src/interactive/attach-image.ts'],
     uses: ['fs write'],
     owner: 'cli',

@@ -6,6 +6,8 @@ export interface ChatOptions {
   /** A query of which nothing but the answer is shown. */
   readonly z?: string
   readonly queryFile?: string
+  /** A file of questions, one a line. */
+  readonly batch?: string
   readonly in?: string
   readonly resume?: string
   readonly continue?: boolean

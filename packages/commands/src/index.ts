@@ -12,4 +12,5 @@ export { describeSession, describeSessions, findSession } from './session/find-s
 export { describeTask } from './session/run-commands.js'
 export type { SessionServices } from './session/services.js'
 export { forkSession } from './session/session-commands.js'
+export { explainUsage } from './session/usage-why.js'
 export { findCommand, offeredTo, readLine, type TypedLine, unknownLine } from './typed-line.js'

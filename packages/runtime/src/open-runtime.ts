@@ -331,6 +331,7 @@ class HomeRuntime implements Runtime {
       runtime: () => this,
       opened: this.#options,
       seesImages: ({ session }) => this.#seesImages(session.id),
+      flushUsage: () => this.#modelResolver.flush(),
       askJudge: (request, { sessionId, signal }) =>
         this.#auxiliaryTasks.judgeGoal(request, { sessionId, signal, main: this.#choiceOf(sessionId) }),
       describeImage: (image, { about, event: { session, signal } }) =>

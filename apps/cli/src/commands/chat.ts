@@ -16,11 +16,20 @@ export async function chat(world: Io, input: ChatOptions, words: readonly string
   const [query, another] = queries.filter((one) => one !== undefined)
   if (another !== undefined) throw new UsageError(`There are two queries: "${query}" and "${another}". Give one.`)
   const options = query === undefined ? input : { ...input, query }
+  if (options.batch !== undefined) return batched(io, options.batch, options)
   const piped = await readPipedInput(io)
   const interactive =
     options.query === undefined && piped === null && io.stdin.isTTY === true && !options.json && !options.accept
   if (interactive) return converse(io, options)
   return (await import('../oneshot.js')).oneshot(io, options, piped)
+}
+
+async function batched(io: Io, file: string, options: ChatOptions): Promise<number> {
+  const others = (['query', 'resume', 'continue', 'image', 'plan', 'accept', 'json'] as const).filter(
+    (name) => options[name] !== undefined,
+  )
+  if (others.length > 0) throw new UsageError(`--batch goes without --${others.join(' and --')}.`)
+  return (await import('../batch.js')).batch(io, file, options)
 }
 
 async function folderAt({ cwd }: Io, path: string): Promise<string> {

@@ -51,6 +51,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('-q, --query <text>', 'ask once, print the answer on stdout and exit; piped input is added as context')
     .option('-z <text>', 'as -q, and print nothing but the answer: no progress, and no questions')
     .option('--query-file <file>', 'as -q, with the text of a file; - is standard input')
+    .option('--batch <file>', 'ask each line of a file in a session of its own; answers go to FILE.answers.jsonl')
     .option('--in <folder>', 'work in this folder')
     .option('-r, --resume <session>', 'resume a session: id, title, unique start of an id, or latest')
     .option('-c, --continue', 'resume the newest session of this folder or its repository')

@@ -30,7 +30,7 @@ export interface StepOptions {
  */
 export async function modelStep(context: RunContext, options: StepOptions = {}): Promise<ModelStep> {
   const request = buildRequest(context, options.toolChoice)
-  context.session.watchPrefix(request)
+  await context.session.watchPrefix(request)
   context.activity.set('model', asking(context))
   await gateModelCall(context, request)
   const stream = new StreamedMessage(context)

@@ -76,13 +76,17 @@ describe('SessionLog', () => {
       dataIn: () => null,
     })
     await log.open(() => undefined)
-    log.watchPrefix(before)
-    log.watchPrefix(replaced(1, { role: 'user', content: [text('ho')] }))
+    await log.watchPrefix(before)
+    await log.watchPrefix(replaced(1, { role: 'user', content: [text('ho')] }))
     await log.append({ type: 'compaction', upToSeq: 0, summary: 'x' })
-    log.watchPrefix(before)
+    await log.watchPrefix(before)
     expect(lines).toMatchObject([
       { level: 'warn', component: 'message 1, of the user', before: 'i"}]}', after: 'o"}]}' },
       { level: 'debug', component: 'message 1, of the user' },
+    ])
+    expect(log.entries).toMatchObject([
+      { type: 'note', kind: 'prefix.break', data: { component: 'message 1, of the user' } },
+      { type: 'compaction' },
     ])
     await log.release()
   })

@@ -118,14 +118,17 @@ export class PrefixWatch {
     this.#logger = logger
   }
 
-  /** `generation` counts how often the conversation was rewritten on purpose. */
-  check(prefix: Prefix, generation: number): void {
+  /** `generation` counts how often the conversation was rewritten on purpose. Gives a break that nobody meant; `null` for none. */
+  check(prefix: Prefix, generation: number): PrefixBreak | null {
     const last = this.#last
     this.#last = { prefix, generation }
     const found = last && findPrefixBreak(last.prefix, prefix)
-    if (!found) return
-    if (last.generation !== generation)
-      this.#logger.debug('The conversation was rewritten, so its prefix changed.', { ...found })
-    else this.#logger.warn('The prompt prefix changed in the middle of a session.', { ...found })
+    if (!found) return null
+    if (last.generation === generation) {
+      this.#logger.warn('The prompt prefix changed in the middle of a session.', { ...found })
+      return found
+    }
+    this.#logger.debug('The conversation was rewritten, so its prefix changed.', { ...found })
+    return null
   }
 }

@@ -218,9 +218,15 @@ export class SessionLog {
     return project(this.#entries)
   }
 
-  /** Logs where a request stops having the one before it as its beginning. */
-  watchPrefix(request: Prefix): void {
-    this.#prefixes.check(request, this.#rewrites)
+  /** Logs, and notes, where a request stops having the one before it as its beginning. */
+  async watchPrefix(request: Prefix): Promise<void> {
+    const found = this.#prefixes.check(request, this.#rewrites)
+    if (found)
+      await this.append({
+        type: 'note',
+        kind: 'prefix.break',
+        data: { component: found.component, byte: found.byte },
+      })
   }
 
   /** The model that answered last. */

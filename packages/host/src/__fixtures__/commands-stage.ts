@@ -86,6 +86,7 @@ export async function type(runtime: Runtime, handle: SessionHandle, line: string
   const shown: string[] = []
   for (const output of outputs) {
     if (output.type === 'text') shown.push(output.text)
+    if (output.type === 'table') shown.push(...output.rows.map(({ cells }) => cells.join(' | ')))
     if (output.type === 'change' && output.change.type === 'send') await handle.send(output.change.text).result
   }
   return shown.join('\n')

@@ -9,7 +9,7 @@ import {
 } from '@hermes/agent-core'
 import type { HomeBrowser } from '@hermes/browser'
 import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
-import { type GoalOptions, goals, personalities, quickCommands, sessionCommands } from '@hermes/commands'
+import { explainUsage, type GoalOptions, goals, personalities, quickCommands, sessionCommands } from '@hermes/commands'
 import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Extension, HookEvent } from '@hermes/contracts/extension'
@@ -67,6 +67,8 @@ interface HomeParts {
   readonly seesImages: NonNullable<ReferenceOptions['seesImages']>
   readonly describeImage: NonNullable<ReferenceOptions['describeImage']>
   readonly askJudge: GoalOptions['askJudge']
+  /** Writes down the calls of models that are not in the ledger yet. */
+  readonly flushUsage: () => Promise<void>
   /** Tokens of the window of who answers. */
   readonly windowTokens: (event: HookEvent) => Promise<number>
   /** What a session has delegated and has not ended, a few words each. */
@@ -127,7 +129,15 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
       clock,
     }),
     goals({ mostTurns: config.goals.max_turns, askJudge: parts.askJudge }),
-    usageCommand({ storage, settings: config, clock }),
+    usageCommand({
+      storage,
+      settings: config,
+      clock,
+      explain: async (sessionId) => {
+        await parts.flushUsage()
+        return explainUsage(await storage(), sessionId)
+      },
+    }),
     checkpointCommands({ open: checkpoints.open, storage, policy, backend: config.terminal.backend }),
     doctorCommand(parts.runtime, parts.opened),
     profileCommand(parts.opened),
