@@ -1,33 +1,90 @@
 import type { ReasoningEffort } from '@hermes/contracts/conversation'
+import { UsageError } from './errors.js'
 
 /** Flags of `hermes chat`. */
-export interface ChatOptions {
+export interface ChatOptions extends QueryFlags, SessionFlags, ModelFlags, HomeFlags {}
+
+/** What is asked, and what is shown of the answer. */
+interface QueryFlags {
   readonly query?: string
   /** A query of which nothing but the answer is shown. */
   readonly z?: string
   readonly queryFile?: string
   /** A file of questions, one a line. */
   readonly batch?: string
+  readonly image?: readonly string[]
+  readonly plan?: boolean
+  readonly json?: boolean
+}
+
+/** Which session goes on. */
+interface SessionFlags {
   readonly in?: string
   readonly resume?: string
   readonly continue?: boolean
   readonly any?: boolean
+  /** Its plan is carried out. */
+  readonly accept?: boolean
+}
+
+/** Which model answers, with which tools, and how far it goes. */
+interface ModelFlags {
   readonly model?: string
   readonly provider?: string
   readonly baseUrl?: string
+  readonly reasoning?: 'default' | ReasoningEffort
   readonly toolsets?: string
   readonly maxTurns?: number
-  readonly maxCost?: number
-  readonly image?: readonly string[]
-  readonly reasoning?: 'default' | ReasoningEffort
+  readonly record?: string
+  readonly replay?: string
+}
+
+/** How the home is opened: whom it trusts, and what it may spend. */
+interface HomeFlags {
   readonly yolo?: boolean
   readonly trust?: boolean
   readonly acceptHooks?: boolean
   readonly safeMode?: boolean
   readonly ignoreRules?: boolean
-  readonly plan?: boolean
-  readonly accept?: boolean
-  readonly json?: boolean
-  readonly record?: string
-  readonly replay?: string
+  readonly maxCost?: number
+}
+
+/** What `--reasoning` says; `null` goes back to what is configured. */
+export function chosenEffort(word: NonNullable<ModelFlags['reasoning']>): ReasoningEffort | null {
+  return word === 'default' ? null : word
+}
+
+/** How the home is opened, as flags decide. */
+export function openOptions({ trust, acceptHooks, safeMode, ignoreRules, maxCost }: HomeFlags) {
+  if (maxCost !== undefined && !(maxCost > 0)) throw new UsageError('--max-cost takes US dollars, more than 0.')
+  return {
+    ...(trust === undefined ? {} : { trust }),
+    ...(acceptHooks === undefined ? {} : { acceptHooks }),
+    ...(safeMode === undefined ? {} : { safe: safeMode }),
+    ...(ignoreRules === undefined ? {} : { ignoreRules }),
+    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
+  }
+}
+
+/** The options of an agent that flags decide. */
+export function agentOptions(options: ModelFlags) {
+  if (options.maxTurns !== undefined && (!Number.isInteger(options.maxTurns) || options.maxTurns < 1)) {
+    throw new UsageError('--max-turns takes a whole number of at least 1.')
+  }
+  return {
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.provider === undefined ? {} : { provider: options.provider }),
+    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+    ...(options.maxTurns === undefined ? {} : { maxSteps: options.maxTurns }),
+    ...(options.toolsets === undefined
+      ? {}
+      : {
+          toolsets: options.toolsets
+            .split(',')
+            .map((name) => name.trim())
+            .filter(Boolean),
+        }),
+    ...(options.record === undefined ? {} : { record: options.record }),
+    ...(options.replay === undefined ? {} : { replay: options.replay }),
+  }
 }

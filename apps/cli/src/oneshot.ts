@@ -1,9 +1,9 @@
 import { type AgentEvent, isPlanning, type RunInput, type RunResult, type RunStatus } from '@hermes/agent-core'
-import type { ReasoningEffort, UserPart } from '@hermes/contracts/conversation'
+import type { UserPart } from '@hermes/contracts/conversation'
 import { questionToJson } from '@hermes/contracts/policy'
 import { createSessionHost, unattendedMode } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
-import type { ChatOptions } from './chat-options.js'
+import { agentOptions, type ChatOptions, chosenEffort, openOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import { canAsk, type Io } from './io.js'
 import { openCli } from './open-cli.js'
@@ -149,46 +149,6 @@ function accepted({ continue: isNewest, resume, query, plan }: ChatOptions): Run
 
 function isResume(input: RunInput): boolean {
   return typeof input === 'object' && 'resume' in input
-}
-
-/** What `--reasoning` says; `null` goes back to what is configured. */
-export function chosenEffort(word: NonNullable<ChatOptions['reasoning']>): ReasoningEffort | null {
-  return word === 'default' ? null : word
-}
-
-/** How the home is opened, as flags decide. */
-export function openOptions({ trust, acceptHooks, safeMode, ignoreRules, maxCost }: ChatOptions) {
-  if (maxCost !== undefined && !(maxCost > 0)) throw new UsageError('--max-cost takes US dollars, more than 0.')
-  return {
-    ...(trust === undefined ? {} : { trust }),
-    ...(acceptHooks === undefined ? {} : { acceptHooks }),
-    ...(safeMode === undefined ? {} : { safe: safeMode }),
-    ...(ignoreRules === undefined ? {} : { ignoreRules }),
-    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
-  }
-}
-
-/** The options of an agent that flags decide. */
-export function agentOptions(options: ChatOptions) {
-  if (options.maxTurns !== undefined && (!Number.isInteger(options.maxTurns) || options.maxTurns < 1)) {
-    throw new UsageError('--max-turns takes a whole number of at least 1.')
-  }
-  return {
-    ...(options.model === undefined ? {} : { model: options.model }),
-    ...(options.provider === undefined ? {} : { provider: options.provider }),
-    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
-    ...(options.maxTurns === undefined ? {} : { maxSteps: options.maxTurns }),
-    ...(options.toolsets === undefined
-      ? {}
-      : {
-          toolsets: options.toolsets
-            .split(',')
-            .map((name) => name.trim())
-            .filter(Boolean),
-        }),
-    ...(options.record === undefined ? {} : { record: options.record }),
-    ...(options.replay === undefined ? {} : { replay: options.replay }),
-  }
 }
 
 interface Report {
