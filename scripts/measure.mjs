@@ -189,15 +189,15 @@ function onlyCall({ params, body }) {
   }
   if (!result.arguments.every(isHandedOn)) return null
   const passed = result.arguments.map((argument) => (argument.argument ?? argument).name)
-  return { callee: result.callee, isFitted: isVoid || passed.join() !== names.join() }
+  return { callee: result.callee, isVoid, isFitted: isVoid || passed.join() !== names.join() }
 }
 
 /** Why a function that only calls another is there, as its form shows; `null` when it does not. */
-function reasonOf({ name, node, callee, isFitted, names, isPort, isMember, isGetter, isVariable }) {
+function reasonOf({ name, node, callee, isVoid, isFitted, names, isPort, isMember, isGetter, isVariable }) {
   if (node.returnType?.typeAnnotation.type === 'TSTypePredicate') return 'guard'
   if (isPort) return 'port'
   if (isGetter) return 'live'
-  if (isMember && isFitted) return 'fitted'
+  if (isVoid || (isMember && isFitted)) return 'fitted'
   if (callee.type !== 'MemberExpression') return null
   const [base, ...steps] = pathOf(callee)
   // Whoever gets a function gets no object with it.

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 30_000
 const NAME = /^[a-z][a-z0-9-]*$/
 
 /** A command of one's own, as config.yaml has it. */
-export interface QuickCommand {
+interface QuickCommand {
   readonly type: 'exec' | 'alias'
   readonly command?: string | undefined
   readonly target?: string | undefined
