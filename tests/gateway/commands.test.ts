@@ -121,7 +121,7 @@ it('names what it cannot take', async () => {
   expect((await ask([user([{ type: 'text', text: '/title X' }, image])], { id: id! })).text).toBe(
     '/title takes text only.',
   )
-  expect((await ask([user('/usage now')], { id: id! })).text).toBe('It does not take “now”: /usage')
+  expect((await ask([user('/usage now')], { id: id! })).text).toBe('It takes one of why: /usage [why]')
   expect(await ask([user('/usage')], { id: 'api-nowhere' })).toMatchObject({
     status: 404,
     error: { code: 'session_not_found' },

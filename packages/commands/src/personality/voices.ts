@@ -16,7 +16,7 @@ const VOICES: Readonly<Record<string, string>> = Object.freeze({
   shakespeare: 'Speak in the manner of Shakespeare. Code, commands and names of files stay in plain language.',
 })
 
-/** What config.yaml says of a personality of one's own. */
+/** What `personalities` of config.yaml says of one of these of the person. */
 interface OwnVoice {
   readonly system_prompt?: string | undefined
   readonly description?: string | undefined

@@ -123,6 +123,12 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   web: async ({ runtime }) => runtime.extensions.list('check').some(({ item }) => item.name === 'web'),
   browser: async ({ say }) =>
     (await say('Look.', ['tool_search', { query: 'browser_snapshot' }])).includes('what is in the window'),
+  'own-hand': async ({ runtime, say }) => {
+    await writeFile(join(cwd, 'AGENTS.md'), 'Speak softly.')
+    await runtime.trust.answer(cwd, true)
+    await say('Change it.', ['write_file', { path: 'AGENTS.md', content: 'Speak up.' }])
+    return (await runtime.trust.look(cwd)).changed.length === 0
+  },
   'trust-command': async (world) => hasCommand(world, 'trust'),
   'learning-command': async (world) => hasCommand(world, 'learning'),
   'profile-command': async (world) => hasCommand(world, 'profile'),
