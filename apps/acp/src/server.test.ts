@@ -162,24 +162,26 @@ describe.runIf(process.platform === 'linux')('the processes of sessions', () => 
 
 describe('the project of a session', () => {
   /** An editor that gives these answers, one after the other; gives what it was asked. */
-  async function editor(capabilities: ClientCapabilities, ...answers: readonly object[]) {
+  async function editor(capabilities: ClientCapabilities, ...answers: readonly (object | (() => object))[]) {
     const requests: { readonly method: string; readonly params: Record<string, unknown> }[] = []
     const left = [...answers]
     const client = {
       notify: async () => undefined,
       request: async (method: string, params: Record<string, unknown>) => {
         requests.push({ method, params })
-        return left.shift() ?? {}
+        const answer = left.shift() ?? {}
+        return typeof answer === 'function' ? answer() : answer
       },
     }
     server.connect(client as unknown as AgentContext)
     server.initialize({ protocolVersion: 1, clientCapabilities: capabilities })
+    const opened = () => server.newSession({ cwd: join(place.path, 'project'), mcpServers: [] })
     const ask = async () => {
-      const { sessionId } = await server.newSession({ cwd: join(place.path, 'project'), mcpServers: [] })
+      const { sessionId } = await opened()
       await prompt(sessionId)
       await prompt(sessionId)
     }
-    return { requests, ask }
+    return { requests, opened, ask }
   }
   const trusted = async () => {
     const text = await readFile(join(place.path, '.hermes/trust.json'), 'utf8').catch(() => '{"folders":[]}')
@@ -211,6 +213,20 @@ describe('the project of a session', () => {
     await ask()
     expect(JSON.stringify(requests[1])).toContain('changed since your last yes: AGENTS.md')
     expect(await trusted()).toEqual([false])
+  })
+
+  it('is asked about with the next prompt when the first one was cancelled at the question', async () => {
+    let id = ''
+    const cancelled = () => {
+      server.cancel({ sessionId: id })
+      return { outcome: { outcome: 'cancelled' } }
+    }
+    const { requests, opened } = await editor({}, cancelled, { outcome: { outcome: 'selected', optionId: 'trust' } })
+    id = (await opened()).sessionId
+    expect(await prompt(id)).toEqual({ stopReason: 'cancelled' })
+    expect(await prompt(id)).toEqual({ stopReason: 'end_turn' })
+    expect(requests).toHaveLength(2)
+    expect(await trusted()).toEqual([true])
   })
 
   it('is asked about by a form where the editor has forms, and stays open where nobody answers', async () => {

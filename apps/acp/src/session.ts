@@ -190,14 +190,16 @@ export class AcpSession {
   /** Once for a session, before the first words of its project are read. */
   async #askThenRun(input: RunInput, signal: AbortSignal): Promise<StopReason> {
     const { client, home, place, hasForms } = this.#options
-    this.#isTrustSettled = true
     const controller = new AbortController()
     this.#command = controller
     const ended = AbortSignal.any([signal, controller.signal])
     const request = { sessionId: this.id, cwd: place.cwd, hasForms, trust: home.runtime.trust }
     await askForTrust(client, request, { signal: ended, logger: home.logger })
     this.#command = null
-    return ended.aborted ? 'cancelled' : this.#run(input, signal)
+    // Taken back with the prompt, it comes with the next one.
+    if (ended.aborted) return 'cancelled'
+    this.#isTrustSettled = true
+    return this.#run(input, signal)
   }
 
   #run(input: RunInput, signal: AbortSignal): Promise<StopReason> {

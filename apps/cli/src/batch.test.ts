@@ -1,9 +1,12 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { batch, promptsIn } from './batch.js'
 import type { Io } from './io.js'
+
+/** What a stop leaves of a line that is being written. */
+const HALF = '{"prompt":"Three?","status":"compl'
 
 async function stage() {
   const [server, temporary] = [await startModelServer(), await temporaryHome()]
@@ -26,6 +29,7 @@ async function stage() {
     (await readFile(`${file}.answers.jsonl`, 'utf8'))
       .trimEnd()
       .split('\n')
+      .filter((line) => line !== HALF)
       .map((line) => JSON.parse(line) as object)
   return { server, file, run, answers, shown: () => shown }
 }
@@ -49,6 +53,7 @@ it('asks each question in a session of its own, and the next time only what has 
   ])
   expect(shown()).toContain('[2/3] completed: Two lines?')
   isDown = false
+  await appendFile(`${file}.answers.jsonl`, HALF)
   const { length } = server.requests
   expect(await run()).toBe(0)
   expect(server.requests.length).toBe(length + 1)

@@ -32,7 +32,8 @@ export async function batch(io: Io, file: string, options: ChatOptions): Promise
   const prompts = promptsIn(await textAt(file, path))
   if (prompts.length === 0) throw new UsageError(`--batch: ${file} has no questions.`)
   const answers = `${path}.answers.jsonl`
-  const done = await completedIn(answers)
+  const written = await readFile(answers, 'utf8').catch(() => '')
+  const done = completedIn(written)
   const open = [...new Set(prompts)].filter((prompt) => !done.has(prompt))
   const say = (line: string) => io.stderr.write(`${printable(line)}\n`)
   const all = new Set(prompts).size
@@ -44,6 +45,8 @@ export async function batch(io: Io, file: string, options: ChatOptions): Promise
     stop.abort(new DOMException('interrupted from the terminal', 'AbortError')),
   )
   let failed = 0
+  // Half a line, of a stop while it was written, takes no answer with it.
+  let lead = /[^\n]$/.test(written) ? '\n' : ''
   try {
     for (const [index, prompt] of open.entries()) {
       if (stop.signal.aborted) break
@@ -58,7 +61,8 @@ export async function batch(io: Io, file: string, options: ChatOptions): Promise
       const { status, text, error } = await handle.send(prompt, { signal: stop.signal }).result
       const known = error === undefined ? {} : { error: error.message }
       const answer: Answer = { prompt, status, text, session: handle.id, ...known }
-      await appendFile(answers, `${JSON.stringify(answer)}\n`, { mode: 0o600 })
+      await appendFile(answers, `${lead}${JSON.stringify(answer)}\n`, { mode: 0o600 })
+      lead = ''
       if (status !== 'completed') failed++
       say(`[${all - open.length + index + 1}/${all}] ${status}: ${shortened(prompt)}`)
       await handle.end(status)
@@ -94,9 +98,8 @@ export function promptsIn(text: string): readonly string[] {
 }
 
 /** Questions whose run has completed; a line that was not written whole counts for nothing. */
-async function completedIn(answers: string): Promise<ReadonlySet<string>> {
-  const text = await readFile(answers, 'utf8').catch(() => '')
-  const found = text
+function completedIn(written: string): ReadonlySet<string> {
+  const found = written
     .split('\n')
     .map(objectIn)
     .filter((line) => line !== null)

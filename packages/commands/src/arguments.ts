@@ -20,7 +20,7 @@ interface Parameter {
  */
 export async function readArguments(command: Command, text: string): Promise<ReadArguments> {
   const args = split(command, text)
-  const missing = parametersOf(command).filter(({ name, isRequired }) => isRequired && args[name] === undefined)
+  const missing = parametersOf(command).filter(({ name, isRequired }) => isRequired && !Object.hasOwn(args, name))
   if (missing.length > 0) return { type: 'missing', form: formOf(command, text, missing) }
   return { type: 'arguments', args: await checkArguments(command, args) }
 }

@@ -168,6 +168,12 @@ describe('what follows the name', () => {
     expect(await typed('/title')).toBe('It needs TEXT: /title TEXT\n1. text: a name')
   })
 
+  it('is asked for also where it has the name of what every object has', async () => {
+    const parameters = properties({ constructor: { type: 'string', description: 'who' } }, ['constructor'])
+    const output = await runCommand({ name: 'build', summary: 'it', parameters, run: echo }, '', context)
+    expect(toPlainText(output)).toBe('It needs CONSTRUCTOR: /build CONSTRUCTOR\n1. constructor: who')
+  })
+
   it('is shown as it is typed', () => {
     expect(COMMANDS.map(shownCommand)).toEqual([
       '/help',

@@ -42,6 +42,7 @@ it('speaks as configured from the first request on, and otherwise from a next me
   await handle.send('One.').result
   expect(turns[0]!.body.messages[0]!.content).toContain('How you speak:\nAddress the reader as Sir or Madam.')
   await expect(type(runtime, handle, '/personality baroque')).rejects.toThrow('There are: helpful, concise')
+  await expect(type(runtime, handle, '/personality constructor')).rejects.toThrow('no personality "constructor"')
   await type(runtime, handle, '/personality brief')
   await handle.send('Two.').result
   await type(runtime, handle, '/personality none')

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -19,20 +19,20 @@ it('sends what the person attached as images, wherever they are, and leaves othe
   const path = await imagePath('"a b.png"', at)
   expect(path).toBe(join(folder, 'a b.png'))
   const line = `${imageReference(path)}and @file:"/etc/other.png" please`
-  expect(await withAttached(line, new Set([path]))).toEqual([
+  expect(await withAttached(line, new Map([[path, null]]))).toEqual([
     { type: 'text', text: 'a b.png and @file:"/etc/other.png" please' },
     { type: 'image', mediaType: 'image/png', data: PNG.toString('base64'), name: 'a b.png' },
   ])
-  expect(await withAttached(line, new Set(['/etc/x.png']))).toBe(line)
+  expect(await withAttached(line, new Map([['/etc/x.png', null]]))).toBe(line)
   await expect(imagePath('notes.txt', at)).rejects.toThrow('is no PNG')
   await expect(imagePath('gone.png', at)).rejects.toThrow('There is no file')
 })
 
-it('takes the image of the clipboard from the first program that has one, into a folder of the person alone', async () => {
+it('takes the image of the clipboard from the first program that has one, and leaves no file of it', async () => {
   const { at, folder } = await stage()
   const bin = join(folder, 'bin')
   await mkdir(bin)
-  const script = `#!/bin/sh\n[ "$DISPLAY" = "it's :9" ] && cat '${join(folder, 'a b.png')}'\n`
+  const script = `#!/bin/sh\n[ "$DISPLAY" = "it's :9" ] && cat '${join(folder, 'a b.png')}' && ls -ld '${folder}'/hermes-paste-* > '${folder}/seen'\n`
   await writeFile(join(bin, 'xclip'), script, { mode: 0o755 })
   await writeFile(join(bin, 'wl-paste'), '#!/bin/sh\necho no image >&2; exit 1\n', { mode: 0o755 })
   const { execFile } = await import('node:child_process')
@@ -43,8 +43,11 @@ it('takes the image of the clipboard from the first program that has one, into a
       ),
     )
   const signal = new AbortController().signal
-  const path = await pastedImage(run, { ...at, env: { DISPLAY: "it's :9" } }, signal)
-  expect(await readFile(path)).toEqual(PNG)
-  expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
+  const [path, image] = await pastedImage(run, { ...at, env: { DISPLAY: "it's :9" } }, signal)
+  expect(await readFile(join(folder, 'seen'), 'utf8')).toMatch(/^drwx------/)
+  const sent = [{ type: 'text', text: 'image.png ' }, image]
+  expect(await withAttached(imageReference(path), new Map([[path, image]]))).toEqual(sent)
+  expect(image.data).toBe(PNG.toString('base64'))
   await expect(pastedImage(run, { ...at, env: {} }, signal)).rejects.toThrow('There is no image on the clipboard')
+  expect((await readdir(folder)).filter((name) => name.startsWith('hermes-paste-'))).toEqual([])
 })

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { imageType, type UserPart } from '@hermes/contracts/conversation'
+import { type ImagePart, imageType, type UserPart } from '@hermes/contracts/conversation'
 import type { CommandSession } from '@hermes/contracts/extension'
 import { UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -23,39 +23,50 @@ export function imageReference(path: string): string {
   return `@file:"${path}" `
 }
 
+/** Images that the person attached, by the path in their reference: the image itself, or `null` for a file that is read when it is sent. */
+type Attached = ReadonlyMap<string, ImagePart | null>
+
 /**
  * A message with the images that the person attached to it themselves, wherever they are; other references are left to who reads the message.
  * @throws UsageError for an image that is not there any more.
  */
-export async function withAttached(text: string, attached: ReadonlySet<string>): Promise<string | readonly UserPart[]> {
+export async function withAttached(text: string, attached: Attached): Promise<string | readonly UserPart[]> {
   const paths = [...text.matchAll(ATTACHED)].flatMap(([, path = '']) => (attached.has(path) ? [path] : []))
   if (paths.length === 0) return text
   const words = text.replace(ATTACHED, (whole, path: string) => (attached.has(path) ? basename(path) : whole))
-  return [{ type: 'text', text: words }, ...(await readImages(paths, '/'))]
+  const images = await Promise.all(paths.map(async (path) => attached.get(path) ?? (await readImages([path], '/'))))
+  return [{ type: 'text', text: words }, ...images.flat()]
 }
 
 const ATTACHED = /@file:"([^"\n]+)"/g
 
 /**
- * The path of the image on the clipboard, written into a folder that only the person can read. The programs that read it run where commands
- * of the person's own do. @throws UsageError where no image is there, or nothing can read it.
+ * The image on the clipboard, with the path that its reference has. It goes through a folder that only the person can read and that is gone
+ * afterwards. The programs that read it run where commands of the person's own do.
+ * @throws UsageError where no image is there, nothing can read it, or it is too large.
  */
 export async function pastedImage(
   run: CommandSession['runOwn'],
-  io: Pick<Io, 'cwd' | 'userHome' | 'env' | 'tempDir'>,
+  io: Pick<Io, 'env' | 'tempDir'>,
   signal: AbortSignal,
-): Promise<string> {
-  const file = join(await mkdtemp(join(io.tempDir, 'hermes-paste-')), 'image.png')
-  await run(readClipboard(file, io.env), { signal })
-  const size = await stat(file).then(
-    (found) => found.size,
-    () => 0,
-  )
-  if (size === 0)
-    throw new UsageError(
-      'There is no image on the clipboard that can be read here. It takes wl-paste, xclip or pngpaste on the machine with the clipboard; over ssh use /image FILE.',
+): Promise<readonly [path: string, image: ImagePart]> {
+  const folder = await mkdtemp(join(io.tempDir, 'hermes-paste-'))
+  try {
+    const file = join(folder, 'image.png')
+    await run(readClipboard(file, io.env), { signal })
+    const size = await stat(file).then(
+      (found) => found.size,
+      () => 0,
     )
-  return imagePath(file, io)
+    if (size === 0)
+      throw new UsageError(
+        'There is no image on the clipboard that can be read here. It takes wl-paste, xclip or pngpaste on the machine with the clipboard; over ssh use /image FILE.',
+      )
+    const [image] = await readImages([file], '/')
+    return [file, image!]
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** The first program that is there and finds an image. */

@@ -16,7 +16,7 @@ import {
   runCommand,
   unknownLine,
 } from '@hermes/commands'
-import type { ReasoningEffort, TextSource } from '@hermes/contracts/conversation'
+import type { ImagePart, ReasoningEffort, TextSource } from '@hermes/contracts/conversation'
 import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
@@ -132,8 +132,8 @@ export class Conversation implements ConsoleHandlers {
   /** Commands that the person runs themselves, and what came of those that the model has not seen. */
   readonly #ownCommands = new Set<AbortController>()
   #ran: string[] = []
-  /** Images that the person attached or dropped, by their paths. */
-  readonly #attached = new Set<string>()
+  /** Images that the person attached or dropped: what was pasted is no file. */
+  readonly #attached = new Map<string, ImagePart | null>()
   #completed: { key: string; atMs: number; candidates: Promise<readonly LineCandidate[]> } | null = null
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
@@ -600,16 +600,16 @@ export class Conversation implements ConsoleHandlers {
   async #attach(file: string | undefined): Promise<void> {
     const { place } = this.#options
     const { imagePath, imageReference, pastedImage } = await import('./attach-image.js')
-    const path =
+    const [path, image] =
       file === undefined
         ? await pastedImage(this.#commandSession().runOwn, place, this.#ended.signal)
-        : await imagePath(file, place)
-    this.#attached.add(path)
+        : [await imagePath(file, place), null]
+    this.#attached.set(path, image)
     this.#console.setDraft(`${this.#console.draft()}${imageReference(path)}`)
   }
 
   onDropped(path: string): void {
-    this.#attached.add(path)
+    this.#attached.set(path, null)
   }
 
   async #message(text: string): Promise<void> {

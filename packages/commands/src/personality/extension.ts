@@ -26,7 +26,7 @@ export function personalities({ chosen, own }: PersonalityOptions): Extension {
       api.prompt.section({
         name: 'personality',
         render: ({ platform }) => {
-          const words = platform === null || NONE.has(chosen) ? undefined : voices[chosen]
+          const words = platform === null || NONE.has(chosen) ? undefined : voices.get(chosen)
           return words && `How you speak:\n${words}`
         },
       })
@@ -35,7 +35,7 @@ export function personalities({ chosen, own }: PersonalityOptions): Extension {
         usage: '[NAME | none]',
         summary: 'how the agent speaks, from the next message on',
         parameters: parameters({ name: text('a personality') }),
-        complete: (words) => (words.length === 0 ? [...Object.keys(voices), 'none'] : []),
+        complete: (words) => (words.length === 0 ? [...voices.keys(), 'none'] : []),
         run: ({ name }, context) =>
           name === undefined ? list(voices, chosen, context) : choose(voices, (name as string).trim(), context),
       })
@@ -43,9 +43,9 @@ export function personalities({ chosen, own }: PersonalityOptions): Extension {
   }
 }
 
-function list(voices: Readonly<Record<string, string>>, chosen: string, context: CommandContext): CommandOutput {
+function list(voices: ReadonlyMap<string, string>, chosen: string, context: CommandContext): CommandOutput {
   const now = personalityIn(sessionOf(context).entries()) ?? chosen
-  const rows = Object.entries(voices).map(([name, words]) => ({
+  const rows = [...voices].map(([name, words]) => ({
     cells: [name, clipped(words)],
     isCurrent: name === now,
   }))
@@ -53,14 +53,14 @@ function list(voices: Readonly<Record<string, string>>, chosen: string, context:
 }
 
 async function choose(
-  voices: Readonly<Record<string, string>>,
+  voices: ReadonlyMap<string, string>,
   name: string,
   context: CommandContext,
 ): Promise<CommandOutput> {
   const session = sessionOf(context)
-  const words = voices[name]
+  const words = voices.get(name)
   if (words === undefined && !NONE.has(name))
-    throw usageError(`There is no personality "${name}". There are: ${Object.keys(voices).join(', ')}, none.`)
+    throw usageError(`There is no personality "${name}". There are: ${[...voices.keys()].join(', ')}, none.`)
   await session.note(KIND, { name: words === undefined ? '' : name })
   const reminder =
     words === undefined

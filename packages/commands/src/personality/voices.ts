@@ -24,12 +24,12 @@ interface OwnVoice {
   readonly style?: string | undefined
 }
 
-/** Those that come with Hermes and one's own, which may take their names. */
-export function voicesOf(own: Readonly<Record<string, OwnVoice | undefined>>): Readonly<Record<string, string>> {
+/** Those that come with Hermes and one's own, which may take their names: what each has the agent do, by name. */
+export function voicesOf(own: Readonly<Record<string, OwnVoice | undefined>>): ReadonlyMap<string, string> {
   const written = Object.entries(own).flatMap(([name, voice]) => {
     const { system_prompt: words, tone, style } = voice ?? {}
     const lines = [words, tone && `Tone: ${tone}`, style && `Style: ${style}`].filter(Boolean)
     return lines.length === 0 ? [] : [[name, lines.join('\n')] as const]
   })
-  return { ...VOICES, ...Object.fromEntries(written) }
+  return new Map([...Object.entries(VOICES), ...written])
 }
