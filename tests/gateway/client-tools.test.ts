@@ -140,6 +140,31 @@ it('are answered and spoken beside in one request', async () => {
   expect(text.indexOf('In Celsius.')).toBeGreaterThan(text.indexOf('rain'))
 })
 
+it('of two clients at once stay apart', async () => {
+  scene.server.setHandler(({ body }) => {
+    const text = JSON.stringify(body.messages)
+    const city = text.includes('Quito') ? 'Quito' : 'Turin'
+    return body.messages.some(({ role }) => role === 'tool')
+      ? { text: `It is fine in ${city}.` }
+      : { toolCalls: [call(city)] }
+  })
+  const conversations = ['Quito', 'Turin'].map(async (city) => {
+    const { message } = await ask([user(`${city}?`)])
+    expect(message.tool_calls).toMatchObject([{ function: { arguments: JSON.stringify({ city }) } }])
+    return (await ask([user(`${city}?`), message, result(message.tool_calls![0]!.id, 'fine')])).message.content
+  })
+  expect(await Promise.all(conversations)).toEqual(['It is fine in Quito.', 'It is fine in Turin.'])
+})
+
+it('that come after a session has begun without any are named as not seen', async () => {
+  scene.server.enqueue({ text: 'Hi.' }, { text: 'None.' })
+  const { session } = await ask([user('Without tools.')], [])
+  const answer = await gateway
+    .client({ headers: { 'x-hermes-session-id': session } })
+    .chat.completions.create({ model: 'hermes-agent', messages: [user('And now?')], tools: [weather()] })
+  expect(JSON.stringify(answer)).toContain('came after the session had begun without any')
+})
+
 it('whose result never comes do not hold the session', async () => {
   scene.server.enqueue({ toolCalls: [call('Lima')] }, { text: 'Never mind.' })
   const { message, session } = await ask([user('Lima?')])
@@ -159,6 +184,19 @@ it('that ran elsewhere are told in words where a conversation comes from another
     user('Sure?'),
   ])
   expect(JSON.stringify(sent().messages.at(-1))).toContain('9 degrees')
+})
+
+it('that ran elsewhere under an id answer no call that bears it here', async () => {
+  scene.server.enqueue({ toolCalls: [{ ...call('Riga'), id: 'same' }] })
+  const calls = [{ id: 'same', type: 'function' as const, function: { name: 'get_weather', arguments: '{}' } }]
+  const { reason, message } = await ask([
+    user('Elsewhere, Tallinn?'),
+    { role: 'assistant', content: '', tool_calls: calls },
+    result('same', 'of Tallinn'),
+    { role: 'assistant', content: 'Fine.' },
+    user('And Riga?'),
+  ])
+  expect({ reason, calls: message.tool_calls?.length }).toEqual({ reason: 'tool_calls', calls: 1 })
 })
 
 it('are refused in one line where nobody waits for a result', async () => {

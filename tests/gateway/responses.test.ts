@@ -100,6 +100,20 @@ it('has functions of the client called, in one body and in a stream', async () =
   expect((await responses().create({ model, input: whole, tools })).output_text).toBe('Colder.')
 })
 
+it('gives the stored answer to a request that is sent again, and goes on after a command', async () => {
+  scene.server.enqueue({ text: 'Red.' }, { text: 'Green.' }, { text: 'Blue.' })
+  const first = await responses().create({ model, input: 'First colour?' })
+  const again = { model, input: 'Second colour?', previous_response_id: first.id }
+  await responses().create(again)
+  const before = scene.server.requests.length
+  expect((await responses().create(again)).output_text).toBe('Green.')
+  expect(scene.server.requests).toHaveLength(before)
+  const command = await responses().create({ model, input: '/help', previous_response_id: first.id })
+  const third = await responses().create({ model, input: 'Third?', previous_response_id: command.id })
+  expect(third.output_text).toBe('Blue.')
+  expect(sentText()).toContain('Green.')
+})
+
 it('takes the names of items for what they say', async () => {
   scene.server.enqueue({ text: 'Blue.' }, { text: 'Still blue.' })
   const first = await responses().create({ model, input: 'Which colour?' })
@@ -132,6 +146,11 @@ it.each([
     { status: 400, param: 'tools[0].type' },
   ],
   ['an item of nobody', { input: [{ type: 'item_reference', id: 'msg_1' }] }, { status: 404, code: 'item_not_found' }],
+  [
+    'a body that is nested too deep',
+    { input: 'x', metadata: { a: JSON.parse('['.repeat(500) + ']'.repeat(500)) } },
+    { status: 400, code: 'invalid_json' },
+  ],
   ['no input', {}, { status: 400, param: 'input' }],
   ['a run in the background', { input: 'x', background: true }, { status: 400, param: 'background' }],
 ])('refuses %s in one line', async (_title, body, expected) => {

@@ -6,6 +6,9 @@ export function refusedAs(code: string, error: string) {
   return { error, params: { code } }
 }
 
+/** More than any request needs, and less than what writes JSON can go down. */
+const MAX_DEPTH = 100
+
 /**
  * The body of a request as a schema has it.
  * @throws ApiError 400 naming the first field that is wrong
@@ -17,9 +20,21 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, text: string
   } catch (error) {
     throw new ApiError(`The body is not valid JSON: ${(error as Error).message}.`, { code: 'invalid_json' })
   }
+  if (isDeeperThan(body, MAX_DEPTH))
+    throw new ApiError(`The body is nested deeper than ${MAX_DEPTH} levels.`, { code: 'invalid_json' })
   const { data, error } = schema.safeParse(body)
   if (error) throw refusal(error.issues[0]!, body)
   return data
+}
+
+/** Level by level: a value may be nested deeper than functions can call themselves. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: readonly unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+  }
+  return false
 }
 
 /** The stable word for a part of a kind that is not known, by the field that tells kinds apart. */

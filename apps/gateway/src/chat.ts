@@ -16,6 +16,8 @@ import { Slots } from './slots.js'
 import { streamReply } from './stream-reply.js'
 
 const STOP_GRACE_MS = 8_000
+const LATE_TOOLS =
+  'The tools of this request came after the session had begun without any, so the model does not see them.'
 /** Clients wait longer for an answer, but none of it would have begun. */
 const WAIT_MS = 60_000
 
@@ -40,6 +42,8 @@ export interface ChatCall {
   readonly person: string | null
   /** The session to go on with, when the client names one. */
   readonly sessionId: string | undefined
+  /** The response to go on after, when the client names one. */
+  readonly previous?: string | null
   /** Under which a request without a stream is answered once. */
   readonly idempotencyKey: string | undefined
   /** Fires when the client is gone. */
@@ -72,9 +76,8 @@ export class Chat {
     const { parseResponsesRequest } = await import('./responses-request.js')
     const { responseForm } = await import('./response-form.js')
     const { chat, previous, conversation, echo } = parseResponsesRequest(call.body)
-    const following = previous === null ? undefined : await this.#options.conversations.following(previous, call)
-    const sessionId = following ?? conversation ?? call.sessionId
-    return this.#once({ ...call, sessionId }, { ...chat, form: responseForm({ previous, echo }) })
+    const sessionId = conversation ?? call.sessionId
+    return this.#once({ ...call, sessionId, previous }, { ...chat, form: responseForm({ previous, echo }) })
   }
 
   /** A response that was given. @throws ApiError 404 when there is none of that id */
@@ -88,33 +91,29 @@ export class Chat {
     const { body, person, sessionId, idempotencyKey: key } = call
     const words = wordsOf(person, this.#options.commands.withoutExchanges(parsed))
     const request = { ...parsed, ...words, person }
-    const answer = async () => this.#answer(await this.#options.images.bring(request, call), call)
-    if (key === undefined || request.stream) return answer()
-    return this.#idempotency.once({ key, person, sessionId, body }, answer)
+    if (key === undefined || request.stream) return this.#answer(request, call)
+    return this.#idempotency.once({ key, person, sessionId, body }, () => this.#answer(request, call))
   }
 
-  async #answer(request: FormedRequest, { sessionId, signal }: ChatCall): Promise<Response> {
-    const { conversations, commands } = this.#options
-    const model = this.#modelOf(request)
-    const typed = request.message && commands.read(request.message)
+  async #answer(requested: FormedRequest, { sessionId, previous = null, signal }: ChatCall): Promise<Response> {
+    const { conversations, commands, images } = this.#options
+    const model = this.#modelOf(requested)
+    const typed = requested.message && commands.read(requested.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
     try {
-      if (typed)
-        return await this.#carryOut(typed, {
-          message: request.message!,
-          request,
-          model,
-          handle: await conversations.around(sessionId, request),
-          slot,
-        })
-      const conversation = await (sessionId === undefined
-        ? conversations.derived(request, slot.signal)
-        : conversations.named(sessionId, request, slot.signal))
-      const { session, unheard, otherUser, clientTools, afterSeq } = conversation
-      if (Object.keys(request.sampling).length > 0) await (await session.agent()).agent.setSampling(request.sampling)
+      if (typed) {
+        const around = previous === null ? sessionId : conversations.sessionOf(previous)
+        const handle = await conversations.around(around, requested)
+        return await this.#carryOut(typed, { message: requested.message!, request: requested, model, handle, slot })
+      }
+      const request = await images.bring(requested, { person: requested.person, signal: slot.signal })
+      const conversation = await this.#conversation(request, { sessionId, previous, signal: slot.signal })
+      const { session, unheard, otherUser, clientTools, afterSeq, isLateWithTools } = conversation
+      await sample(conversation, request)
       const reader = new ReplyReader(unheard, clientTools)
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
+      if (isLateWithTools) reader.notices.push({ level: 'warning', text: LATE_TOOLS })
       const source = new PieceSource(start(conversation, slot), reader, slot.stop)
       return await reply({ request, model, place: { sessionId: session.id, afterSeq }, source })
     } catch (error) {
@@ -124,7 +123,21 @@ export class Chat {
     }
   }
 
-  #carryOut(
+  async #conversation(
+    request: FormedRequest,
+    { sessionId, previous = null, signal }: Pick<ChatCall, 'sessionId' | 'previous' | 'signal'>,
+  ): Promise<Conversation> {
+    const { conversations } = this.#options
+    if (previous !== null) {
+      const { sessionId: following, isRepeat } = await conversations.following(previous, request)
+      return conversations.named(following, { ...request, isRepeat }, signal)
+    }
+    return sessionId === undefined
+      ? conversations.derived(request, signal)
+      : conversations.named(sessionId, request, signal)
+  }
+
+  async #carryOut(
     typed: TypedCommand,
     {
       message,
@@ -141,7 +154,8 @@ export class Chat {
       slot.stop,
     )
     slot.follow(source.done.finally(() => handle?.close()))
-    return reply({ request, model, place: handle && { sessionId: handle.id, afterSeq: 0 }, source })
+    const place = handle && { sessionId: handle.id, afterSeq: await this.#options.conversations.lastSeq(handle.id) }
+    return reply({ request, model, place, source })
   }
 
   #modelOf({ model }: ChatRequest): string {
@@ -213,6 +227,18 @@ interface Slot {
   /** The place is kept until this settles. */
   follow(result: Promise<unknown>): void
   endUnlessRunning(): void
+}
+
+/** What the client chose for the answers; the place is left where that cannot be kept. */
+async function sample({ session, place }: Conversation, { sampling }: FormedRequest): Promise<void> {
+  if (Object.keys(sampling).length === 0) return
+  try {
+    await (await session.agent()).agent.setSampling(sampling)
+  } catch (error) {
+    place.leave()
+    session.close()
+    throw error
+  }
 }
 
 function start({ session, input, place }: Conversation, slot: Slot): Turn {

@@ -39,6 +39,8 @@ export class ClientTools {
   #open: ClientCall[] = []
   #offered = '[]'
   #changed: () => void = () => undefined
+  /** Whether an agent has them; one that was made before knows nothing of them. */
+  isKnown = false
 
   /** What the agent of the session is made with. */
   readonly source: ToolSource = {
@@ -46,7 +48,10 @@ export class ClientTools {
     description: 'Tools of the program you talk through, which carries them out.',
     // Whoever has the key writes the system message too.
     trusted: true,
-    list: () => [...this.#byName.values()],
+    list: () => {
+      this.isKnown = true
+      return [...this.#byName.values()]
+    },
     onChange: (changed) => {
       this.#changed = changed
       return () => {
@@ -70,7 +75,7 @@ export class ClientTools {
     this.#changed()
   }
 
-  /** The next run has the results that a request brought. */
+  /** The next run has these results, which its open calls wait for: ids that a later call may bear again stand for no other one. */
   begin(results: readonly ClientResult[]): void {
     this.#results = new Map(results.map((result) => [result.callId, result]))
     this.#open = []
@@ -117,9 +122,12 @@ function ownName(name: string): string {
   return `${whole.slice(0, NAME_CHARS - HASH_CHARS - 1)}_${hash}`
 }
 
+/** How long the tools of a session are kept that no agent has: longer than one takes to be made. */
+const KEPT_MS = 600_000
+
 /** The tools of all sessions whose clients bring some. */
 export class SessionTools {
-  readonly #bySession = new Map<string, ClientTools>()
+  readonly #bySession = new Map<string, { readonly tools: ClientTools; usedAtMs: number }>()
   readonly #isOpen: (sessionId: string) => boolean
 
   /** `isOpen`: whether an agent has the session; those of others are forgotten in time. */
@@ -129,11 +137,17 @@ export class SessionTools {
 
   /** `null` for a session to which no client has brought tools, `tools` included. */
   of(sessionId: string, tools: readonly ClientTool[]): ClientTools | null {
+    const usedAtMs = performance.now()
     const known = this.#bySession.get(sessionId)
-    if (known || tools.length === 0) return known ?? null
-    for (const id of this.#bySession.keys()) if (!this.#isOpen(id)) this.#bySession.delete(id)
+    if (known) {
+      known.usedAtMs = usedAtMs
+      return known.tools
+    }
+    if (tools.length === 0) return null
+    for (const [id, { usedAtMs: before }] of this.#bySession)
+      if (usedAtMs - before > KEPT_MS && !this.#isOpen(id)) this.#bySession.delete(id)
     const made = new ClientTools()
-    this.#bySession.set(sessionId, made)
+    this.#bySession.set(sessionId, { tools: made, usedAtMs })
     return made
   }
 }

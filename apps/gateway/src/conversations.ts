@@ -35,6 +35,8 @@ export interface Conversation {
   readonly clientTools: ClientTools | null
   /** The last entry of the log before the run. */
   readonly afterSeq: number
+  /** The client brought tools to an agent that was made without them. */
+  readonly isLateWithTools: boolean
 }
 
 /** A request and who asks; `null` is the owner. */
@@ -80,7 +82,11 @@ export class Conversations {
    * Goes on with the session a client names.
    * @throws ApiError 404 when there is none, 409 when the client's history contradicts it, 429 when too many wait for it
    */
-  async named(sessionId: string, request: PersonalRequest, signal: AbortSignal): Promise<Conversation> {
+  async named(
+    sessionId: string,
+    request: PersonalRequest & { readonly isRepeat?: boolean },
+    signal: AbortSignal,
+  ): Promise<Conversation> {
     await this.#stored(sessionId, request)
     const found = await this.#enter(sessionId, { request, signal, partial: true })
     if (found) return found
@@ -94,18 +100,36 @@ export class Conversations {
   }
 
   /**
-   * The session that goes on after a response: its own, or a fork where somebody spoke there since.
+   * The session that goes on after a response: its own, or a fork where somebody spoke there since. The same words again are the same request,
+   * sent again.
    * @throws ApiError 404 when there is no such response
    */
-  async following(id: string, request: Pick<PersonalRequest, 'person'>): Promise<string> {
+  async following(
+    id: string,
+    request: PersonalRequest,
+  ): Promise<{ readonly sessionId: string; readonly isRepeat: boolean }> {
     const { sessionId, messages } = await this.#response(id, request)
     const first = messages.findIndex(({ message }) => message.role === 'assistant')
     const next = messages.findIndex(({ message }, index) => index > first && isWords(message))
-    if (first < 0 || next < 0) return sessionId
+    if (first < 0 || next < 0) return { sessionId, isRepeat: false }
+    const [words, ...more] = messages.slice(next).flatMap(({ message }) => (isWords(message) ? [message] : []))
+    if (more.length === 0 && request.message && isSame(words!, request.message)) return { sessionId, isRepeat: true }
     const storage = await this.#options.storage()
     const fork = `${sessionId}-${randomBytes(4).toString('hex')}`
     await storage.sessions.fork({ from: sessionId, id: fork, upToSeq: messages[next]!.seq - 1 })
-    return fork
+    return { sessionId: fork, isRepeat: false }
+  }
+
+  /** The session that a response is of, by its id alone. @throws ApiError 404 for what is no id of a response */
+  sessionOf(id: string): string {
+    const place = responsePlace(id)
+    if (!place) throw noResponse(id)
+    return place.sessionId
+  }
+
+  /** The last entry of a session's log. */
+  async lastSeq(sessionId: string): Promise<number> {
+    return (await this.#entries(sessionId)).at(-1)?.seq ?? 0
   }
 
   /** What a response came to. @throws ApiError 404 when there is no such response */
@@ -115,19 +139,17 @@ export class Conversations {
   ): Promise<{ readonly text: string; readonly atMs: number }> {
     const { messages } = await this.#response(id, request)
     const first = messages.findIndex(({ message }) => message.role === 'assistant')
+    if (first < 0) throw noResponse(id)
     const next = messages.findIndex(({ message }, index) => index > first && isWords(message))
     const own = messages.slice(first, next < 0 ? undefined : next).filter(({ message }) => message.role === 'assistant')
-    const texts = first < 0 ? [] : own.map(({ message }) => messageText(message)).filter((text) => text !== '')
+    const texts = own.map(({ message }) => messageText(message)).filter((text) => text !== '')
     return { text: texts.join('\n\n'), atMs: own[0]?.atMs ?? 0 }
   }
 
   async #response(id: string, { person }: Pick<PersonalRequest, 'person'>) {
     const place = responsePlace(id)
     const session = place && (await (await this.#options.storage()).sessions.get(place.sessionId))
-    if (!place || !session || (person !== null && session.person !== person)) {
-      const message = `There is no response "${id}".`
-      throw new ApiError(message, { status: 404, code: 'response_not_found', param: 'previous_response_id' })
-    }
+    if (!place || !session || (person !== null && session.person !== person)) throw noResponse(id)
     const entries = liveEntries(await this.#entries(place.sessionId))
     const messages = entries.flatMap((entry) => (entry.type === 'message' && entry.seq > place.afterSeq ? [entry] : []))
     return { sessionId: place.sessionId, messages }
@@ -161,12 +183,16 @@ export class Conversations {
    */
   async derived(request: PersonalRequest, signal: AbortSignal): Promise<Conversation> {
     const base = derivedId(request)
+    const { tools } = request
+    // Some clients bring results without the tools they are of.
+    const bases = tools.length > 0 || request.message !== null ? [base] : [base, derivedId({ ...request, tools: null })]
     // A session that another request runs in cannot be what this client has seen the end of.
-    for await (const sessionId of this.#candidates(base, request)) {
-      if (this.#options.host.isBusy(sessionId)) continue
-      const found = await this.#enter(sessionId, { request, signal, partial: false })
-      if (found) return found
-    }
+    for (const begun of bases)
+      for await (const sessionId of this.#candidates(begun, request)) {
+        if (this.#options.host.isBusy(sessionId)) continue
+        const found = await this.#enter(sessionId, { request, signal, partial: false })
+        if (found) return found
+      }
     if (request.message === null) throw nobodyWaits()
     const fork = `${base}-${randomBytes(4).toString('hex')}`
     return (await this.#enter(fork, { request, signal, partial: false }))!
@@ -189,7 +215,11 @@ export class Conversations {
       request,
       signal,
       partial,
-    }: { readonly request: PersonalRequest; readonly signal: AbortSignal; readonly partial: boolean },
+    }: {
+      readonly request: PersonalRequest & { readonly isRepeat?: boolean }
+      readonly signal: AbortSignal
+      readonly partial: boolean
+    },
   ): Promise<Conversation | null> {
     const session = this.#open(sessionId, request)
     let place: QueuePlace | undefined
@@ -197,11 +227,12 @@ export class Conversations {
       place = await session.queue({ signal })
       const entries = await this.#entries(sessionId)
       const messages = messagesOf(entries)
-      const input = inputOf(messages, request, partial)
+      const input: RunInput | null = request.isRepeat ? { resume: true } : inputOf(messages, request, partial)
       if (input) {
         const clientTools = this.#tools.of(sessionId, request.tools)
+        const open = new Set(openCallsIn(messages).map(({ id }) => id))
         clientTools?.offer(request.tools)
-        clientTools?.begin(request.results)
+        clientTools?.begin(request.results.filter(({ callId }) => open.has(callId)))
         const { agent } = await session.agent()
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null
@@ -216,6 +247,7 @@ export class Conversations {
           otherUser,
           clientTools,
           afterSeq: entries.at(-1)?.seq ?? 0,
+          isLateWithTools: request.tools.length > 0 && clientTools?.isKnown === false,
         }
       }
     } catch (error) {
@@ -253,6 +285,15 @@ async function withSteer(
 
 function isWords(message: Message): boolean {
   return textsIn([message]).some(({ role }) => role === 'user')
+}
+
+function isSame(logged: Message, client: Message): boolean {
+  return JSON.stringify(textsIn([logged])) === JSON.stringify(textsIn([client]))
+}
+
+function noResponse(id: string): ApiError {
+  const message = `There is no response "${id}".`
+  return new ApiError(message, { status: 404, code: 'response_not_found', param: 'previous_response_id' })
 }
 
 function nobodyWaits(): ApiError {
@@ -339,12 +380,18 @@ function withoutRepeats(history: readonly PastMessage[]) {
 }
 
 /** `api-` and 16 hex digits of what a conversation begins with: the same for every request of it, and no one else's. */
-function derivedId({ person, system, history, message, tools }: PersonalRequest): string {
+function derivedId({
+  person,
+  system,
+  history,
+  message,
+  tools,
+}: Omit<PersonalRequest, 'tools'> & { readonly tools: PersonalRequest['tools'] | null }): string {
   const first = history.find((candidate) => candidate.role === 'user') ?? message
   if (!first) throw nobodyWaits()
   const digest = createHash('sha256')
     .update(
-      `${person === null ? '' : JSON.stringify(person)}${system}\n${messageText(first)}${tools.length > 0 ? ' with tools' : ''}`,
+      `${person === null ? '' : JSON.stringify(person)}${system}\n${messageText(first)}${tools?.length === 0 ? '' : ' with tools'}`,
     )
     .digest('hex')
   return `api-${digest.slice(0, ID_DIGITS)}`

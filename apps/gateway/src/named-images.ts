@@ -49,35 +49,27 @@ export class NamedImages {
     if (all.length === 0) return request
     if (new Set(all.map(({ url }) => url)).size > MAX_IMAGES)
       throw refused(`More than ${MAX_IMAGES} pictures are named by their address; send some as data URLs.`)
+    // Side by side, and each once: a failure is not tried again for this request.
+    const found = new Map<string, Promise<ImagePart>>()
+    for (const { url } of all) {
+      if (!found.has(url)) found.set(url, this.#image(url, who))
+    }
+    const settled = await Promise.allSettled(found.values())
+    const bytes = settled.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value.data.length : 0), 0)
+    if (bytes > MAX_KEPT_BYTES) throw refused('The pictures named by their address are too large together.')
     const gone = (image: NamedImage): UserPart => ({ type: 'text', text: `[A picture that is gone: ${image.url}]` })
     const past = async (messages: readonly PastMessage[]): Promise<readonly PastMessage[]> => {
       const brought: PastMessage[] = []
       for (const message of messages)
-        brought.push(message.role === 'user' ? await this.#message(message, who, gone) : message)
+        brought.push(message.role === 'user' ? await withImages(message, { found, who }, gone) : message)
       return brought
     }
-    const message = request.message && (await this.#message(request.message, who))
+    const message = request.message && (await withImages(request.message, { found, who }))
     const [history, historyWithAnswers] = [await past(request.history), await past(request.historyWithAnswers)]
     return { ...request, message, history, historyWithAnswers }
   }
 
-  async #message(message: UserMessage, who: Who, instead?: (image: NamedImage) => UserPart): Promise<UserMessage> {
-    if (!message.content.some(isNamed)) return message
-    const content: UserPart[] = []
-    for (const part of message.content) {
-      if (!isNamed(part)) content.push(part)
-      else
-        content.push(
-          await this.#image(part, who).catch((error: unknown) => {
-            if (!instead || who.signal.aborted) throw error
-            return instead(part)
-          }),
-        )
-    }
-    return { ...message, content }
-  }
-
-  async #image({ url, sources = [] }: NamedImage, { person, signal }: Who): Promise<ImagePart> {
+  async #image(url: string, { person, signal }: Who): Promise<ImagePart> {
     const key = JSON.stringify([person, url])
     const image = this.#kept.get(key) ?? (await this.#fetched(url, { person, signal }))
     // The one that was asked for last goes last.
@@ -88,7 +80,7 @@ export class NamedImages {
       if (this.#keptBytes <= MAX_KEPT_BYTES) break
       this.#forget(oldest)
     }
-    return { ...image, sources: [...sources, { type: 'web', name: new URL(url).hostname }] }
+    return image
   }
 
   #forget(key: string): void {
@@ -107,6 +99,29 @@ export class NamedImages {
       throw error instanceof ApiError || !HermesError.isInstance(error) ? error : refused(errorLine(error))
     }
   }
+}
+
+/** The message with what was brought; `instead` stands for what was not, which is an error else. */
+async function withImages(
+  message: UserMessage,
+  { found, who }: { readonly found: ReadonlyMap<string, Promise<ImagePart>>; readonly who: Who },
+  instead?: (image: NamedImage) => UserPart,
+): Promise<UserMessage> {
+  if (!message.content.some(isNamed)) return message
+  const content: UserPart[] = []
+  for (const part of message.content) {
+    if (!isNamed(part)) content.push(part)
+    else {
+      const image = await found.get(part.url)!.catch((error: unknown) => {
+        if (!instead || who.signal.aborted) throw error
+        return null
+      })
+      const { url, sources = [] } = part
+      const web = { type: 'web', name: new URL(url).hostname } as const
+      content.push(image === null ? instead!(part) : { ...image, sources: [...sources, web] })
+    }
+  }
+  return { ...message, content }
 }
 
 function isNamed(part: UserPart): part is NamedImage {

@@ -13,7 +13,14 @@ export function responseForm(about: Pick<ResponsesRequest, 'previous' | 'echo'>)
   }
 }
 
-const NOTHING: ResponsesRequest['echo'] = { instructions: null, metadata: {}, tools: [] }
+const NOTHING: ResponsesRequest['echo'] = {
+  instructions: null,
+  metadata: {},
+  tools: [],
+  temperature: null,
+  max_output_tokens: null,
+  reasoning: { effort: null, summary: null },
+}
 
 /** A response as the log has it. */
 export function pastResponse(

@@ -100,7 +100,7 @@ export class ResponseWriter implements ReplyWriter {
       return lines.join('')
     })
     const response = finished(this.#envelope, ending, this.#output)
-    const name = ending.finishReason === 'length' ? 'response.incomplete' : 'response.completed'
+    const name = isCut(ending) ? 'response.incomplete' : 'response.completed'
     return closed + calls.join('') + this.#event(name, { response })
   }
 
@@ -182,12 +182,15 @@ function callItem(id: string, call: Ending['calls'][number], status: 'in_progres
   return { id, type: 'function_call', status, call_id: call.id, name: call.name, arguments: call.arguments }
 }
 
+const isCut = ({ finishReason }: Ending): boolean => finishReason === 'length' || finishReason === 'content_filter'
+
 function finished(envelope: ResponseEnvelope, ending: Ending, output: readonly Item[]): object {
   const { usage, finishReason, hermes } = ending
-  const isCut = finishReason === 'length' || finishReason === 'content_filter'
   return {
-    ...shell(envelope, { status: isCut ? 'incomplete' : 'completed', output }),
-    incomplete_details: isCut ? { reason: finishReason === 'length' ? 'max_output_tokens' : 'content_filter' } : null,
+    ...shell(envelope, { status: isCut(ending) ? 'incomplete' : 'completed', output }),
+    incomplete_details: isCut(ending)
+      ? { reason: finishReason === 'length' ? 'max_output_tokens' : 'content_filter' }
+      : null,
     usage: {
       input_tokens: usage.inputTokens,
       input_tokens_details: { cached_tokens: usage.cacheReadTokens },
@@ -218,11 +221,8 @@ function shell(
     previous_response_id: previous,
     ...echo,
     background: false,
-    max_output_tokens: null,
     parallel_tool_calls: true,
-    reasoning: { effort: null, summary: null },
     store: true,
-    temperature: null,
     text: { format: { type: 'text' } },
     tool_choice: 'auto',
     top_p: null,

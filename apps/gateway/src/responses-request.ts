@@ -44,6 +44,9 @@ export interface ResponsesRequest {
     readonly instructions: string | null
     readonly metadata: JsonObject
     readonly tools: readonly JsonValue[]
+    readonly temperature: number | null
+    readonly max_output_tokens: number | null
+    readonly reasoning: { readonly effort: string | null; readonly summary: null }
   }
 }
 
@@ -81,6 +84,9 @@ export function parseResponsesRequest(text: string): ResponsesRequest {
       instructions: instructions ?? null,
       metadata: (metadata ?? {}) as JsonObject,
       tools: (tools ?? []) as readonly JsonValue[],
+      temperature: chat.sampling.temperature ?? null,
+      max_output_tokens: chat.sampling.maxOutputTokens ?? null,
+      reasoning: { effort: chat.sampling.reasoningEffort ?? null, summary: null },
     },
   }
 }

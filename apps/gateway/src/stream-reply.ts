@@ -151,11 +151,12 @@ class ReplyLines {
     this.isOver = true
     try {
       const ending = toEnding(piece)
+      const begun = this.#begin()
       const lead = this.#hasText ? '' : ending.text
       const text = lead === '' ? '' : writer.text(lead)
       const gap = this.#hasText || lead !== '' ? '\n\n' : ''
       const waiting = ending.waiting === '' ? '' : writer.text(`${gap}${ending.waiting}`)
-      return this.#begin() + text + waiting + writer.end(ending)
+      return begun + text + waiting + writer.end(ending)
     } catch (error) {
       return toApiError(error)
     }

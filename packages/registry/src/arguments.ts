@@ -100,7 +100,7 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
       if (isStandardSchema(parameters)) return checkStandard(parameters, coerced, unknown)
       if (!validator) {
         const { Validator } = await import('@cfworker/json-schema')
-        validator = new Validator(schema as object, '2020-12', false)
+        validator = new Validator(withoutPatterns(schema) as object, '2020-12', false)
       }
       const result = validator.validate(coerced)
       if (result.valid) return { type: 'valid', args: coerced, unknown }
@@ -109,6 +109,22 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
       return { type: 'invalid', message: lines.join('; ') }
     },
   }
+}
+
+/** Where the names of properties stand, and no keywords. */
+const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
+
+/** Without expressions of others, which may take for ever on a text that is made for it. The model reads them all the same. */
+function withoutPatterns(schema: unknown, hasNames = false): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => withoutPatterns(item))
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (!hasNames && (key === 'pattern' || key === 'patternProperties')) return []
+      const isData = !hasNames && (key === 'const' || key === 'enum' || key === 'default' || key === 'examples')
+      return [[key, isData ? value : withoutPatterns(value, !hasNames && NAMES.has(key))]]
+    }),
+  )
 }
 
 async function checkStandard(

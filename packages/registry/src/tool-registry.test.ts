@@ -84,6 +84,20 @@ describe('createToolRegistry', () => {
     expect((await registry.dispatch('echo', { count: 1, force: null }, context)).data).toEqual({ count: 1 })
   })
 
+  it('checks no expression of a schema, which could take for ever; a property may be called so', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { word: { type: 'string', pattern: '^(a+)+$' }, pattern: { type: 'integer' } },
+      patternProperties: { '^(a+)+$': { type: 'integer' } },
+    }
+    const registry = createToolRegistry({
+      tools: [{ ...echo, parameters, execute: (args) => ({ data: args as never }) }],
+    })
+    const hostile = `${'a'.repeat(60)}!`
+    expect((await registry.dispatch('echo', { word: hostile }, context)).isError).toBe(false)
+    expect((await registry.dispatch('echo', { pattern: 'x' }, context)).isError).toBe(true)
+  })
+
   it('fills in what the schema has a default for', async () => {
     const parameters = {
       type: 'object',

@@ -312,7 +312,7 @@ describe('a source that gives what is no tool', () => {
   })
 
   it('answers a call whose schema cannot be checked', async () => {
-    const broken = { type: 'object', properties: { id: { type: 'string', pattern: '(' } } } as const
+    const broken = { type: 'object', properties: { id: { type: 'string', $ref: '#/nowhere' } } } as const
     const { source } = changing([tool('late', { parameters: broken })])
     const prepared = await through(open(source).registry, 'late', { id: 'x' })
     expect(prepared).toMatchObject({ type: 'immediate', outcome: { isError: true } })
