@@ -222,6 +222,8 @@ export interface FileChange {
 export interface RememberedFiles {
   /** Those that changed or came since. */
   changes(): readonly FileChange[]
+  /** Whether nothing was left out when they were remembered, and when `changes` looked last. */
+  isWhole(): boolean
   /**
    * Makes a file what it was, where that can be done. Takes no permit: it only undoes what had none. What stood there is kept in the file
    * `aside`, for a person may have written it; `null` where it was no file, or is large. Never throws.
@@ -319,8 +321,8 @@ export interface Environment {
   readonly keepText?: ((text: string) => Promise<string>) | undefined
   /**
    * Remembers files of the workspace, contents of at most 500 of 1 MiB each, for what a command may do to them. `path` is from the root of the workspace,
-   * with slashes; only folders that `enters` names are looked into,
-   * the 1,000 nearest to its root; a link counts where `holdsLink` says so. What is written with a permit counts as no change. Missing where it would take as long as a command.
+   * with slashes; only folders that `enters` names are looked into: those that were looked into when they were remembered, 10,000 that
+   * `holdsLink` knows, and of others the 1,000 nearest to its root; a link counts where `holdsLink` says so. What is written with a permit counts as no change. Missing where it would take as long as a command.
    */
   readonly rememberFiles?:
     | ((selection: {

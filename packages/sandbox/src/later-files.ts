@@ -26,6 +26,9 @@ type CallContext = Pick<ToolContext, 'environment' | 'permit' | 'signal' | 'stat
 const MOST_QUESTIONS = 10
 const MOST_LINES = 20
 
+const NOT_ALL =
+  '[There are more folders or files than are compared: changes deep in this project to what runs or instructs later may not be noticed.]'
+
 const SELECTION = {
   holds: (path: string) => (surfaceOf(path) !== null && !path.endsWith('.sample')) || basename(path) === 'package.json',
   enters: mayHoldLaterFiles,
@@ -38,10 +41,12 @@ interface Unsettled {
   since: RememberedFiles | null
   /** What the words of their commands say, absolute. */
   readonly named: Set<string>
+  /** The model knows that not every folder is looked into. */
+  isPartNoted: boolean
 }
 
 const unsettledIn = ({ state }: CallContext): Unsettled =>
-  state.scratch('later-files', () => ({ since: null, named: new Set<string>() }))
+  state.scratch('later-files', () => ({ since: null, named: new Set<string>(), isPartNoted: false }))
 
 /**
  * What the policy sees of a command is its words; a program that it runs may write `CLAUDE.md` or a hook of git all the same. A command that only
@@ -85,7 +90,11 @@ export function watchLaterFiles(
       if (next) for (const path of words) unsettled.named.add(path)
       else unsettled.named.clear()
       const more = notes.length - MOST_LINES
-      return more <= 0 ? notes : [...notes.slice(0, MOST_LINES), `[The same with ${more} more such files.]`]
+      const lines = more <= 0 ? notes : [...notes.slice(0, MOST_LINES), `[The same with ${more} more such files.]`]
+      const isPart = remembered?.isWhole() === false
+      const isNew = isPart && !unsettled.isPartNoted
+      if (remembered) unsettled.isPartNoted = isPart
+      return isNew ? [...lines, NOT_ALL] : lines
     },
   }
 }

@@ -17,8 +17,10 @@ import { dirname, join } from 'node:path'
 import type { FileChange, RememberedFiles } from '@hermes/contracts/environment'
 import { realIfThere } from '../isolation/paths.js'
 
-/** The nearest to the root; whatever lies deeper in a larger project is not looked at. */
+/** Of plain folders the nearest to the root; what lies deeper in a larger project is not looked at. */
 const MOST_FOLDERS = 1_000
+/** Of folders that are known for such files, so that a program that makes more of them holds nobody up. */
+const MOST_SPECIAL = 10_000
 /** A folder that changed within this time may change again without its times showing it. */
 const SETTLED_MS = 100
 /** Of so many what is in them is kept; of further ones only how they look from outside. */
@@ -62,6 +64,27 @@ interface Walked {
 
 const NOTHING_READ: Walked = { files: new Map(), folders: new Map(), isWhole: true }
 
+/** Folders that wait to be looked into. */
+class Line {
+  readonly paths: string[] = []
+  /** How many of them were. */
+  #taken = 0
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Whether some wait that nobody looks into. */
+  get isCut(): boolean {
+    return this.paths.length > this.#most
+  }
+
+  next(): string | undefined {
+    return this.#taken < Math.min(this.paths.length, this.#most) ? this.paths[this.#taken++] : undefined
+  }
+}
+
 /** Remembers files of one workspace. What did not change since the last time is not read again. */
 export class FileMemory {
   readonly #root: string
@@ -93,6 +116,7 @@ export class FileMemory {
     this.#selection = selection
     const before = this.#walk(selection)
     const writes = this.#writes
+    let { isWhole } = before
     const permittedSince = (path: string) => {
       const permitted = this.#permitted.get(path)
       return permitted !== undefined && permitted.at > writes ? permitted : null
@@ -105,7 +129,9 @@ export class FileMemory {
     return {
       changes: () => {
         const found: FileChange[] = []
-        for (const [path, file] of this.#walk(selection).files) {
+        const now = this.#walk(selection, before)
+        isWhole = before.isWhole && now.isWhole
+        for (const [path, file] of now.files) {
           const old = oldOf(path)
           if (old?.stamp === file.stamp) continue
           if (old === undefined && permittedSince(path) === null && mayHaveBeenThere(path, before)) continue
@@ -115,6 +141,7 @@ export class FileMemory {
         }
         return found
       },
+      isWhole: () => isWhole,
       putBack: (full) => {
         const old = oldOf(full.slice(root.length + 1))
         // A link that came meanwhile in place of a folder leads elsewhere.
@@ -134,20 +161,24 @@ export class FileMemory {
     }
   }
 
-  /** Those nearest to the root first. */
-  #walk(selection: Selection): Walked {
+  /**
+   * Those nearest to the root first, but before all others those of `before` and then the ones that are known for such files: however many
+   * folders came since, these are looked at.
+   */
+  #walk(selection: Selection, before: Walked = NOTHING_READ): Walked {
     const { files: known, folders: read } = this.#last
     const [files, folders] = [new Map<string, Kept>(), new Map<string, Listed>()]
-    const queue = ['']
+    const former = new Line(Number.POSITIVE_INFINITY)
+    const [special, plain] = [new Line(MOST_SPECIAL), new Line(MOST_FOLDERS)]
+    const next = () => former.next() ?? special.next() ?? plain.next()
     let isWhole = true
-    for (const folder of queue) {
-      const listed = folders.size < MOST_FOLDERS ? this.#list(folder, selection, read.get(folder)) : null
-      if (listed === null) {
-        isWhole &&= folders.size < MOST_FOLDERS
-        continue
-      }
+    former.paths.push('')
+    for (let folder = next(); folder !== undefined; folder = next()) {
+      const listed = this.#list(folder, selection, read.get(folder))
+      if (listed === null) continue
       folders.set(folder, listed)
-      queue.push(...listed.folders)
+      for (const path of listed.folders)
+        (before.folders.has(path) ? former : selection.holdsLink(path) ? special : plain).paths.push(path)
       for (const path of listed.files) {
         if (files.size >= MOST_SEEN) isWhole = false
         else {
@@ -156,7 +187,7 @@ export class FileMemory {
         }
       }
     }
-    this.#last = { files, folders, isWhole }
+    this.#last = { files, folders, isWhole: isWhole && !special.isCut && !plain.isCut }
     return this.#last
   }
 

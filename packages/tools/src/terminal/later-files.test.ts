@@ -151,6 +151,20 @@ describe('what a program changes of what runs later', () => {
     expect([requested, textOf('many/0001/AGENTS.md')]).toEqual([['many/0001/AGENTS.md'], 'old'])
   })
 
+  it('is seen behind however many new folders, and it is told where not all could be compared', async () => {
+    put('packages/x/AGENTS.md', 'old')
+    const evil = {
+      '.git/hooks/post-checkout': 'EVIL',
+      '.github/workflows/x.yml': 'EVIL',
+      'packages/x/AGENTS.md': 'EVIL',
+    }
+    put('fill.sh', 'for at in $(seq 1100); do echo 0$at; done | xargs mkdir')
+    const result = await run(`sh fill.sh; ${write(evil)}`)
+    expect(requested.toSorted()).toEqual(Object.keys(evil))
+    expect(result).toMatch(/not permitted[\s\S]*\[There are more folders or files than are compared/)
+    expect(await run('sh fill.sh')).not.toContain('than are compared')
+  })
+
   it('goes back with the next call where a program in the background wrote it', async () => {
     put('AGENTS.md', 'old')
     const [terminal, process] = [createTerminalTool(), createProcessTool()]
