@@ -182,10 +182,12 @@ it('hears other chats while what one says is refused, keeps the order in it, and
   })
   const heard: string[] = []
   let refusals = 2
+  let attempts = 0
   platform.connect({
     onState: () => undefined,
     hear: async (event) => {
       if (event.type !== 'message') return
+      if (event.text === 'poison') attempts++
       if (event.text === 'poison' || (event.text === 'first' && refusals-- > 0)) throw new Error('refused')
       heard.push(event.text)
     },
@@ -195,6 +197,14 @@ it('hears other chats while what one says is refused, keeps the order in it, and
   server.say('second')
   server.say('elsewhere', { userId: 9 })
   await expect.poll(() => heard).toEqual(['elsewhere', 'first', 'second'])
+  // Nothing else is taken meanwhile: for all that is known the store is gone.
+  const before = attempts
+  await expect.poll(() => attempts).toBeGreaterThan(before + 10)
+  expect(dropped).toEqual([])
+  for (const text of ['a', 'b', 'c', 'd']) {
+    server.say(text, { userId: 9 })
+    await expect.poll(() => heard.at(-1)).toBe(text)
+  }
   await expect.poll(() => server.unconfirmed).toBe(0)
   expect(dropped).toEqual([{ update: poison }])
 })

@@ -29,6 +29,8 @@ const MAX_WAIT_MS = 60_000
 /** Others wait as long while one update is refused. */
 const MAX_RETRY_MS = 5_000
 const MAX_REFUSED = 5
+/** As many come with one answer; where that many wait, nothing further is brought. */
+const MAX_UPDATES = 100
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 const MAX_TEXT = 4_096
 const KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query'] as const
@@ -164,15 +166,16 @@ class Telegram implements Platform {
   }
 
   /**
-   * What is refused comes again, and what comes after it in its chat waits for it; other chats do not. Where the listener takes others
-   * and refuses one time after time, that one is given up.
+   * What is refused comes again, and what comes after it in its chat waits for it; other chats do not. A refusal counts against an update
+   * when another was taken in the same pass, for else it may be the store that is gone; an update that is refused time after time is given
+   * up. So is the one for which everything else has to wait.
    */
   async #takeAll(
     updates: readonly Update[],
     { taken, refused }: { readonly taken: Set<number>; readonly refused: Map<number, number> },
   ): Promise<void> {
     const waiting = new Set<number | undefined>()
-    let hasTaken = taken.size > 0
+    let hasTaken = false
     const failed: number[] = []
     for (const update of updates) {
       const { update_id: id } = update
@@ -186,10 +189,12 @@ class Telegram implements Platform {
         failed.push(id)
       }
     }
+    const isInTheWay = updates.length >= MAX_UPDATES && waiting.size === 1
+    if (!hasTaken && !isInTheWay) return
     for (const id of failed) {
       const count = (refused.get(id) ?? 0) + 1
       refused.set(id, count)
-      if (count < MAX_REFUSED || !hasTaken) continue
+      if (count < MAX_REFUSED) continue
       taken.add(id)
       this.#options.logger.error('An update of Telegram was refused time after time and is given up.', { update: id })
     }
