@@ -86,6 +86,7 @@ it('waits after a stop, for a time, and when its judge fails twice', async () =>
   const { handle, lines, until } = open(home, server.baseUrl)
   await type(home.runtime, handle, '/goal Ship it')
   while (!clock.pending().includes(5 * 60_000)) await new Promise((resolve) => setImmediate(resolve))
+  await home.host.closeIdle(0)
   await clock.advance(5 * 60_000)
   await until('waits')
   expect(lines).toEqual([

@@ -192,6 +192,11 @@ export class LiveSession {
     return this.queue.isTaken || this.#opening !== null || (this.#ready?.hasProcesses() ?? false)
   }
 
+  /** Whether it may yet go on by itself, as a goal that waits does: its agent is not to be dropped before. */
+  get isResting(): boolean {
+    return this.#rest !== null
+  }
+
   /** What the next agent is made with; the one there is stays. */
   reopen(request: OwnedRequest): void {
     this.#request = request
@@ -308,7 +313,9 @@ export class LiveSession {
     const stop = new AbortController()
     const over = this.#ready!.agent.atRest(status, { signal: stop.signal })
     this.#rest = { stop, over }
-    const rest = await over
+    const rest = await over.finally(() => {
+      if (this.#rest?.stop === stop) this.#rest = null
+    })
     if (stop.signal.aborted || rest === null) return null
     this.#request.onRest?.(rest.say)
     return rest.next === undefined || !this.#mayWakeUp ? null : { content: userText(rest.next, 'reminder').content }

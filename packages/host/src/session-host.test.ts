@@ -322,8 +322,12 @@ describe('the agents of a host', () => {
     const delegated = open()
     await delegated.send('begin').result
     await others[2]!.send('hello').result
-    await host.closeIdle()
-    expect([stalled, delegated, others[2]!].map(({ ready }) => ready !== null)).toEqual([true, true, false])
+    // Whoever asks it whether it goes on by itself is waited for.
+    const closed = async () => {
+      await host.closeIdle()
+      return [stalled, delegated, others[2]!].map(({ ready }) => ready !== null)
+    }
+    await expect.poll(closed).toEqual([true, true, false])
     letGo()
     stalled.interrupt()
     expect((await turn.result).status).toBe('interrupted')

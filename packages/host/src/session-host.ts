@@ -209,7 +209,7 @@ class Host implements SessionHost {
     let surplus = withAgents.length - maxAgents
     const idle = withAgents.filter((session) => {
       const isOld = this.#clock.now() - session.usedAtMs >= idleMs
-      const isChosen = (isOld || surplus > 0) && !session.isAtWork
+      const isChosen = (isOld || surplus > 0) && !session.isAtWork && !session.isResting
       if (isChosen) surplus--
       return isChosen
     })
