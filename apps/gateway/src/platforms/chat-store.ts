@@ -115,6 +115,9 @@ export class ChatStore {
       const place = { ...chat.chat, id: toChatId }
       const key = chatKey({ platform, chat: place, sender: chat.user }, this.#options.keys)
       await this.put({ ...chat, chat: place, key })
+      for (const action of await this.#actions(platform))
+        if (!action.isDone && action.chatKey === chat.key)
+          await this.#options.meta.set(ACTION + action.id, JSON.stringify({ ...action, chatKey: key }))
       await this.#options.meta.set(CHAT + chat.key, null)
     }
   }
@@ -127,17 +130,29 @@ export class ChatStore {
     return true
   }
 
+  /** Where an action belongs, also when its chat has another id by now. */
+  async chatOf({ id, chatKey: first }: KeptAction): Promise<Chat | null> {
+    const chat = await this.get(first)
+    if (chat) return chat
+    const text = await this.#options.meta.get(ACTION + id)
+    return text === null ? null : this.get((JSON.parse(text) as KeptAction).chatKey)
+  }
+
   async endAction(action: KeptAction): Promise<void> {
     await this.#options.meta.set(ACTION + action.id, JSON.stringify({ ...action, isDone: true }))
   }
 
   /** What was not done, the oldest first; forgets what was done long ago. */
   async openActions(platform: string, nowMs: number): Promise<readonly KeptAction[]> {
-    const rows = await this.#options.meta.list(`${ACTION}${platform}:`)
-    const actions = rows.map(({ value }) => JSON.parse(value) as KeptAction)
+    const actions = await this.#actions(platform)
     for (const { id, isDone, atMs } of actions)
       if (isDone && nowMs - atMs > KEEP_ACTIONS_MS) await this.#options.meta.set(ACTION + id, null)
     return actions.filter(({ isDone }) => !isDone).sort((one, other) => one.atMs - other.atMs)
+  }
+
+  async #actions(platform: string): Promise<readonly KeptAction[]> {
+    const rows = await this.#options.meta.list(`${ACTION}${platform}:`)
+    return rows.map(({ value }) => JSON.parse(value) as KeptAction)
   }
 }
 

@@ -219,7 +219,7 @@ export class Dispatcher {
 
   async #perform(kept: KeptAction): Promise<void> {
     const { chats } = this.#options
-    const chat = await chats.get(kept.chatKey)
+    const chat = await chats.chatOf(kept)
     if (chat) {
       const worker = this.#worker(chat)
       const { action } = kept
