@@ -443,9 +443,10 @@ describe('createAgent', () => {
 
   it('delivers a steering note with the next tool result and queues what none could carry', async () => {
     let steered: Promise<string> | undefined
+    const whose = [{ type: 'person', name: 'a message of Bob' }] as const
     const nudge = record('nudge', {
       execute: () => {
-        steered = agent.steer('use spaces')
+        steered = agent.steer('use spaces', whose)
         return 'done'
       },
     })
@@ -455,8 +456,10 @@ describe('createAgent', () => {
     await agent.run('go').result
     expect(await steered).toBe('delivered')
     expect(lastText(model.requests[1]!.messages)).toContain('use spaces')
-    expect(await agent.steer('and tabs')).toBe('queued')
+    expect(await agent.steer('and tabs', whose)).toBe('queued')
     await agent.run('next').result
+    const marked = messagesOf(agent.entries()).flatMap(({ content }) => content.filter((part) => 'sources' in part))
+    expect(marked).toMatchObject([{ text: expect.stringContaining('use spaces') }, { text: 'and tabs' }])
     expect(lastText(model.requests[2]!.messages)).toBe('and tabs|next')
     expect(await agent.run({ resume: true }).result).toMatchObject({ status: 'completed', text: 'again' })
     expect(model.requests).toHaveLength(3)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errorLine, HermesError, type JsonObject } from '@hermes/contracts'
 import type { CompactOutcome, CompactPlan } from '@hermes/contracts/context'
-import type { Entry, NewEntry, Sampling, SamplingChange } from '@hermes/contracts/conversation'
+import type { Entry, NewEntry, Sampling, SamplingChange, TextSource } from '@hermes/contracts/conversation'
 import { noUsage, usageSince } from '@hermes/contracts/conversation'
 import type { Rest } from '@hermes/contracts/extension'
 import type { Notice, ToolMail } from '@hermes/contracts/tool'
@@ -38,8 +38,11 @@ export interface Agent {
    * Abort of `signal` is an interrupt. @throws HermesError `agent.busy` while another run is active.
    */
   run(input: RunInput, options?: { readonly signal?: AbortSignal }): Run
-  /** A note for the run under way; `queued` when no tool result could carry it: it leads the next user message. */
-  steer(text: string): Promise<'delivered' | 'queued'>
+  /**
+   * A note for the run under way; `queued` when no tool result could carry it: it leads the next user message. `sources`: whose words they
+   * are; default the owner's.
+   */
+  steer(text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'>
   /**
    * Holds the run under way, or the next one, before its next model call or tool call, until the function that is returned is called; what
    * is being done is done first. Of several that hold it the last lets it go on. An interrupt ends a run that is held.
@@ -201,7 +204,7 @@ class CoreAgent implements Agent {
       // An inbox message waits in the inbox, from where the next run takes it.
       if (inboxMessage !== undefined) continue
       const known: JsonObject = sources ? { sources: sources as never } : {}
-      const data: JsonObject = origin === 'steer' ? { text } : { text, origin, ...known }
+      const data: JsonObject = origin === 'steer' ? { text, ...known } : { text, origin, ...known }
       try {
         await session.append({ type: 'note', kind: 'steer.queued', data })
       } catch (error) {
@@ -340,9 +343,9 @@ class CoreAgent implements Agent {
     this.#parts.session.shareScratch(former.#parts.session)
   }
 
-  async steer(text: string): Promise<'delivered' | 'queued'> {
-    if (this.#successor) return this.#successor.steer(text)
-    const waiting = this.#parts.steering.add(text)
+  async steer(text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'> {
+    if (this.#successor) return this.#successor.steer(text, sources)
+    const waiting = this.#parts.steering.add(text, sources)
     if (!this.#active) await this.#storeWhileIdle()
     return waiting
   }

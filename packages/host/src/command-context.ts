@@ -15,6 +15,8 @@ interface CommandContextOptions {
   readonly isBusy: () => boolean
   /** Ends the run under way. Default: it is interrupted. */
   readonly stop?: () => void
+  /** Tells the run under way something. Default: as words of the owner. */
+  readonly steer?: CommandSession['steer']
   readonly notice: CommandContext['notice']
   readonly signal: AbortSignal
 }
@@ -33,7 +35,7 @@ export async function openCommandContext(options: CommandContextOptions): Promis
 }
 
 async function commandSession(handle: SessionHandle, options: CommandContextOptions): Promise<CommandSession> {
-  const { runtime, isBusy, stop = () => handle.interrupt() } = options
+  const { runtime, isBusy, stop = () => handle.interrupt(), steer = (text) => handle.steer(text) } = options
   let agent = await handle.agent()
   return createCommandSession<SessionAgent>({
     runtime,
@@ -42,6 +44,6 @@ async function commandSession(handle: SessionHandle, options: CommandContextOpti
       agent = next
     },
     isBusy,
-    own: { stop, steer: (text) => handle.steer(text) },
+    own: { stop, steer },
   })
 }

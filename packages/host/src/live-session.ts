@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises'
 import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import { type UserPart, userText } from '@hermes/contracts/conversation'
+import { type TextSource, type UserPart, userText } from '@hermes/contracts/conversation'
 import { type ApprovalChoice, type ApprovalQuestion, rootSessionOf, type Unanswered } from '@hermes/contracts/policy'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { type Answer, answerIn } from '@hermes/contracts/tool'
@@ -468,9 +468,9 @@ export class LiveSession {
     if (!this.#ready?.hasProcesses()) for (const id of this.#approvals) this.#withdraw(id)
   }
 
-  async steer(text: string): Promise<'delivered' | 'queued'> {
+  async steer(text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'> {
     const { agent } = await this.agent()
-    const how = await agent.steer(text)
+    const how = await agent.steer(text, sources)
     // Readers have by then what the run said before it.
     await new Promise((resolve) => setImmediate(resolve))
     return how

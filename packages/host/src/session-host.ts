@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createSessionId, type RunInput } from '@hermes/agent-core'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import type { TextSource } from '@hermes/contracts/conversation'
 import type { Approval, ApprovalChoice } from '@hermes/contracts/policy'
 import type { Answer } from '@hermes/contracts/tool'
 import type { ReadyAgent, Runtime } from '@hermes/runtime'
@@ -46,8 +47,8 @@ export interface SessionHandle {
    * @throws HermesError `host.session_full` when eight wait already.
    */
   queue(options?: { readonly signal?: AbortSignal }): Promise<QueuePlace>
-  /** A note for the run under way; `queued` when no tool result could carry it: it leads the next message. */
-  steer(text: string): Promise<'delivered' | 'queued'>
+  /** A note for the run under way; `queued` when no tool result could carry it: it leads the next message. `sources`: whose words they are, default the owner's. */
+  steer(text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'>
   /** Ends the run under way; what waits comes next. */
   interrupt(reason?: string): void
   /**
@@ -100,7 +101,7 @@ export interface SessionHost {
   /** Whether a run is in a session that will not end by itself soon. */
   isBusy(sessionId: string): boolean
   /** As {@link SessionHandle.steer}, for one who does not use the session; `null` where no run is under way. */
-  steer(sessionId: string, text: string): Promise<'delivered' | 'queued'> | null
+  steer(sessionId: string, text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'> | null
   /** As {@link SessionHandle.interrupt}; `false` where no run is under way. */
   interrupt(sessionId: string, reason?: string): boolean
   /** Events of all sessions, from now on or after a cursor. */
@@ -239,8 +240,8 @@ class Host implements SessionHost {
     return this.#sessions.get(sessionId)?.queue.isBusy ?? false
   }
 
-  steer(sessionId: string, text: string): Promise<'delivered' | 'queued'> | null {
-    return this.isBusy(sessionId) ? this.#sessions.get(sessionId)!.steer(text) : null
+  steer(sessionId: string, text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'> | null {
+    return this.isBusy(sessionId) ? this.#sessions.get(sessionId)!.steer(text, sources) : null
   }
 
   interrupt(sessionId: string, reason = 'interrupted'): boolean {
@@ -327,8 +328,8 @@ class Handle implements SessionHandle {
     }
   }
 
-  steer(text: string): Promise<'delivered' | 'queued'> {
-    return this.#session.steer(text)
+  steer(text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'> {
+    return this.#session.steer(text, sources)
   }
 
   interrupt(reason = 'interrupted'): void {

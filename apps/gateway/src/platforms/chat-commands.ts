@@ -7,6 +7,7 @@ import { openCommandContext, type SessionHost } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import { placeFor } from '../commands.js'
 import type { ChatWorker } from './chat-worker.js'
+import { wordsOf } from './incoming-parts.js'
 
 const CHANGES: readonly SessionChange['type'][] = ['send', 'queue', 'resume', 'shortened']
 
@@ -129,8 +130,20 @@ export class ChatCommandLine {
     try {
       const isBusy = () => place === null && host.isBusy(handle.id)
       const notice = () => undefined
+      const steer = (words: string) => {
+        const { text, sources } = wordsOf(words, worker.whose(caller.user))
+        return handle.steer(text, sources)
+      }
       const from = this.callerOf(worker, caller)
-      const context = await openCommandContext({ ...this.#options, handle, caller: from, isBusy, notice, signal })
+      const context = await openCommandContext({
+        ...this.#options,
+        handle,
+        caller: from,
+        isBusy,
+        steer,
+        notice,
+        signal,
+      })
       return await runCommand(command, args, context)
     } finally {
       place?.leave()

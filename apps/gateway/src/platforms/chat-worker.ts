@@ -6,7 +6,7 @@ import type { RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, isAbort, type JsonObject, type Logger } from '@hermes/contracts'
 import { CHAT_MESSAGE, type ChatMessageBody } from '@hermes/contracts/store'
 import type { OpenRequest, SessionHandle, SessionHost } from '@hermes/host'
-import { formatTarget, type Outgoing } from '@hermes/platform'
+import { formatTarget, isShared, type Outgoing } from '@hermes/platform'
 import type { Storage } from '@hermes/storage'
 import type { Chat, ChatStore } from './chat-store.js'
 import { approvalMessage, questionMessage } from './pending-questions.js'
@@ -70,7 +70,12 @@ export class ChatWorker {
 
   /** Whether a run is under way. */
   get isRunning(): boolean {
-    return this.#isRunning
+    return this.#runs > 0
+  }
+
+  /** How words of somebody in this chat are marked. */
+  whose(sender: Chat['user']): { sender: Chat['user']; isShared: boolean; isOwner: boolean } {
+    return { sender, isShared: isShared(this.#chat.key), isOwner: this.#chat.person === null }
   }
 
   get handle(): SessionHandle {

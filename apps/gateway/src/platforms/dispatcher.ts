@@ -12,7 +12,7 @@ import { isShared, type Pairings } from '@hermes/platform'
 import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
 import type { Chat, ChatAction, KeptAction } from './chat-store.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
-import { authorLine, type KeepMedia, partsOf } from './incoming-parts.js'
+import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
 import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
 import type { Access } from './platform-access.js'
 
@@ -257,21 +257,23 @@ export class Dispatcher {
     if (text !== '')
       await this.#current(worker).tell(`action:${kept.id}`, { text, markup: 'plain', replyTo: kept.messageId })
     for (const change of changes) {
-      if (change.type === 'send' || change.type === 'queue')
-        await worker.take(kept.id, { parts: [{ type: 'text', text: change.text }], platformMessageId: kept.messageId })
+      if (change.type === 'send' || change.type === 'queue') await this.#takeWords(kept, worker, change.text)
       else if (change.type === 'resume') await worker.resume()
     }
   }
 
   /** What no run takes any more is said as the next message. */
-  async #steer({ id, messageId, user }: KeptAction, worker: ChatWorker, words: string): Promise<void> {
-    const shared = isShared(worker.chat.key)
-    const text = shared ? `${authorLine(user)}\n${words}` : words
-    const delivery = this.#options.host.steer(worker.chat.sessionId, text)
-    const author = shared ? { author: user.name } : {}
-    if (delivery === null)
-      return worker.take(id, { parts: [{ type: 'text', text }], platformMessageId: messageId, ...author })
+  async #steer(kept: KeptAction, worker: ChatWorker, words: string): Promise<void> {
+    const { text, sources } = wordsOf(words, worker.whose(kept.user))
+    const delivery = this.#options.host.steer(worker.chat.sessionId, text, sources)
+    if (delivery === null) return this.#takeWords(kept, worker, words)
     if ((await delivery) === 'queued') await worker.resume()
+  }
+
+  #takeWords({ id, messageId, user }: KeptAction, worker: ChatWorker, words: string): Promise<void> {
+    const whose = worker.whose(user)
+    const author = whose.isShared ? { author: user.name } : {}
+    return worker.take(id, { parts: [wordsOf(words, whose)], platformMessageId: messageId, ...author })
   }
 
   #ownCommands(worker: ChatWorker): OwnCommands {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Platform } from '@hermes/contracts/platform'
 import { expect, it } from 'vitest'
-import { partsOf } from './incoming-parts.js'
+import { partsOf, wordsOf } from './incoming-parts.js'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n0000', 'latin1')
 
@@ -19,4 +19,13 @@ it('has what others send name them, an image without a word too', async () => {
   ])
   const [own] = await partsOf(message, { ...about, isOwner: true })
   expect(own).not.toHaveProperty('sources')
+})
+
+it('names and marks words that are no message of their own', () => {
+  const sender = { id: '8', name: 'Eve' }
+  const sources = [{ type: 'person', name: 'a message of Eve' }]
+  const shared = { sender, isShared: true, isOwner: false }
+  expect(wordsOf('look', shared)).toEqual({ type: 'text', text: '[Eve]\nlook', sources })
+  expect(wordsOf('[Eve]\nlook', shared).text).toBe('[Eve]\nlook')
+  expect(wordsOf('look', { sender, isShared: false, isOwner: true })).toEqual({ type: 'text', text: 'look' })
 })

@@ -1,6 +1,6 @@
 // What a person sent, as parts of a message to the model.
 import { errorLine } from '@hermes/contracts'
-import type { UserPart } from '@hermes/contracts/conversation'
+import type { TextPart, TextSource, UserPart } from '@hermes/contracts/conversation'
 import type { IncomingAttachment, IncomingMessage, Platform, PlatformUser } from '@hermes/contracts/platform'
 
 const MAX_IMAGE_BYTES = 10 * 1024 * 1024
@@ -13,8 +13,24 @@ const MAX_NAME_CHARS = 240
 export type KeepMedia = (bytes: Uint8Array, name: string) => Promise<string>
 
 /** The line that tells in a shared chat who wrote what follows. */
-export function authorLine({ id, name }: Pick<PlatformUser, 'id' | 'name'>): string {
+function authorLine({ id, name }: Pick<PlatformUser, 'id' | 'name'>): string {
   return `[${inert(name || id)}]`
+}
+
+/** Words of a person in a chat: in a shared one they name who wrote them, and those of others than the owner are marked. */
+export function wordsOf(
+  words: string,
+  { sender, isShared, isOwner }: { sender: Pick<PlatformUser, 'id' | 'name'>; isShared: boolean; isOwner: boolean },
+): TextPart {
+  const line = authorLine(sender)
+  // What is sent once more names its author already.
+  const isNamed = isShared && !words.startsWith(`${line}\n`)
+  const text = [...(isNamed ? [line] : []), ...(words === '' ? [] : [words])].join('\n')
+  return { type: 'text', text, ...(isOwner ? {} : { sources: [sourceOf(sender)] }) }
+}
+
+function sourceOf({ id, name }: Pick<PlatformUser, 'id' | 'name'>): TextSource {
+  return { type: 'person', name: `a message of ${inert(name || id)}` }
 }
 
 /** Never rejects: what could not be brought is said in its place. */
@@ -30,7 +46,6 @@ export async function partsOf(
 ): Promise<readonly UserPart[]> {
   const { text, sender, replyTo, isForwarded, attachments } = message
   const lines = [
-    ...(isShared ? [authorLine(sender)] : []),
     ...(replyTo && !replyTo.isOwn && replyTo.text ? [`[In reply to: "${inert(replyTo.text, MAX_QUOTED_CHARS)}"]`] : []),
     ...(isForwarded ? ['[Forwarded; somebody else wrote this:]'] : []),
     ...(text === '' ? [] : [text]),
@@ -38,9 +53,8 @@ export async function partsOf(
   const files: UserPart[] = []
   for (const attachment of attachments) files.push(await partOf(attachment, { platform, keep, signal }))
   const isOwn = isOwner && !isForwarded && !(replyTo && !replyTo.isOwn && replyTo.text)
-  const sources = [{ type: 'person', name: `a message of ${inert(sender.name || sender.id)}` } as const]
-  const whose = isOwn ? {} : { sources }
-  const words: readonly UserPart[] = lines.length === 0 ? [] : [{ type: 'text', text: lines.join('\n'), ...whose }]
+  const whose = isOwn ? {} : { sources: [sourceOf(sender)] }
+  const words = lines.length > 0 || isShared ? [wordsOf(lines.join('\n'), { sender, isShared, isOwner: isOwn })] : []
   return [...words, ...files.map((file) => ({ ...file, ...whose }))]
 }
 

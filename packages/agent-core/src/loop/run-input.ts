@@ -109,10 +109,9 @@ function partsIn(input: RunInput): readonly UserPart[] {
 
 /** What the user said is the user's; what a tool had to tell stays hidden from display. */
 function queuedPart({ data }: { readonly data: JsonObject }): TextPart {
-  const part = { type: 'text', text: String(data['text']) } as const
   const { origin, sources } = data as { readonly origin?: unknown } & Pick<TextPart, 'sources'>
-  if (origin !== 'reminder' && origin !== 'external') return part
-  return { ...part, origin, ...(sources ? { sources } : {}) }
+  const part = { type: 'text', text: String(data['text']), ...(sources ? { sources } : {}) } as const
+  return origin === 'reminder' || origin === 'external' ? { ...part, origin } : part
 }
 
 /** The user's message, led by what was said while nobody could carry it; taking it is part of the same append. */

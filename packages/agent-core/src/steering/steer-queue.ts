@@ -7,7 +7,7 @@ export interface WaitingNote {
   readonly text: string
   /** `steer` from the user, the others from a tool: its own words, or text from outside. */
   readonly origin: 'steer' | 'reminder' | 'external'
-  /** Where text from outside came from. */
+  /** Where text from outside came from, or whose words they are that are not the owner's. */
   readonly sources?: readonly TextSource[]
   /** Key of the inbox message it says, which is to be taken with it. */
   readonly inboxMessage?: string
@@ -22,10 +22,11 @@ export class SteerQueue {
   #steered: AbortController | null = null
   #steers = 0
 
-  add(text: string): Promise<'delivered' | 'queued'> {
+  add(text: string, sources?: readonly TextSource[]): Promise<'delivered' | 'queued'> {
     this.#steers++
     this.#steered?.abort()
-    return new Promise((settle) => this.#waiting.push({ say: () => ({ text, origin: 'steer' }), settle }))
+    const note = { text, origin: 'steer', ...(sources ? { sources } : {}) } as const
+    return new Promise((settle) => this.#waiting.push({ say: () => note, settle }))
   }
 
   /** Fires while something the user said waits to be carried. */
