@@ -43,7 +43,9 @@ export class ChatWorker {
   #isStored = false
   #loop: Promise<void> | null = null
   #isWanted = false
-  #isRunning = false
+  /** Runs under way, of what was said and such that began by themselves. */
+  #runs = 0
+  readonly #ownRuns = new Set<Promise<void>>()
   #isLeft = false
   readonly #stopping = new AbortController()
 
@@ -60,7 +62,7 @@ export class ChatWorker {
   move({ key, chat }: Chat): void {
     this.#chat = { ...this.#chat, key, chat }
     // Who goes on with it is told the new place; a run ends with what it has.
-    if (!this.#isRunning) this.#letGo()
+    if (!this.isRunning) this.#letGo()
   }
 
   get target(): string {
@@ -90,8 +92,26 @@ export class ChatWorker {
       chatKey: chat.id,
       isGroup,
       deliverTo: { platform, target: this.target },
+      onWakeUp: ({ result }) => this.#follow(result),
+      onRest: (line) => this.#track(this.tell(`${sessionId}:rest:${randomUUID()}`, { text: line, markup: 'plain' })),
     })
     return this.#handle
+  }
+
+  /** A run that began by itself: what it waits for, and why it failed, is said as of any other. */
+  #follow(result: Promise<RunResult>): void {
+    this.#track(this.#awaited(() => result).then(() => undefined))
+  }
+
+  #track(work: Promise<void>): void {
+    const { logger } = this.#options
+    const tracked = work
+      .catch((error: unknown) => {
+        const fields = { sessionId: this.#chat.sessionId, error: errorLine(error) }
+        if (!isAbort(error)) logger.error('What came of a chat by itself could not be told.', fields)
+      })
+      .finally(() => this.#ownRuns.delete(tracked))
+    this.#ownRuns.add(tracked)
   }
 
   /** Puts into the inbox what a person said, and runs the session; resolves once both are durable. */
@@ -186,19 +206,23 @@ export class ChatWorker {
     }
   }
 
-  async #once(): Promise<Outcome> {
-    this.#isRunning = true
+  #once(): Promise<Outcome> {
+    return this.#awaited(() => this.handle.send({ inbox: true }).result)
+  }
+
+  async #awaited(begin: () => Promise<RunResult>): Promise<Outcome> {
+    this.#runs++
     try {
-      const result = await this.handle.send({ inbox: true }).result
+      const ended = await begin()
       if (this.#isLeft) return 'failed'
-      return await this.#ended(result)
+      return await this.#ended(ended)
     } catch (error) {
       if (this.#isLeft || isAbort(error)) return 'failed'
       if (isBusyElsewhere(error)) return 'elsewhere'
       await this.#tellFailure(errorLine(error))
       return 'failed'
     } finally {
-      this.#isRunning = false
+      this.#runs--
     }
   }
 
@@ -262,7 +286,7 @@ export class ChatWorker {
 
   /** Resolves when nothing runs any more. */
   async settled(): Promise<void> {
-    while (this.#loop) await this.#loop
+    while (this.#loop || this.#ownRuns.size > 0) await Promise.all([this.#loop, ...this.#ownRuns])
   }
 
   /** Begins nothing more; what runs is ended by who ends the session, and stays open for the next process. */

@@ -261,7 +261,8 @@ it('names who steers a run in a group, also in one that moves, and lets only its
     { userId: 8, name: 'Bob' },
     { userId: 9, name: 'Eve' },
   ]
-  server.enqueue(asks('rm -rf build; touch begun; until [ -e go ]; do sleep 0.05; done'), { text: 'It is gone.' })
+  const long = asks('rm -rf build; touch begun; until [ -e go ]; do sleep 0.05; done')
+  server.enqueue(long, { text: 'It is gone.' })
   const { storage } = await start()
   bot.say('clean up', { ...group(-5), ...bob })
   const [question] = await until(bot, /waits for your approval/, -5)
@@ -280,13 +281,13 @@ it('names who steers a run in a group, also in one that moves, and lets only its
   const seen = JSON.stringify(server.requests[1]?.body)
   expect(seen).toContain('[Eve]\\nlook at docs too')
   expect(seen).toContain('[Eve]\\nand at tests')
-})
   expect(seen).toContain('[Eve]\\nand at logs')
   expect(seen).toContain('[Eve]\\nthen the logs')
   const [session] = await storage.sessions.list({ limit: 1 })
   const entries = await storage.log.entries(session!.id)
   const marked = JSON.stringify(entries).match(/"sources":\[\{"type":"person","name":"a message of Eve"\}\]/g)
   expect(marked).toHaveLength(4)
+})
 
 it('lets go of the account when it cannot begin, so that the next start can have it', async () => {
   const { bot, server, home, start } = await stage()
@@ -333,6 +334,23 @@ it('carries commands out once: a new conversation, help, the state of things, an
   await until(bot, /Nothing is running/)
   expect(texts(bot).filter((text) => text === 'A new conversation.')).toHaveLength(1)
   expect(JSON.stringify(server.requests[1]!.body.messages)).not.toContain('first')
+})
+
+it('says what comes of a goal in its chat, and why a run failed that began by itself', async () => {
+  const { bot, server, start } = await stage()
+  let turn = 0
+  server.setHandler(({ body }) => {
+    const text = JSON.stringify(body.messages)
+    if (text.includes('You judge whether')) return { text: '{"verdict": "continue", "reason": "Not yet."}' }
+    return turn++ === 0
+      ? { text: 'Half of it.' }
+      : { fault: 'status', status: 400, body: { error: { message: 'no such thing' } } }
+  })
+  await start()
+  bot.say('/goal Paint it')
+  await until(bot, /^Goal, turn 1 of \d+: Not yet/)
+  await until(bot, /⚠ .*no such thing/)
+  await until(bot, /^The goal waits: the run failed/)
 })
 
 it('hears what is written while a command takes long', async () => {
