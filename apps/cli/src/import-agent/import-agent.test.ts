@@ -161,7 +161,7 @@ it.each([
   const { taken, left } = JSON.parse(shown.text) as { taken: string[]; left: object[] }
   const begins = (start: string) => taken.filter((name) => name.startsWith(start))
   expect(begins('skill ')).toHaveLength(expected.skills)
-  expect(begins('config.yaml: ').map((name) => name.slice(13))).toEqual(expected.setting)
+  expect(begins('config.yaml: ').map((name) => name.slice(13).replace(/ .*/, ''))).toEqual(expected.setting)
   expect(begins('rule ').map((name) => name.slice(5))).toEqual(expected.rules)
   expect([...begins('memory: '), ...begins('about you: ')]).toHaveLength(expected.memory)
   expect(left.length).toBeGreaterThan(2)

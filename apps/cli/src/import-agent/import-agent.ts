@@ -6,7 +6,7 @@ import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 import { clip, printable } from '../render/style.js'
-import { AGENTS, type Agent } from './item.js'
+import { AGENTS, type Agent, type ImportItem } from './item.js'
 import { undoImport, writeImport } from './journal.js'
 import { type ImportPlan, planImport } from './plan.js'
 import { readSource, usualHome } from './sources.js'
@@ -31,12 +31,25 @@ export async function importAgent(io: Io, agent: Agent | undefined, flags: Impor
       `There is no home of ${agent}${folder === null ? ' where it usually is' : ` at ${folder}`}. Name it: --source FOLDER`,
     )
   if (folder === home) throw new UsageError(`${folder} is the home of this Hermes itself.`)
+  return takeOver(io, { items: await readSource(agent, folder, io), from: folder, agent }, flags)
+}
+
+interface Offer {
+  readonly items: readonly ImportItem[]
+  /** The folder or files, as the person is told. */
+  readonly from: string
+  /** Whose they are, as the journal has it. */
+  readonly agent: string
+}
+
+/** Shows what would be taken over, asks, writes it, and keeps what it takes to undo it. */
+export async function takeOver(io: Io, { items, from, agent }: Offer, flags: ImportFlags): Promise<number> {
+  const home = homeOf(io)
   const { fault } = await writtenConfig(home)
   if (fault !== null) throw new UsageError(`${fault} Fix it first.`)
   const { secrets = false, overwrite = false } = flags
-  const items = await readSource(agent, folder)
   const plan = await planImport(home, items, { secrets, overwrite, tempDir: io.tempDir })
-  show(io, folder, plan, flags)
+  show(io, from, plan, flags)
   if (flags.dryRun) return EXIT.ok
   if (plan.files.size === 0) {
     io.stderr.write('Nothing was changed.\n')
@@ -72,7 +85,11 @@ function show(io: Io, folder: string, { taken, left, files }: ImportPlan, { json
     io.stdout.write(`${JSON.stringify(report)}\n`)
     return
   }
-  const line = (text: string) => io.stdout.write(`  ${clip(printable(text), io.stdout.columns() - 2)}\n`)
+  const line = (text: string) => {
+    // What a server would be started with is never cut: what is not shown cannot be agreed to.
+    const isServer = text.startsWith('config.yaml: mcp_servers.')
+    io.stdout.write(`  ${isServer ? printable(text) : clip(printable(text), io.stdout.columns() - 2)}\n`)
+  }
   io.stdout.write(`From ${folder}: ${taken.length} things are taken over\n`)
   for (const name of taken) line(name)
   io.stdout.write(`${left.length} stay there\n`)

@@ -65,7 +65,7 @@ function nameOf(item: ImportItem): string {
     case 'skill':
       return `skill ${item.name} (${item.files.size} files)`
     case 'setting':
-      return `config.yaml: ${item.path.join('.')}`
+      return `config.yaml: ${item.path.join('.')}${item.path[0] === 'mcp_servers' ? ` (${startOf(item.value)})` : ''}`
     case 'rule':
       return `rule ${item.decision}: ${item.pattern}`
     case 'secret':
@@ -75,6 +75,15 @@ function nameOf(item: ImportItem): string {
     default:
       return item satisfies never
   }
+}
+
+/** What a server would be started with, or reached at, and the variables that go to it: what a person has to see before a yes. */
+function startOf(entry: unknown): string {
+  if (!isJsonObject(entry)) return 'nothing'
+  const { command, args, url } = entry
+  const start = [command ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ')
+  const names = new Set([...JSON.stringify(entry).matchAll(/\$\{(?:env:)?(\w+)\}/g)].map(([, name]) => name))
+  return names.size === 0 ? start : `${start}; gets ${[...names].join(', ')}`
 }
 
 interface Taking {

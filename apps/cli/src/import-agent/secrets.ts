@@ -3,17 +3,23 @@ import { createRedactor } from '@hermes/safety'
 
 const SECRET_NAME =
   /(?:^|[_-]|(?<=[a-z]))(?:api_?key|key|token|secret|password|passwd|credentials?|authorization|cookie)$/i
-const REFERENCE = /^\$\{\w+\}$/
+const REFERENCE = /\$\{(?:env:)?\w+\}/g
 
 /** Whether a name is that of a secret. */
 export function namesSecret(name: string): boolean {
   return SECRET_NAME.test(name)
 }
 
-/** Whether a text has a secret in it: one of `known`, or what looks like one. */
+/** Whether a text has a secret in it: one of `known`, or what looks like one. A reference to a variable is none. */
 export function hasSecret(text: string, known: readonly string[]): boolean {
-  return createRedactor({ secrets: known.filter((secret) => secret.length > 3) }).redact(text) !== text
+  const plain = text.replace(REFERENCE, '')
+  return createRedactor({ secrets: known.filter((secret) => secret.length > 3) }).redact(plain) !== plain
 }
+
+/** `--api-key=VALUE`, `GITHUB_TOKEN=VALUE`, `x-api-key: VALUE`. */
+const NAMED = /^(-{0,2})([\w.-]+)(\s*[=:]\s*)(.*\S)/gs
+/** `?api_key=VALUE` of an address. */
+const PARAMETER = /([?&])([\w.-]+)(=)([^&#]+)/g
 
 /** A value without its secrets: each is a reference to a variable, and among the secrets by the name of that. Pure. */
 export function withoutSecrets(
@@ -21,8 +27,28 @@ export function withoutSecrets(
   prefix: string,
 ): { readonly value: unknown; readonly secrets: Readonly<Record<string, string>> } {
   const secrets: Record<string, string> = {}
+  const keep = (secret: string, path: readonly string[]): string => {
+    const plain = [prefix, ...path].join('_').toUpperCase()
+    const name = plain.replace(/[^A-Z0-9]+/g, '_').replace(/^(?=\d)/, '_')
+    secrets[name] = secret
+    return `\${${name}}`
+  }
+  const text = (item: string, path: readonly string[], hides: boolean): string => {
+    // `Bearer ${TOKEN}` is as it should be; what stands beside a reference may still be a secret.
+    const rest = item.replace(REFERENCE, '')
+    if (hides && item !== '' && rest === item) return keep(item, path)
+    const named = item.replace(
+      /^https?:/i.test(item) ? PARAMETER : NAMED,
+      (found, before: string, name: string, sign: string, one: string) =>
+        namesSecret(name) && one.replace(REFERENCE, '') === one
+          ? `${before}${name}${sign}${keep(one, [...path, name])}`
+          : found,
+    )
+    return hasSecret(named, []) ? keep(item, path) : named
+  }
   const walk = (item: unknown, path: readonly string[], hides: boolean): unknown => {
-    if (Array.isArray(item)) return item.map((one, at) => walk(one, [...path, String(at)], hides))
+    if (Array.isArray(item))
+      return item.map((one, at) => walk(one, [...path, String(at)], hides || isFlagOfSecret(item[at - 1])))
     if (isJsonObject(item))
       return Object.fromEntries(
         Object.entries(item).map(([name, one]) => [
@@ -30,15 +56,12 @@ export function withoutSecrets(
           walk(one, [...path, name], hides || namesSecret(name) || /headers$/i.test(name)),
         ]),
       )
-    if (typeof item !== 'string' || item === '' || REFERENCE.test(item)) return item
-    if (!hides && !hasSecret(item, [])) return item
-    const name = [prefix, ...path]
-      .join('_')
-      .toUpperCase()
-      .replace(/[^A-Z0-9]+/g, '_')
-      .replace(/^(?=\d)/, '_')
-    secrets[name] = item
-    return `\${${name}}`
+    return typeof item === 'string' ? text(item, path, hides) : item
   }
   return { value: walk(value, [], false), secrets }
+}
+
+/** `--api-key`, before its value. */
+function isFlagOfSecret(item: unknown): boolean {
+  return typeof item === 'string' && /^--?[\w-]+$/.test(item) && namesSecret(item)
 }

@@ -1,12 +1,14 @@
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { defaultConfig, parseEnv, parseYamlText } from '@hermes/config'
-import { errorLine, isJsonObject, type JsonObject } from '@hermes/contracts'
+import { defaultConfig, parseEnv } from '@hermes/config'
+import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import { findProvider } from '@hermes/transports'
 import type { Io } from '../io.js'
 import type { Agent, ImportItem } from './item.js'
+import { left, object, readData } from './read-data.js'
 import { entriesOf, skillsIn, textOf } from './read-folder.js'
 import { namesSecret, withoutSecrets } from './secrets.js'
+import { type ServersPlace, serversOf } from './servers.js'
 import { type Decision, toRule } from './source-rules.js'
 
 type Items = readonly ImportItem[]
@@ -24,14 +26,15 @@ export async function usualHome(agent: Agent, { env, userHome }: Pick<Io, 'env' 
 }
 
 /** What is in a home, in the order in which it is taken over. Never rejects for a file that is broken: that is left, with the reason. */
-export async function readSource(agent: Agent, folder: string): Promise<Items> {
+export async function readSource(agent: Agent, folder: string, io: Pick<Io, 'env' | 'userHome'>): Promise<Items> {
+  const place = { folder: null, userHome: io.userHome, env: io.env }
   switch (agent) {
     case 'claude-code':
-      return readClaudeCode(folder)
+      return readClaudeCode(folder, place)
     case 'codex':
-      return readCodex(folder)
+      return readCodex(folder, place)
     case 'openclaw':
-      return readOpenclaw(folder)
+      return readOpenclaw(folder, place)
     case 'hermes':
       return readHermes(folder)
     default:
@@ -39,7 +42,7 @@ export async function readSource(agent: Agent, folder: string): Promise<Items> {
   }
 }
 
-async function readClaudeCode(folder: string): Promise<Items> {
+async function readClaudeCode(folder: string, place: ServersPlace): Promise<Items> {
   const settings = await readData(join(folder, 'settings.json'))
   const state = await readData(`${folder}.json`)
   const inside = await readData(join(folder, '.claude.json'))
@@ -50,7 +53,7 @@ async function readClaudeCode(folder: string): Promise<Items> {
   return [
     ...settings.items,
     ...state.items,
-    ...serversOf({ ...object(state.data['mcpServers']), ...object(inside.data['mcpServers']) }),
+    ...serversOf({ ...object(state.data['mcpServers']), ...object(inside.data['mcpServers']) }, place),
     ...rules,
     ...env.flatMap(([name, value]) => (namesSecret(name) ? secret(name, value) : [])),
     ...(await skillsIn(join(folder, 'skills'))),
@@ -72,7 +75,7 @@ function rulesOf(list: unknown, decision: Decision): Items {
   })
 }
 
-async function readCodex(folder: string): Promise<Items> {
+async function readCodex(folder: string, place: ServersPlace): Promise<Items> {
   const config = await readData(join(folder, 'config.toml'))
   const auth = await readData(join(folder, 'auth.json'))
   const { model, model_provider: provider = 'openai' } = config.data
@@ -80,7 +83,7 @@ async function readCodex(folder: string): Promise<Items> {
     ...config.items,
     ...auth.items,
     ...modelOf(String(provider), model),
-    ...serversOf(object(config.data['mcp_servers'])),
+    ...serversOf(object(config.data['mcp_servers']), place),
     ...secret('OPENAI_API_KEY', auth.data['OPENAI_API_KEY']),
     ...(auth.data['tokens'] == null ? [] : [left('login', 'logins belong to one program: hermes auth add')]),
     ...(await skillsIn(join(folder, 'skills'))),
@@ -89,7 +92,7 @@ async function readCodex(folder: string): Promise<Items> {
   ]
 }
 
-async function readOpenclaw(folder: string): Promise<Items> {
+async function readOpenclaw(folder: string, place: ServersPlace): Promise<Items> {
   const names = ['openclaw.json', 'clawdbot.json', 'moltbot.json']
   const configs = await Promise.all(names.map((name) => readData(join(folder, name))))
   const data = configs.find((config) => config.isThere)?.data ?? {}
@@ -106,7 +109,7 @@ async function readOpenclaw(folder: string): Promise<Items> {
     ...(await memoriesOf(workspace)),
     ...(await skillsIn(join(workspace, 'skills'))),
     ...(await skillsIn(join(folder, 'skills'))),
-    ...serversOf(object(object(data['mcp'])['servers'])),
+    ...serversOf(object(object(data['mcp'])['servers']), place),
     ...(await secretsOfEnv(join(folder, '.env'))),
     ...providers.flatMap(([name, value]) =>
       secret(`${name.toUpperCase().replace(/\W+/g, '_')}_API_KEY`, object(value)['apiKey']),
@@ -134,7 +137,7 @@ async function readHermes(folder: string): Promise<Items> {
   const config = await readData(join(folder, 'config.yaml'))
   const known = new Set([...Object.keys(defaultConfig()), 'mcp_servers'])
   const settings = Object.entries(config.data).flatMap(([key, value]): Items => {
-    if (key === 'mcp_servers') return serversOf(object(value))
+    if (key === 'mcp_servers') return ownServersOf(object(value))
     if (!known.has(key)) return [left(`config.yaml: ${key}`, 'it has no meaning here')]
     return split([key], value, 'CONFIG')
   })
@@ -169,14 +172,9 @@ function modelOf(provider: string, model: unknown): Items {
   return [{ type: 'setting', path: ['model'], value: { provider: id, default: model } }]
 }
 
-function serversOf(servers: JsonObject): Items {
-  return Object.entries(servers).flatMap(([name, value]) => {
-    const { command, args, env, url, headers, cwd, http_headers: more } = object(value)
-    const kept = { command, args, env, url, headers: headers ?? more, cwd }
-    const entry = Object.fromEntries(Object.entries(kept).filter(([, item]) => item !== undefined))
-    if (command === undefined && url === undefined) return [left(`server ${name}`, 'it has no command and no url')]
-    return split(['mcp_servers', name], entry, `MCP_${name}`)
-  })
+/** Entries of the same form as ours. */
+function ownServersOf(servers: JsonObject): Items {
+  return Object.entries(servers).flatMap(([name, entry]) => split(['mcp_servers', name], entry, `MCP_${name}`))
 }
 
 function split(path: readonly string[], value: unknown, prefix: string): Items {
@@ -211,31 +209,4 @@ async function leftFolders(folder: string, names: readonly string[]): Promise<It
   return names.flatMap((name, at) =>
     there[at]!.length === 0 ? [] : [left(`${name}/ (${there[at]!.length})`, 'there is no place for it here')],
   )
-}
-
-const left = (name: string, why: string): ImportItem => ({ type: 'left', name, why })
-
-function object(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {}
-}
-
-/** A file of settings; broken ones are left, with the reason. */
-async function readData(
-  file: string,
-): Promise<{ readonly data: JsonObject; readonly items: Items; readonly isThere: boolean }> {
-  const text = await textOf(file)
-  if (text === null) return { data: {}, items: [], isThere: false }
-  try {
-    return { data: object(await parse(file, text)), items: [], isThere: true }
-  } catch (error) {
-    return { data: {}, items: [left(file, `it cannot be read: ${errorLine(error).split('\n')[0]}`)], isThere: true }
-  }
-}
-
-/** JSON with comments and loose commas is YAML once the comments are gone. */
-async function parse(file: string, text: string): Promise<unknown> {
-  if (file.endsWith('.toml')) return (await import('smol-toml')).parse(text)
-  if (file.endsWith('.yaml')) return parseYamlText(text)
-  const plain = text.replace(/("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1')
-  return parseYamlText(plain)
 }

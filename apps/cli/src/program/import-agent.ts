@@ -40,8 +40,12 @@ Examples:
 }
 
 function options(command: Command): Command {
+  return takingOver(command.option('--source <folder>', 'its home, where it is not the usual one'))
+}
+
+/** The flags of everything that takes something over from another program. */
+export function takingOver(command: Command): Command {
   return command
-    .option('--source <folder>', 'its home, where it is not the usual one')
     .option('--secrets', 'take keys and tokens over too, into .env')
     .option('--overwrite', 'replace what is there already')
     .option('--dry-run', 'only show it')

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Action } from '../io.js'
+import { takingOver } from './import-agent.js'
 
 type Choose = (action: Action) => void
 
@@ -58,6 +59,21 @@ export function addMcp(program: Command, choose: Choose): void {
     .command('logout <server>')
     .description('forget the login')
     .action((server: string) => call(['logout', server]))
+  const importing = mcp
+    .command('import [client|file]')
+    .description('take servers over from Claude Code, Claude Desktop, Codex, Cursor, VS Code or Zed; starts none')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  hermes mcp import                    the lists of all of them, of yours and of this folder
+  hermes mcp import cursor --dry-run   what would be taken over
+  hermes mcp import ./mcp.json         a file, whoever's form it has
+  hermes import-agent undo             all as it was before`,
+    )
+  takingOver(importing).action((from: string | undefined, flags) =>
+    choose(async (world) => (await import('../import-agent/import-servers.js')).importServers(world, from, flags)),
+  )
   mcp
     .command('serve')
     .description('be a server: sessions, memory and the agent, on standard input and output')

@@ -62,6 +62,8 @@ async function run(
       return reload(parts)
     case 'remove':
       return remove(parts, rest)
+    case 'import':
+      throw usage('Servers of other programs are taken over in a terminal: hermes mcp import')
     default:
       throw usage(`There is no "/mcp ${verb}". It can be ${VERBS.join(', ')}.`)
   }
