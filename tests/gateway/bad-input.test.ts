@@ -111,7 +111,7 @@ describe('a request that cannot be understood', () => {
     [
       'a tool that has to be called',
       { messages: says('x'), tool_choice: 'required' },
-      { param: 'tool_choice', code: 'unsupported_parameter' },
+      { param: 'tool_choice', code: 'invalid_value' },
     ],
     [
       'functions',
@@ -127,9 +127,16 @@ describe('a request that cannot be understood', () => {
     ['logprobs', { messages: says('x'), logprobs: true }, { param: 'logprobs', code: 'unsupported_parameter' }],
     [
       'a format',
-      { messages: says('x'), response_format: { type: 'json_object' } },
-      { param: 'response_format', code: 'unsupported_parameter' },
+      { messages: says('x'), response_format: { type: 'grammar' } },
+      { param: 'response_format.type', code: 'unsupported_content_type' },
     ],
+    [
+      'a schema without a name',
+      { messages: says('x'), response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+      { param: 'response_format.json_schema.name', code: 'invalid_type' },
+    ],
+    ['too many stops', { messages: says('x'), stop: [...'abcde'] }, { param: 'stop', code: 'invalid_value' }],
+    ['an empty stop', { messages: says('x'), stop: [''] }, { param: 'stop[0]', code: 'invalid_value' }],
   ])('is refused with a line that names the field: %s', async (_title, body, expected) => {
     expect(await send(body)).toEqual({
       status: 400,

@@ -59,6 +59,7 @@ export function failedRun({ code, message }: { readonly code: string; readonly m
   if (code === 'transport.context_overflow' || code === 'transport.long_context_tier')
     return new ApiError(message, { code: 'context_length_exceeded' })
   if (code === 'transport.rate_limit') return new ApiError(message, { status: 429, code, headers: FINAL })
-  const isModel = /^(?:transport|models)\.|^agent\.empty_reply$/.test(code)
+  if (code === 'agent.bad_format') return new ApiError(message, { code: 'invalid_schema', param: 'response_format' })
+  const isModel = /^(?:transport|models)\.|^agent\.(?:empty_reply|unfit_answer)$/.test(code)
   return new ApiError(message, { status: isModel ? 502 : 500, code, headers: FINAL })
 }

@@ -10,6 +10,7 @@ import type {
 } from '@hermes/contracts/conversation'
 import type { JsonSchema } from '@hermes/contracts/tool'
 import * as z from 'zod'
+import { type AnswerRequest, answerRequest, responseFormat, stopSequences, toolChoice } from './answer-request.js'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
 import type { ClientResult, ClientTool } from './client-tools.js'
@@ -41,6 +42,8 @@ export interface ChatRequest {
   readonly results: readonly ClientResult[]
   /** Those of its own that the model may call. */
   readonly tools: readonly ClientTool[]
+  /** What the answer has to be, and whether its tools may be called for it. */
+  readonly answer: AnswerRequest
   readonly stream: boolean
   readonly includeUsage: boolean
   /** Chosen for the session from here on; empty when the client chooses nothing. */
@@ -210,10 +213,7 @@ const chatBody = z.object({
   seed: z.number().nullish(),
   user: z.string().nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
-  response_format: z
-    .looseObject({})
-    .refine(({ type }) => type === 'text', notHere('the agent answers in plain text'))
-    .nullish(),
+  response_format: responseFormat,
   modalities: z
     .unknown()
     .optional()
@@ -222,20 +222,14 @@ const chatBody = z.object({
       notHere('the agent answers in text'),
     ),
   tools: tools.nullish(),
-  tool_choice: z
-    .unknown()
-    .optional()
-    .refine(
-      (choice) => isEmpty(choice) || choice === 'auto',
-      notHere('the model decides which tools it calls; leave it out, or send auto'),
-    ),
+  tool_choice: toolChoice,
   functions: unsupported(OLD_CALLS),
   function_call: unsupported(OLD_CALLS),
   web_search_options: unsupported('the agent searches by itself'),
   logprobs: unsupported(NO_PROBABILITIES),
   top_logprobs: unsupported(NO_PROBABILITIES),
   logit_bias: unsupported('the agent cannot steer single tokens'),
-  stop: unsupported('the agent decides by itself when it is done'),
+  stop: stopSequences,
   audio: unsupported('the agent answers in text'),
   prediction: unsupported('the agent takes no predicted output'),
 })
@@ -283,6 +277,7 @@ export function parseChatRequest(text: string): ChatRequest {
     message,
     results,
     tools: body.tools ?? [],
+    answer: answerRequest(body, body.tools ?? []),
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     sampling: samplingOf(body),

@@ -110,11 +110,13 @@ export class Chat {
       const conversation = await this.#conversation(request, { sessionId, previous, signal: slot.signal })
       const { session, unheard, otherUser, clientTools, afterSeq, isLateWithTools } = conversation
       await sample(conversation, request)
-      const reader = new ReplyReader(unheard, clientTools)
+      const { format } = request.answer
+      const reader = new ReplyReader(format ? '' : unheard, clientTools, { isStructured: format !== undefined })
+      if (format && unheard !== '') reader.notices.push({ level: 'info', text: unheard })
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
       if (isLateWithTools) reader.notices.push({ level: 'warning', text: LATE_TOOLS })
-      const source = new PieceSource(start(conversation, slot), reader, slot.stop)
+      const source = new PieceSource(start(conversation, request, slot), reader, slot.stop)
       return await reply({ request, model, place: { sessionId: session.id, afterSeq }, source })
     } catch (error) {
       slot.endUnlessRunning()
@@ -241,8 +243,8 @@ async function sample({ session, place }: Conversation, { sampling }: FormedRequ
   }
 }
 
-function start({ session, input, place }: Conversation, slot: Slot): Turn {
-  const turn = place.run(input, { signal: slot.signal })
+function start({ session, input, place }: Conversation, { answer: demands }: FormedRequest, slot: Slot): Turn {
+  const turn = place.run(input, { signal: slot.signal, demands })
   slot.follow(turn.result.finally(() => session.close()))
   return turn
 }

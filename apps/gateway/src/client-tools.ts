@@ -9,6 +9,8 @@ const PREFIX = 'client__'
 const NAME_CHARS = 64
 const HASH_CHARS = 8
 
+const NO_CALLS = 'The program you talk through carries out no calls for this answer: answer without its tools.'
+
 /** A tool as a client describes it. */
 export interface ClientTool {
   readonly name: string
@@ -37,6 +39,7 @@ export class ClientTools {
   readonly #theirs = new Map<string, string>()
   #results: ReadonlyMap<string, ClientResult> = new Map()
   #open: ClientCall[] = []
+  #mayCall = true
   #offered = '[]'
   #changed: () => void = () => undefined
   /** Whether an agent has them; one that was made before knows nothing of them. */
@@ -76,7 +79,8 @@ export class ClientTools {
   }
 
   /** The next run has these results, which its open calls wait for: ids that a later call may bear again stand for no other one. */
-  begin(results: readonly ClientResult[]): void {
+  begin(results: readonly ClientResult[], { mayCall }: { readonly mayCall: boolean } = { mayCall: true }): void {
+    this.#mayCall = mayCall
     this.#results = new Map(results.map((result) => [result.callId, result]))
     this.#open = []
   }
@@ -106,6 +110,7 @@ export class ClientTools {
       execute: (args, { callId, park }) => {
         const result = this.#results.get(callId)
         if (result) return result.text === '' ? '(The tool gave no text.)' : result.text
+        if (!this.#mayCall) return { text: NO_CALLS, isError: true }
         if (!park) return { text: 'Call this tool by itself: programs cannot call it.', isError: true }
         this.#open.push({ id: callId, name: theirs, arguments: JSON.stringify(args) })
         return park()
@@ -115,7 +120,7 @@ export class ClientTools {
 }
 
 /** Stable, so that the definitions a session was begun with stay those of its tools. */
-function ownName(name: string): string {
+export function ownName(name: string): string {
   const whole = `${PREFIX}${name}`
   if (whole.length <= NAME_CHARS) return whole
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARS)

@@ -49,7 +49,7 @@ export interface Ending {
 /** What is known beside the result once a reply is over. */
 export interface ReplySummary
   extends Pick<ReplyReader, 'approvals' | 'question' | 'denials' | 'notices' | 'isCutOff' | 'unheard'>,
-    Partial<Pick<ReplyReader, 'thoughts' | 'calls'>> {
+    Partial<Pick<ReplyReader, 'thoughts' | 'calls' | 'isStructured'>> {
   readonly command?: CommandReport | undefined
 }
 
@@ -66,18 +66,23 @@ interface EndingOptions {
  */
 export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const { status, error } = result
-  const { approvals, question, denials, notices, isCutOff, unheard, command, thoughts = '' } = reader
+  const { approvals, question, denials, notices, isCutOff, unheard, command, thoughts = '', isStructured } = reader
   const calls = status === 'parked' ? (reader.calls ?? []) : []
   const open = status === 'parked' && question ? { id: result.pending?.[0] ?? '', ...question } : null
   const isAnswer = status === 'completed' || status === 'stopped' || status === 'parked'
-  const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0
+  const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0 && !isStructured
   if (!isAnswer && !isSilent) throw noAnswer(result)
+  const waiting = open ? questionText(open) : status === 'parked' ? waitingText(approvals.filter(isParked)) : ''
+  // Who reads data would take the words for it.
+  if (isStructured && waiting !== '' && calls.length === 0) throw new ApiError(waiting, PARKED)
   const isLimit = isCutOff || (status === 'stopped' && error?.code !== 'agent.content_filter')
-  const text = isSilent || result.text === '' ? denials.map(({ reason }) => reason).join('\n') : result.text
+  const reasons = isStructured ? '' : denials.map(({ reason }) => reason).join('\n')
+  const words = isSilent || result.text === '' ? reasons : result.text
+  const text = isStructured && calls.length > 0 ? '' : words
   return {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
     thoughts,
-    waiting: open ? questionText(open) : status === 'parked' ? waitingText(approvals.filter(isParked)) : '',
+    waiting: isStructured ? '' : waiting,
     finishReason:
       calls.length > 0
         ? 'tool_calls'
@@ -99,6 +104,8 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
     },
   }
 }
+
+const PARKED = { status: 409, code: 'run_parked', headers: { 'x-should-retry': 'false' } } as const
 
 const isParked = ({ status }: KeptApproval): boolean => status === 'parked'
 

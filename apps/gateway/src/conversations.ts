@@ -232,7 +232,10 @@ export class Conversations {
         const clientTools = this.#tools.of(sessionId, request.tools)
         const open = new Set(openCallsIn(messages).map(({ id }) => id))
         clientTools?.offer(request.tools)
-        clientTools?.begin(request.results.filter(({ callId }) => open.has(callId)))
+        clientTools?.begin(
+          request.results.filter(({ callId }) => open.has(callId)),
+          request.answer,
+        )
         const { agent } = await session.agent()
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null

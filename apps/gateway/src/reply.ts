@@ -80,9 +80,17 @@ export class ReplyReader {
   readonly unheard: string
   readonly #clientTools: Pick<ClientTools, 'has' | 'open'> | null
 
-  constructor(unheard = '', clientTools: Pick<ClientTools, 'has' | 'open'> | null = null) {
+  /** The answer is data: nothing but that is said, and only once it is whole. */
+  readonly isStructured: boolean
+
+  constructor(
+    unheard = '',
+    clientTools: Pick<ClientTools, 'has' | 'open'> | null = null,
+    { isStructured = false }: { readonly isStructured?: boolean } = {},
+  ) {
     this.unheard = unheard
     this.#clientTools = clientTools
+    this.isStructured = isStructured
   }
 
   /** What the client is to carry out before the run goes on. */
@@ -95,7 +103,8 @@ export class ReplyReader {
     if ('toolName' in event && this.#clientTools?.has(event.toolName)) return []
     const notice = describeNotice(event)
     if (notice) this.notices.push(notice)
-    const pieces = this.#read(event)
+    const all = this.#read(event)
+    const pieces = this.isStructured ? all.filter(({ type }) => type !== 'text') : all
     if (!this.#hasBegun) this.#hasBegun = pieces.some(({ type }) => BEGINS.has(type))
     if (notice && !this.#hasBegun) this.#held++
     else if (notice) return [...pieces, { type: 'notice', notice }]

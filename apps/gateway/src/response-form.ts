@@ -20,6 +20,8 @@ const NOTHING: ResponsesRequest['echo'] = {
   temperature: null,
   max_output_tokens: null,
   reasoning: { effort: null, summary: null },
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
 }
 
 /** A response as the log has it. */

@@ -223,8 +223,6 @@ function shell(
     background: false,
     parallel_tool_calls: true,
     store: true,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
     top_p: null,
     truncation: 'disabled',
     usage: null,

@@ -1,6 +1,7 @@
 // The Responses form of a request, told as the chat form of the same: one reader knows what is understood.
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import * as z from 'zod'
+import { flatChoice } from './answer-request.js'
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
 import { type ChatRequest, parseChatRequest } from './chat-request.js'
@@ -47,6 +48,8 @@ export interface ResponsesRequest {
     readonly temperature: number | null
     readonly max_output_tokens: number | null
     readonly reasoning: { readonly effort: string | null; readonly summary: null }
+    readonly text: { readonly format: JsonValue }
+    readonly tool_choice: JsonValue
   }
 }
 
@@ -70,9 +73,10 @@ export function parseResponsesRequest(text: string): ResponsesRequest {
     messages: items.map(toMessage),
     tools: tools?.map((tool) => toTool(tool as JsonObject)),
     reasoning_effort: body.reasoning?.effort ?? undefined,
-    response_format: body.text?.format ?? undefined,
+    response_format: toFormat(body.text?.format as JsonValue | undefined),
     max_completion_tokens: max_output_tokens,
-    ...{ model, stream, temperature, tool_choice, top_p, user },
+    tool_choice: flatChoice((tool_choice ?? null) as JsonValue),
+    ...{ model, stream, temperature, top_p, user },
   })
   const chat = inTheirWords(() => parseChatRequest(chatForm))
   const system = [instructions ?? '', chat.system].filter((part) => part !== '').join('\n\n')
@@ -87,6 +91,8 @@ export function parseResponsesRequest(text: string): ResponsesRequest {
       temperature: chat.sampling.temperature ?? null,
       max_output_tokens: chat.sampling.maxOutputTokens ?? null,
       reasoning: { effort: chat.sampling.reasoningEffort ?? null, summary: null },
+      text: { format: (body.text?.format ?? { type: 'text' }) as JsonValue },
+      tool_choice: (tool_choice ?? 'auto') as JsonValue,
     },
   }
 }
@@ -150,6 +156,13 @@ function toPart(part: JsonObject): JsonObject {
   }
 }
 
+/** A schema stands flat here. */
+function toFormat(format: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(format ?? null) || (format as JsonObject)['type'] !== 'json_schema') return format ?? undefined
+  const { type: _type, ...json_schema } = format as JsonObject
+  return { type: 'json_schema', json_schema }
+}
+
 /** Functions stand flat here; other kinds are told by their name. */
 function toTool(tool: JsonObject): JsonObject {
   const { type, name, description, parameters } = tool as Record<string, JsonValue>
@@ -167,6 +180,7 @@ function inTheirWords<Result>(read: () => Result): Result {
       text
         .replace(/\bmessages(?=[[']|$)/g, 'input')
         .replace(/(tools\[\d+\])\.function/g, '$1')
+        .replaceAll('response_format.json_schema', 'text.format')
         .replaceAll('response_format', 'text.format')
         .replaceAll('max_completion_tokens', 'max_output_tokens')
         .replaceAll('reasoning_effort', 'reasoning.effort')

@@ -6,6 +6,7 @@ import { noUsage, usageSince } from '@hermes/contracts/conversation'
 import type { Rest } from '@hermes/contracts/extension'
 import type { Notice, ToolMail } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
+import type { AnswerDemands } from './answers/demands.js'
 import { type CompactOptions, compactRequest, storeCompaction } from './context-window/context-window.js'
 import type { Activity } from './events/activity.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './events/event.js'
@@ -30,6 +31,13 @@ export interface Run extends AsyncIterable<AgentEvent> {
   readonly result: Promise<RunResult>
 }
 
+/** Options of one run. */
+export interface RunOptions {
+  readonly signal?: AbortSignal
+  /** What its answer has to be; one that is not so after two tries fails the run. Default: any. */
+  readonly demands?: AnswerDemands
+}
+
 /** An agent on one session. */
 export interface Agent {
   readonly sessionId: string
@@ -37,7 +45,7 @@ export interface Agent {
    * Starts at once. `resume` goes on after a crash, a park or an interrupt without new input.
    * Abort of `signal` is an interrupt. @throws HermesError `agent.busy` while another run is active.
    */
-  run(input: RunInput, options?: { readonly signal?: AbortSignal }): Run
+  run(input: RunInput, options?: RunOptions): Run
   /**
    * A note for the run under way; `queued` when no tool result could carry it: it leads the next user message. `sources`: whose words they
    * are; default the owner's.
@@ -133,7 +141,7 @@ class CoreAgent implements Agent {
     return this.#parts.session.id
   }
 
-  run(input: RunInput, options: { readonly signal?: AbortSignal } = {}): Run {
+  run(input: RunInput, options: RunOptions = {}): Run {
     if (this.#active) throw busy()
     const controller = new AbortController()
     this.#active = controller
@@ -142,7 +150,7 @@ class CoreAgent implements Agent {
     options.signal?.addEventListener('abort', abort, { once: true })
     const id = randomUUID()
     const events = new EventQueue(() => this.interrupt('nobody reads the events any more'))
-    const context = this.#context(id, controller, events)
+    const context = this.#context(id, controller, { events, demands: options.demands ?? {} })
     const result = this.#drive(context, controller, input).finally(() => {
       options.signal?.removeEventListener('abort', abort)
       events.end()
@@ -151,13 +159,23 @@ class CoreAgent implements Agent {
     return { id, result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
   }
 
-  #context(runId: string, controller: AbortController, events: EventQueue): RunContext {
+  #context(
+    runId: string,
+    controller: AbortController,
+    { events, demands }: { readonly events: EventQueue; readonly demands: AnswerDemands },
+  ): RunContext {
     const { session, subject, clock } = this.#parts
     const base = { runId, sessionId: session.id, agentPath: subject.agentPath }
     const emit = (event: AgentEventBody, seq?: number) => {
       events.push({ ...base, atMs: clock.now(), ...(seq === undefined ? {} : { seq }), ...event } as AgentEvent)
     }
-    const own = { scratch: new Map<string, unknown>(), ending: { requested: null }, requestPermit }
+    const own = {
+      scratch: new Map<string, unknown>(),
+      ending: { requested: null },
+      requestPermit,
+      demands,
+      demandedCalls: { made: false },
+    }
     return { ...this.#parts, ...own, runId, signal: controller.signal, emit }
   }
 

@@ -1,5 +1,6 @@
-export { type Agent, createAgent, type Run } from './agent.js'
+export { type Agent, createAgent, type Run, type RunOptions } from './agent.js'
 export type { AgentOptions } from './agent-options.js'
+export type { AnswerDemands } from './answers/demands.js'
 export { contextTokens } from './context-window/context-window.js'
 export type { ChildInfo } from './delegation/child-node.js'
 export { childInstructions } from './delegation/child-prompt.js'

@@ -2,7 +2,7 @@ import type { Sampling } from './conversation/entry.js'
 import type { AssistantMessage, EndpointStamp, Message } from './conversation/message.js'
 import type { Usage } from './conversation/usage.js'
 import type { HermesError } from './error.js'
-import type { ToolDefinition } from './tool.js'
+import type { JsonSchema, ToolDefinition } from './tool.js'
 
 /** The wire protocols Hermes speaks. */
 export type WireApi = 'chat-completions' | 'anthropic-messages' | 'bedrock-converse' | 'responses'
@@ -15,9 +15,28 @@ export interface ModelRequest extends Sampling {
   readonly messages: readonly Message[]
   /** Definitions in stable order; empty sends no tools. */
   readonly tools: readonly ToolDefinition[]
-  /** Default `auto`. `none` keeps the definitions in place and forbids calls. */
-  readonly toolChoice?: 'auto' | 'none' | 'required'
+  /** Default `auto`. `none` keeps the definitions in place and forbids calls; a name has that tool called. Wires that cannot make a model do so leave it free. */
+  readonly toolChoice?: ToolChoice
+  /** What text the model answers with, where the endpoint knows such a thing; else it goes without. Default: any. */
+  readonly answerFormat?: AnswerFormat
 }
+
+/** Which tools a model may or has to call. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string }
+
+/** What the text of an answer is. */
+export type AnswerFormat =
+  /** A JSON object. */
+  | { readonly type: 'json' }
+  /** JSON that fits a schema. */
+  | {
+      readonly type: 'json-schema'
+      readonly name: string
+      readonly description?: string
+      readonly schema: JsonSchema
+      /** Whether the endpoint holds the model to all of it, for which some take fewer schemas. Default: as the endpoint does it. */
+      readonly strict?: boolean
+    }
 
 /**
  * What a model call yields. Deltas are provisional until `finish`, which comes exactly once and last.

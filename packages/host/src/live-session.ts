@@ -3,7 +3,7 @@
 //   inputs ─▶ queue ─▶ one run at a time ─▶ bus ─▶ readers
 //                          └─ questions ─▶ bus ─▶ the first answer counts, the others are withdrawn
 import { stat } from 'node:fs/promises'
-import type { AgentEvent, Run, RunInput, RunResult } from '@hermes/agent-core'
+import type { AgentEvent, Run, RunInput, RunOptions, RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import { type TextSource, type UserPart, userText } from '@hermes/contracts/conversation'
 import { type ApprovalChoice, type ApprovalQuestion, rootSessionOf, type Unanswered } from '@hermes/contracts/policy'
@@ -353,10 +353,10 @@ export class LiveSession {
   }
 
   /** Runs at a place in the queue, and leaves it at the end. Throws as {@link Turn.result} rejects. */
-  run(place: Place, input: RunInput, signal?: AbortSignal): Turn {
+  run(place: Place, input: RunInput, options: RunOptions = {}): Turn {
     this.#wakeUps = 0
     this.#endRest()
-    return this.#turn(this.#start({ place, stop: new AbortController() }, input, signal))
+    return this.#turn(this.#start({ place, stop: new AbortController() }, input, options))
   }
 
   /** Runs once nothing else is before it. */
@@ -371,7 +371,7 @@ export class LiveSession {
     if (!this.queue.isTaken) this.#current = current
     const begun = this.queue.enter(signal).then((place) => {
       current.place = place
-      return this.#start(current, input, signal)
+      return this.#start(current, input, signal ? { signal } : {})
     })
     return this.#turn(begun)
   }
@@ -406,7 +406,7 @@ export class LiveSession {
     return { runId, sessionId: this.id, agentPath: ['root'], atMs: this.#options.clock.now() }
   }
 
-  async #start(current: CurrentInput, input: RunInput, signal: AbortSignal | undefined): Promise<BegunRun> {
+  async #start(current: CurrentInput, input: RunInput, { signal, demands }: RunOptions): Promise<BegunRun> {
     const { stop } = current
     this.#current = current
     const abort = () => {
@@ -422,7 +422,10 @@ export class LiveSession {
     }
     try {
       const ready = await this.agent()
-      const run = ready.agent.run(await this.#asAnswer(input), { signal: stop.signal })
+      const run = ready.agent.run(await this.#asAnswer(input), {
+        signal: stop.signal,
+        ...(demands ? { demands } : {}),
+      })
       const bus = await this.#options.bus()
       const { cursor } = bus
       const result = this.#publishAll(bus, run).then(() => run.result)

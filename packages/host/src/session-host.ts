@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createSessionId, type RunInput } from '@hermes/agent-core'
+import { createSessionId, type RunInput, type RunOptions } from '@hermes/agent-core'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { TextSource } from '@hermes/contracts/conversation'
 import type { Approval, ApprovalChoice } from '@hermes/contracts/policy'
@@ -70,7 +70,7 @@ export interface SessionHandle {
 
 /** The right to run in a session, once. */
 export interface QueuePlace {
-  run(input: RunInput, options?: { readonly signal?: AbortSignal }): Turn
+  run(input: RunInput, options?: RunOptions): Turn
   /** Without a run. Nothing happens when it was left. */
   leave(): void
 }
@@ -323,7 +323,7 @@ class Handle implements SessionHandle {
   async queue({ signal }: { readonly signal?: AbortSignal } = {}): Promise<QueuePlace> {
     const place: Place = await this.#session.queue.enter(signal)
     return {
-      run: (input, options = {}) => this.#session.run(place, input, options.signal),
+      run: (input, options) => this.#session.run(place, input, options),
       leave: place.leave,
     }
   }

@@ -98,15 +98,9 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
       const { unknown } = named
       const coerced = coerce(named.args, schema) as JsonObject
       if (isStandardSchema(parameters)) return checkStandard(parameters, coerced, unknown)
-      if (!validator) {
-        const { Validator } = await import('@cfworker/json-schema')
-        validator = new Validator(withoutPatterns(schema) as object, '2020-12', false)
-      }
-      const result = validator.validate(coerced)
-      if (result.valid) return { type: 'valid', args: coerced, unknown }
-      const leaves = result.errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
-      const lines = leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim())
-      return { type: 'invalid', message: lines.join('; ') }
+      validator ??= await validatorOf(schema)
+      const message = problemIn(validator, coerced)
+      return message === null ? { type: 'valid', args: coerced, unknown } : { type: 'invalid', message }
     },
   }
 }
@@ -118,13 +112,36 @@ const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'
 function withoutPatterns(schema: unknown, hasNames = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => withoutPatterns(item))
   if (typeof schema !== 'object' || schema === null) return schema
+  // Names that a pattern allows would be refused without it.
+  const isOpen = !hasNames && 'patternProperties' in schema
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
       if (!hasNames && (key === 'pattern' || key === 'patternProperties')) return []
+      if (isOpen && (key === 'additionalProperties' || key === 'unevaluatedProperties')) return []
       const isData = !hasNames && (key === 'const' || key === 'enum' || key === 'default' || key === 'examples')
       return [[key, isData ? value : withoutPatterns(value, !hasNames && NAMES.has(key))]]
     }),
   )
+}
+
+/**
+ * What does not fit a schema, on one line; `null` where all does. Nothing is changed to make it fit. Rejects where the schema itself cannot
+ * be used.
+ */
+export async function schemaProblem(schema: JsonSchema, value: JsonValue): Promise<string | null> {
+  return problemIn(await validatorOf(schema), value)
+}
+
+async function validatorOf(schema: JsonSchema): Promise<Validator> {
+  const { Validator } = await import('@cfworker/json-schema')
+  return new Validator(withoutPatterns(schema) as object, '2020-12', false)
+}
+
+function problemIn(validator: Validator, value: JsonValue): string | null {
+  const { valid, errors } = validator.validate(value)
+  if (valid) return null
+  const leaves = errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
+  return leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim()).join('; ')
 }
 
 async function checkStandard(

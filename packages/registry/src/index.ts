@@ -1,5 +1,5 @@
 export type { ToolOutcome } from '@hermes/contracts/tool'
-export { toolParameters } from './arguments.js'
+export { schemaProblem, toolParameters } from './arguments.js'
 export { type DisclosureOptions, TOOL_CALL, TOOL_SEARCH } from './disclosure.js'
 export { errorOutcome } from './result.js'
 export type { KeepResult, PreparedCall, ToolNames } from './tool-call.js'

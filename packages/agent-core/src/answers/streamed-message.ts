@@ -3,6 +3,7 @@ import { type RecallFence, recallFences } from '@hermes/safety'
 import type { RunContext } from '../loop/run-context.js'
 import { createRecallScrubber, type RecallScrubber, scrubRecalled } from '../outside-text/recall-scrubber.js'
 import { PartialAnswer } from './partial-answer.js'
+import { StopCutter } from './stop-sequences.js'
 
 /** What the agent does meanwhile, for a person. */
 export const asking = ({ model }: Pick<RunContext, 'model'>): string => `asking ${model.model}`
@@ -16,6 +17,7 @@ export class StreamedMessage {
   /** Around what was recalled in this session: none of it is shown again. */
   readonly fences: readonly RecallFence[]
   readonly #scrubbers: Record<'message-delta' | 'reasoning-delta', RecallScrubber | null>
+  #cutter: StopCutter | null
   text = ''
   /** For the case that the process ends before the answer does. */
   readonly partial: PartialAnswer
@@ -25,10 +27,16 @@ export class StreamedMessage {
     const { session, logger } = context
     this.partial = new PartialAnswer({ session, logger, text: () => scrubRecalled(this.text, this.fences) })
     this.#messageId = this.#nextId()
+    this.#cutter = this.#newCutter()
     const fences = recallFences(context.session.entries)
     const scrubber = () => (fences.length === 0 ? null : createRecallScrubber(fences))
     this.fences = fences
     this.#scrubbers = { 'message-delta': scrubber(), 'reasoning-delta': scrubber() }
+  }
+
+  #newCutter(): StopCutter | null {
+    const { stop = [] } = this.#context.demands
+    return stop.length === 0 ? null : new StopCutter(stop)
   }
 
   get messageId(): string {
@@ -55,8 +63,7 @@ export class StreamedMessage {
       switch (event.type) {
         case 'text-delta':
           this.begin()
-          this.text += event.text
-          this.#show('message-delta', event.text)
+          this.#say(this.#cutter?.feed(event.text) ?? event.text)
           break
         case 'reasoning-delta':
           this.begin()
@@ -74,6 +81,7 @@ export class StreamedMessage {
           break
         }
         case 'finish':
+          this.#say(this.#cutter?.end() ?? '')
           this.#emit('reasoning-delta', this.#scrubbers['reasoning-delta']?.flush() ?? '')
           this.#emit('message-delta', this.#scrubbers['message-delta']?.flush() ?? '')
           return event
@@ -88,6 +96,11 @@ export class StreamedMessage {
     const { activity } = this.#context
     if (activity.current.state === 'retrying') activity.answered(asking(this.#context))
     else activity.progress()
+  }
+
+  #say(text: string): void {
+    this.text += text
+    this.#show('message-delta', text)
   }
 
   #show(type: 'message-delta' | 'reasoning-delta', text: string): void {
@@ -105,6 +118,7 @@ export class StreamedMessage {
     this.#messageId = this.#nextId()
     this.#open = false
     this.text = ''
+    this.#cutter = this.#newCutter()
     await this.partial.drop()
   }
 }

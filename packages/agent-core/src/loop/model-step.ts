@@ -3,6 +3,7 @@ import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation
 import type { ModelCallEvent } from '@hermes/contracts/extension'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { chatDelivery } from '../answers/chat-delivery.js'
+import { asDemanded, demandedChoice } from '../answers/demands.js'
 import { interruptedMessage } from '../answers/partial-answer.js'
 import { asking, StreamedMessage } from '../answers/streamed-message.js'
 import { askGate, observe } from '../hooks/dispatch.js'
@@ -64,18 +65,21 @@ async function gateModelCall(context: RunContext, request: ModelCallEvent['reque
 }
 
 function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Omit<ModelRequest, 'model'> {
+  const tools = context.session.prompt()?.tools ?? []
+  const choice = toolChoice ?? demandedChoice(context.demands, context.demandedCalls.made, tools)
   return {
     ...context.sampling,
     ...context.session.sampling(),
     messages: context.session.messages(),
-    tools: context.session.prompt()?.tools ?? [],
-    ...(toolChoice ? { toolChoice } : {}),
+    tools,
+    ...(choice ? { toolChoice: choice } : {}),
+    ...(context.demands.format ? { answerFormat: context.demands.format } : {}),
   }
 }
 
 async function storeAnswer(context: RunContext, stream: StreamedMessage, finish: ModelFinish): Promise<ModelStep> {
   const { usage } = finish
-  const message = scrubMessage(finish.message, stream.fences)
+  const message = asDemanded(scrubMessage(finish.message, stream.fences), context.demands)
   const calls = toolCalls(message)
   const text = messageText(message)
   const isEmpty = calls.length === 0 && text.trim() === ''
@@ -92,7 +96,9 @@ async function storeAnswer(context: RunContext, stream: StreamedMessage, finish:
   }
   const total = isEmpty ? addUsage(context.session.usage(), usage) : context.session.usage()
   context.emit({ type: 'usage-update', usage, total })
-  return { text, finishReason: message.finishReason ?? 'unknown', hasCalls: calls.length > 0, isEmpty, usage }
+  // A reply that is a stop at once says nothing, and that is the answer.
+  const isSilent = isEmpty && messageText(finish.message).trim() === ''
+  return { text, finishReason: message.finishReason ?? 'unknown', hasCalls: calls.length > 0, isEmpty: isSilent, usage }
 }
 
 async function storeInterrupted(context: RunContext, stream: StreamedMessage): Promise<void> {

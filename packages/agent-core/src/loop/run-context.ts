@@ -8,6 +8,7 @@ import type { Action, FolderTrust, Permit, Policy, Subject } from '@hermes/contr
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import type { AskPerson, Notice } from '@hermes/contracts/tool'
 import type { ToolRegistry, ToolsetSelection } from '@hermes/registry'
+import type { AnswerDemands } from '../answers/demands.js'
 import type { ActivityTracker } from '../events/activity.js'
 import type { AgentEventBody } from '../events/event.js'
 import type { Hooks } from '../extension-registry/hook-table.js'
@@ -52,6 +53,10 @@ export interface AgentParts {
 /** One run's view of the agent. */
 export interface RunContext extends AgentParts {
   readonly runId: string
+  /** What the answer has to be. */
+  readonly demands: AnswerDemands
+  /** Whether a tool that has to be called was. */
+  readonly demandedCalls: { made: boolean }
   /** What extensions remember for as long as the run lasts. */
   readonly scratch: Map<string, unknown>
   /** Asks the policy, and a person where it says so; what extensions ask goes the same way as what tools ask. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '@hermes/contracts'
 import type { AssistantMessage, NewEntry, TextPart, UserMessage, UserPart } from '@hermes/contracts/conversation'
 import type { InputParts } from '@hermes/contracts/extension'
 import { CHAT_MESSAGE, type ChatMessageBody, type InboxMessage } from '@hermes/contracts/store'
+import { demandText } from '../answers/demands.js'
 import { transformTogether } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { fenceInput, fenceWaiting } from '../outside-text/outside-text.js'
@@ -33,7 +34,8 @@ export async function appendMessage(context: RunContext, input: RunInput): Promi
   const news = inboxMessages.filter((message) => !isChatMessage(message)).map(inboxMessagePart)
   const waiting = await fenceWaiting(context, [...news, ...queued])
   const before = [...waiting, ...added.flatMap((parts) => parts.before ?? [])]
-  const after = added.flatMap((parts) => parts.after ?? [])
+  const demanded = demandText(context.demands)
+  const after = [...added.flatMap((parts) => parts.after ?? []), ...(demanded ? [demanded] : [])]
   const isLast = isResume(input)
   for (const message of await chatMessages(context, chat, { before, after: isLast ? after : [] }))
     entries.push({ type: 'message', message })

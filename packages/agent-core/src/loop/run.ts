@@ -8,6 +8,7 @@ import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } f
 import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import { effectOf } from '@hermes/contracts/tool'
 import { chatDelivery } from '../answers/chat-delivery.js'
+import { checkDemands, lackOf, repairWords } from '../answers/demands.js'
 import { cutOffText, endsCutOff } from '../answers/partial-answer.js'
 import { askWithinWindow } from '../context-window/context-window.js'
 import type { RunResult } from '../events/event.js'
@@ -40,6 +41,7 @@ const CUT_OFF_NUDGE = 'Your last reply was cut off. Go on exactly where it stopp
 export async function run(context: RunContext, input: RunInput): Promise<RunResult> {
   const progress: Progress = { text: '', usage: noUsage }
   try {
+    await checkDemands(context.demands)
     const isNew = await begin(context, input)
     if (!isNew) {
       const parked = await resumeOpenCalls(context)
@@ -142,6 +144,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
   let emptyReplies = 0
   let continuations = 0
   let continued = 0
+  let unfit = 0
   /** The answer so far, where it comes in pieces. */
   let answered = progress.text
   while (budget.consume()) {
@@ -154,6 +157,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
       answered = ''
       progress.text = step.text
       const calls = context.session.openCalls().map(({ call }) => call)
+      if (calls.some(({ name }) => context.demands.calls?.includes(name))) context.demandedCalls.made = true
       const parked = await runCalls(context, calls, progress)
       if (parked) return parked
       if (calls.every(({ name }) => context.registry.get(name)?.refundsStep)) budget.refundOnce()
@@ -168,9 +172,16 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
       await nudge(context, CONTINUE_NUDGE)
     } else {
       progress.text = answered + step.text
-      const more = step.finishReason === 'content-filter' ? null : await wantedMore(context, progress.text, continued)
+      const isOver = step.finishReason === 'content-filter'
+      const lack = isOver ? null : await lackOf(progress.text, context.demands, context.demandedCalls.made)
+      const more =
+        lack === null
+          ? isOver
+            ? null
+            : await wantedMore(context, progress.text, continued)
+          : repairWords(lack, unfit++)
       if (more === null) return finished(progress, step)
-      continued++
+      if (lack === null) continued++
       answered = ''
       await nudge(context, more)
     }

@@ -25,6 +25,12 @@ export const QUIRKS = someSection(
     schema_dialect: oneOf('gemini', 'moonshot', 'llama-cpp')().describe(
       'The dialect of JSON Schema that tools are described in.',
     ),
+    answer_formats: oneOf('schema', 'json', 'none')().describe(
+      'What of formats of answers is taken: schemas, that they are JSON, or nothing.',
+    ),
+    format_without_tools_models: someTexts().describe(
+      'Parts of model names that take no format of answers beside tools.',
+    ),
     reserved_tool_names: someTexts().describe('Tool names that the endpoint keeps for itself.'),
     call_ids: someSection(
       {

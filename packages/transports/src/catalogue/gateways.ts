@@ -85,6 +85,7 @@ export const GATEWAYS: readonly ProviderEntry[] = Object.freeze([
       reasoningEffortShape: 'google',
       replayCallExtras: true,
       schemaDialect: 'gemini',
+      formatWithoutToolsModels: ['gemini-1', 'gemini-2'],
       repair: { startWithUser: true },
     },
   },

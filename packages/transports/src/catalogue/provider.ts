@@ -37,6 +37,10 @@ export interface ProviderQuirks {
   readonly thinkTags?: readonly string[]
   /** The dialect that schemas of tools are brought to. Default: they go out as they are. */
   readonly schemaDialect?: SchemaDialect
+  /** What the endpoint takes of formats of answers: schemas (default), that they are JSON, or nothing. */
+  readonly answerFormats?: 'schema' | 'json' | 'none'
+  /** Parts of model names that take no format of answers beside tools. Default none. */
+  readonly formatWithoutToolsModels?: readonly string[]
   /** Tool names that the endpoint keeps for itself; ours go out with a prefix and come back without. */
   readonly reservedToolNames?: readonly string[]
   /** The form of call ids that the endpoint takes; others are replaced by a hash, the same each time. */

@@ -53,6 +53,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
       reasoningEffortShape: 'google',
       replayCallExtras: true,
       schemaDialect: 'gemini',
+      formatWithoutToolsModels: ['gemini-1', 'gemini-2'],
       repair: { startWithUser: true },
     },
     defaultModel: 'gemini-3.8-flash',
@@ -78,7 +79,12 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://api.deepseek.com/v1',
     baseUrlVariable: 'DEEPSEEK_BASE_URL',
     keyVariables: ['DEEPSEEK_API_KEY'],
-    quirks: { replayReasoningAs: 'reasoning_content', reasoningRequired: true, reasoningEffortShape: 'thinking' },
+    quirks: {
+      replayReasoningAs: 'reasoning_content',
+      reasoningRequired: true,
+      reasoningEffortShape: 'thinking',
+      answerFormats: 'json',
+    },
     defaultModel: 'deepseek-v4-flash',
   },
   {
@@ -101,7 +107,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://api.z.ai/api/paas/v4',
     baseUrlVariable: 'GLM_BASE_URL',
     keyVariables: ['GLM_API_KEY', 'ZAI_API_KEY', 'Z_AI_API_KEY'],
-    quirks: { replayReasoningAs: 'reasoning_content' },
+    quirks: { replayReasoningAs: 'reasoning_content', answerFormats: 'json' },
     defaultModel: 'glm-5.3',
   },
   {

@@ -22,8 +22,10 @@ export function renameTools(transport: Transport, reserved: readonly string[]): 
 }
 
 function renameRequest(request: ModelRequest, rename: (name: string) => string): ModelRequest {
+  const { toolChoice } = request
   return {
     ...request,
+    ...(typeof toolChoice === 'object' ? { toolChoice: { name: rename(toolChoice.name) } } : {}),
     tools: request.tools.map((tool) => ({ ...tool, name: rename(tool.name) })),
     messages: request.messages.map((message) => renameMessage(message, rename)),
   }

@@ -10,17 +10,37 @@ export interface ModelFamily {
   readonly thinksByDefault?: true
   /** Takes `temperature`. */
   readonly sampling?: true
+  /** Takes a schema that its answers fit. */
+  readonly formats?: true
 }
 
 const FAMILIES: readonly ModelFamily[] = Object.freeze([
-  { names: /claude-(?:fable|mythos)/, maxOutputTokens: 128_000, thinking: 'adaptive', thinksByDefault: true },
-  { names: /claude-(?:opus|sonnet)-[5-9]/, maxOutputTokens: 128_000, thinking: 'adaptive', thinksByDefault: true },
-  { names: /claude-haiku-[5-9]/, maxOutputTokens: 64_000, thinking: 'adaptive', thinksByDefault: true },
-  { names: /claude-opus-4[.-][7-9]\b/, maxOutputTokens: 128_000, thinking: 'adaptive' },
-  { names: /claude-sonnet-4[.-][7-9]\b/, maxOutputTokens: 64_000, thinking: 'adaptive' },
-  { names: /claude-opus-4[.-]6\b/, maxOutputTokens: 128_000, thinking: 'adaptive', sampling: true },
-  { names: /claude-sonnet-4[.-]6\b/, maxOutputTokens: 64_000, thinking: 'adaptive', sampling: true },
-  { names: /claude-(?:opus|sonnet|haiku)-4[.-]5\b/, maxOutputTokens: 64_000, thinking: 'budget', sampling: true },
+  {
+    names: /claude-(?:fable|mythos)/,
+    maxOutputTokens: 128_000,
+    thinking: 'adaptive',
+    thinksByDefault: true,
+    formats: true,
+  },
+  {
+    names: /claude-(?:opus|sonnet)-[5-9]/,
+    maxOutputTokens: 128_000,
+    thinking: 'adaptive',
+    thinksByDefault: true,
+    formats: true,
+  },
+  { names: /claude-haiku-[5-9]/, maxOutputTokens: 64_000, thinking: 'adaptive', thinksByDefault: true, formats: true },
+  { names: /claude-opus-4[.-][7-9]\b/, maxOutputTokens: 128_000, thinking: 'adaptive', formats: true },
+  { names: /claude-sonnet-4[.-][7-9]\b/, maxOutputTokens: 64_000, thinking: 'adaptive', formats: true },
+  { names: /claude-opus-4[.-]6\b/, maxOutputTokens: 128_000, thinking: 'adaptive', sampling: true, formats: true },
+  { names: /claude-sonnet-4[.-]6\b/, maxOutputTokens: 64_000, thinking: 'adaptive', sampling: true, formats: true },
+  {
+    names: /claude-(?:opus|sonnet|haiku)-4[.-]5\b/,
+    maxOutputTokens: 64_000,
+    thinking: 'budget',
+    sampling: true,
+    formats: true,
+  },
   { names: /claude-opus-4/, maxOutputTokens: 32_000, thinking: 'budget', sampling: true },
   { names: /claude-sonnet-4|claude-3[.-]7/, maxOutputTokens: 64_000, thinking: 'budget', sampling: true },
   { names: /claude-3[.-]5/, maxOutputTokens: 8_192, thinking: 'none', sampling: true },

@@ -1,6 +1,7 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelRequest } from '@hermes/contracts/model'
+import type { ModelRequest, ToolChoice } from '@hermes/contracts/model'
 import type { ProviderQuirks } from '../../catalogue.js'
+import { closedSchema } from '../answer-format.js'
 import { toSchemaDialect } from '../tool-schemas.js'
 import type { ModelFamily } from './model-families.js'
 import { familyOf } from './model-families.js'
@@ -22,7 +23,7 @@ export function toWireRequest(
     readonly quirks?: ProviderQuirks
   },
 ): WireRequest {
-  const { model, toolChoice, reasoningEffort } = request
+  const { model, toolChoice } = request
   const family = familyOf(model)
   const { schemaDialect, body: more } = options.quirks ?? {}
   const { system, messages } = toWireConversation(request.messages, options.stamp)
@@ -38,11 +39,9 @@ export function toWireRequest(
     ...(system.length === 0 ? {} : { system }),
     messages,
     ...(tools.length === 0 ? {} : { tools }),
-    ...(tools.length === 0 || !toolChoice ? {} : { tool_choice: { type: choiceOf(toolChoice, thinking) } }),
+    ...(tools.length === 0 || !toolChoice ? {} : { tool_choice: choiceOf(toolChoice, thinking) }),
     ...(thinking ? { thinking } : {}),
-    ...(thinking?.type === 'adaptive' && reasoningEffort
-      ? { output_config: { effort: effortOf(reasoningEffort) } }
-      : {}),
+    ...outputConfig(request, family, thinking),
     ...(family.sampling && !thinking ? samplingOf(request) : {}),
     ...more,
     ...(options.streaming ? { stream: true } : {}),
@@ -82,9 +81,23 @@ function outputTokens(request: ModelRequest, family: ModelFamily, thinking: Thin
 }
 
 /** A model that thinks cannot be made to call a tool. */
-function choiceOf(choice: NonNullable<ModelRequest['toolChoice']>, thinking: Thinking | undefined) {
-  if (choice === 'required') return thinking ? 'auto' : 'any'
-  return choice
+function choiceOf(choice: ToolChoice, thinking: Thinking | undefined): NonNullable<WireRequest['tool_choice']> {
+  if (choice === 'auto' || choice === 'none') return { type: choice }
+  if (thinking) return { type: 'auto' }
+  return choice === 'required' ? { type: 'any' } : { type: 'tool', name: choice.name }
+}
+
+function outputConfig(
+  { reasoningEffort, answerFormat }: ModelRequest,
+  family: ModelFamily,
+  thinking: Thinking | undefined,
+): Pick<WireRequest, 'output_config'> {
+  const schema = family.formats && answerFormat?.type === 'json-schema' ? closedSchema(answerFormat.schema) : null
+  const config = {
+    ...(thinking?.type === 'adaptive' && reasoningEffort ? { effort: effortOf(reasoningEffort) } : {}),
+    ...(schema ? { format: { type: 'json_schema' as const, schema } } : {}),
+  }
+  return Object.keys(config).length === 0 ? {} : { output_config: config }
 }
 
 function effortOf(effort: NonNullable<ModelRequest['reasoningEffort']>): 'low' | 'medium' | 'high' {

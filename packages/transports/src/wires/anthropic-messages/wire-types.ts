@@ -123,9 +123,12 @@ export interface WireRequest {
   readonly system?: readonly WireText[]
   readonly messages: readonly WireMessage[]
   readonly tools?: readonly WireTool[]
-  readonly tool_choice?: { readonly type: 'auto' | 'none' | 'any' }
+  readonly tool_choice?: { readonly type: 'auto' | 'none' | 'any' } | { readonly type: 'tool'; readonly name: string }
   readonly thinking?: Thinking
-  readonly output_config?: { readonly effort: 'low' | 'medium' | 'high' }
+  readonly output_config?: {
+    readonly effort?: 'low' | 'medium' | 'high'
+    readonly format?: { readonly type: 'json_schema'; readonly schema: object }
+  }
   readonly temperature?: number
   readonly stream?: true
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '@hermes/contracts'
 import type { EndpointStamp, Message } from '@hermes/contracts/conversation'
 import { toolCalls } from '@hermes/contracts/conversation'
 import type { ModelRequest } from '@hermes/contracts/model'
+import { closedSchema } from '../answer-format.js'
 import type { ModelFamily as ClaudeFamily } from '../anthropic-messages/model-families.js'
 import { familyOf as claudeOf } from '../anthropic-messages/model-families.js'
 import type { ConverseFamily } from './model-families.js'
@@ -40,6 +41,7 @@ export function toWireRequest(request: ModelRequest, options: RequestOptions): W
     ...(inferenceConfig ? { inferenceConfig } : {}),
     ...(tools.length === 0 ? {} : { toolConfig: { tools, ...toolChoice(request, reasoning) } }),
     ...(reasoning ? { additionalModelRequestFields: { ...reasoning } } : {}),
+    ...outputConfig(request, family),
     ...body,
   }
   return uncached ? input : markCache(input, family, cacheTtl)
@@ -153,8 +155,17 @@ function tool(name: string, description: string, parameters: JsonObject): WireTo
  */
 function toolChoice({ toolChoice: choice, tools }: ModelRequest, reasoning: Reasoning | null) {
   if (tools.length === 0 || choice === undefined || choice === 'none') return {}
-  const forced = choice === 'required' && !(reasoning && 'thinking' in reasoning)
-  return { toolChoice: forced ? { any: {} } : { auto: {} } }
+  if (choice === 'auto' || (reasoning && 'thinking' in reasoning)) return { toolChoice: { auto: {} } }
+  return { toolChoice: choice === 'required' ? { any: {} } : { tool: { name: choice.name } } }
+}
+
+/** Claude alone is known to take it with every schema that is sent. */
+function outputConfig({ model, answerFormat: format }: ModelRequest, { reasoning }: ConverseFamily) {
+  if (format?.type !== 'json-schema' || reasoning !== 'claude' || !claudeOf(model).formats) return {}
+  const closed = closedSchema(format.schema)
+  if (!closed) return {}
+  const jsonSchema = { schema: JSON.stringify(closed), name: format.name }
+  return { outputConfig: { textFormat: { type: 'json_schema' as const, structure: { jsonSchema } } } }
 }
 
 const MARKED_MESSAGES = 3

@@ -1,7 +1,8 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelRequest } from '@hermes/contracts/model'
+import type { ModelRequest, ToolChoice } from '@hermes/contracts/model'
 import { nameHas } from '../../catalogue/provider.js'
 import type { ProviderQuirks } from '../../catalogue.js'
+import { schemaFormat } from '../answer-format.js'
 import { toSchemaDialect } from '../tool-schemas.js'
 import { markCache } from './cache-marks.js'
 import { toWireMessages } from './wire-messages.js'
@@ -32,6 +33,7 @@ export function toWireRequest(request: ModelRequest, options: WireRequestOptions
     model,
     messages: wireMessages(request, options),
     ...toolFields(request, quirks),
+    ...formatFields(request, quirks),
     ...(temperature === undefined || nameHas(model, quirks.fixedTemperatureModels) ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { [quirks.outputLimitParameter ?? 'max_tokens']: maxOutputTokens }),
     ...(reasoningEffort === undefined ? {} : effortFields(reasoningEffort, model, quirks)),
@@ -53,8 +55,20 @@ function toolFields({ tools, toolChoice }: ModelRequest, { schemaDialect }: Prov
   if (tools.length === 0) return {}
   return {
     tools: wireTools(tools, schemaDialect),
-    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    ...(toolChoice === undefined ? {} : { tool_choice: wireChoice(toolChoice) }),
   }
+}
+
+function wireChoice(choice: ToolChoice): unknown {
+  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
+}
+
+function formatFields({ model, tools, answerFormat: format }: ModelRequest, quirks: ProviderQuirks): object {
+  const { answerFormats = 'schema', schemaDialect, formatWithoutToolsModels } = quirks
+  if (!format || answerFormats === 'none') return {}
+  if (tools.length > 0 && nameHas(model, formatWithoutToolsModels)) return {}
+  if (format.type === 'json' || answerFormats === 'json') return { response_format: { type: 'json_object' } }
+  return { response_format: { type: 'json_schema', json_schema: schemaFormat(format, schemaDialect) } }
 }
 
 type Dialect = ProviderQuirks['schemaDialect']

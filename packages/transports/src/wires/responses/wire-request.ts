@@ -1,6 +1,7 @@
 import type { EndpointStamp } from '@hermes/contracts/conversation'
-import type { ModelRequest } from '@hermes/contracts/model'
+import type { ModelRequest, ToolChoice } from '@hermes/contracts/model'
 import type { ProviderQuirks } from '../../catalogue.js'
+import { schemaFormat } from '../answer-format.js'
 import { toSchemaDialect } from '../tool-schemas.js'
 import { toWireInput } from './wire-input.js'
 import type { WireRequest } from './wire-types.js'
@@ -30,13 +31,27 @@ export function toWireRequest(request: ModelRequest, options: WireRequestOptions
     ...(instructions === '' ? {} : { instructions }),
     input,
     ...(tools.length === 0 ? {} : { tools }),
-    ...(tools.length === 0 || !toolChoice ? {} : { tool_choice: toolChoice }),
+    ...(tools.length === 0 || !toolChoice ? {} : { tool_choice: wireChoice(toolChoice) }),
+    ...formatField(request, quirks),
     ...thinking(request, family, options.summaries),
     ...outputLimit(request, quirks),
     ...(temperature === undefined || !family.sampling ? {} : { temperature }),
     ...quirks.body,
     ...(options.streaming ? { stream: true } : {}),
   }
+}
+
+function wireChoice(choice: ToolChoice): NonNullable<WireRequest['tool_choice']> {
+  return typeof choice === 'string' ? choice : { type: 'function', name: choice.name }
+}
+
+function formatField(
+  { answerFormat: format }: ModelRequest,
+  { answerFormats = 'schema', schemaDialect }: ProviderQuirks,
+): Pick<WireRequest, 'text'> {
+  if (!format || answerFormats === 'none') return {}
+  if (format.type === 'json' || answerFormats === 'json') return { text: { format: { type: 'json_object' } } }
+  return { text: { format: { type: 'json_schema', ...schemaFormat(format, schemaDialect) } } }
 }
 
 function toolFields(tools: ModelRequest['tools'], { schemaDialect }: ProviderQuirks) {

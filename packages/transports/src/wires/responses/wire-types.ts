@@ -93,7 +93,8 @@ export interface WireRequest {
     readonly parameters: object
     readonly strict: false
   }[]
-  readonly tool_choice?: 'auto' | 'none' | 'required'
+  readonly tool_choice?: 'auto' | 'none' | 'required' | { readonly type: 'function'; readonly name: string }
+  readonly text?: { readonly format: JsonObject }
   readonly reasoning?: { readonly effort?: string; readonly summary?: 'auto' }
   readonly include?: readonly 'reasoning.encrypted_content'[]
   readonly max_output_tokens?: number

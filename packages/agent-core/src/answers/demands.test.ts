@@ -1,0 +1,85 @@
+import { defineTool } from '@hermes/contracts/tool'
+import { type ScriptedStep, scriptedModel } from '@hermes/testkit'
+import { expect, it } from 'vitest'
+import { type AnswerDemands, createAgent } from '../index.js'
+
+const look = defineTool({
+  name: 'look',
+  toolset: 'test',
+  description: 'Looks.',
+  parameters: { type: 'object', properties: {} },
+  effect: 'read',
+  concurrency: 'parallel',
+  execute: () => 'seen',
+})
+
+function setUp(...steps: readonly ScriptedStep[]) {
+  const model = scriptedModel(steps)
+  return { model, agent: createAgent({ model, tools: [look], extensions: [] }) }
+}
+
+const city: AnswerDemands = {
+  format: {
+    type: 'json-schema',
+    name: 'city',
+    schema: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] },
+  },
+}
+
+it('has an answer mended that is not of the form, and gives the JSON alone', async () => {
+  const { agent, model } = setUp(
+    { calls: [['1', 'look', {}]] },
+    { text: 'It is big.' },
+    { text: '{"size":"7"}' },
+    { text: 'Here:\n```json\n{"size":7}\n```' },
+    { text: 'Any time.' },
+  )
+  expect(await agent.run('How big?', { demands: city }).result).toMatchObject({
+    status: 'completed',
+    text: '{"size":7}',
+  })
+  const ends = model.requests.map(({ messages }) => JSON.stringify(messages.at(-1)))
+  expect(ends[0]).toContain('fits the schema city')
+  expect(ends[2]).toContain('It is not JSON.')
+  expect(ends[3]).toContain('does not fit the schema: size')
+  expect(model.requests.map(({ answerFormat }) => answerFormat?.type)).toEqual(Array(4).fill('json-schema'))
+  // The next run demands nothing, on the same prefix.
+  expect(await agent.run('Thanks.').result).toMatchObject({ text: 'Any time.' })
+  expect(model.requests.at(-1)).not.toHaveProperty('answerFormat')
+  const texts = model.requests.map(({ tools, messages }) => JSON.stringify([tools, messages]).slice(0, -2))
+  for (const [index, text] of texts.slice(1).entries()) expect(text.startsWith(texts[index]!)).toBe(true)
+})
+
+it('fails with one line when no answer is of the form, and at once for a schema that cannot be used', async () => {
+  const { agent, model } = setUp({ text: '1' }, { text: '2' }, { text: '3' })
+  const { status, error } = await agent.run('How big?', { demands: { format: { type: 'json' } } }).result
+  expect([status, error]).toMatchObject(['failed', { code: 'agent.unfit_answer' }])
+  expect(error?.message).toMatch(/^The model gave no answer .* 3 times\. It is JSON, but no object\.$/)
+  const broken = { type: 'json-schema', name: 'broken', schema: { $ref: '#/nowhere' } } as const
+  expect(await agent.run('And?', { demands: { format: broken } }).result).toMatchObject({
+    error: { code: 'agent.bad_format' },
+  })
+  expect(model.requests).toHaveLength(3)
+})
+
+it('ends a reply at a stop, shown and kept alike, with what it would have called', async () => {
+  const { agent, model } = setUp({ text: 'One. END Two.', calls: [['1', 'look', {}]] }, { text: 'Yes.' })
+  const run = agent.run('Count.', { demands: { stop: ['END'] } })
+  let shown = ''
+  for await (const event of run) if (event.type === 'message-delta') shown += event.text
+  expect([shown, (await run.result).text]).toEqual(['One. ', 'One. '])
+  await agent.run('Done?').result
+  expect(JSON.stringify(model.requests[1]!.messages)).not.toMatch(/Two|look/)
+  const silent = setUp({ text: 'END' })
+  expect(await silent.agent.run('Count.', { demands: { stop: ['END'] } }).result).toMatchObject({
+    status: 'completed',
+    text: '',
+  })
+})
+
+it('has a tool called before the answer: by the request, and in words where the model answers all the same', async () => {
+  const { agent, model } = setUp({ text: 'No need.' }, { calls: [['1', 'look', {}]] }, { text: 'Seen.' })
+  expect(await agent.run('Look.', { demands: { calls: ['look'] } }).result).toMatchObject({ text: 'Seen.' })
+  expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([{ name: 'look' }, { name: 'look' }, undefined])
+  expect(JSON.stringify(model.requests[1]!.messages.at(-1))).toContain('Call look first.')
+})
