@@ -41,7 +41,7 @@ describe('a greeting', () => {
       agentInfo: { name: 'hermes' },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image: true, embeddedContext: true, audio: false },
+        promptCapabilities: { image: true, embeddedContext: true, audio: true },
       },
       authMethods: [{ id: 'hermes-setup' }],
     })
@@ -144,8 +144,8 @@ describe('a prompt', () => {
     expect(agentText(updates)).toBe('All at once.')
   })
 
-  it('takes links, embedded text and images, and refuses sound by name', async () => {
-    scene.server.enqueue({ text: 'Seen.' })
+  it('takes links, embedded text, images, sound and PDFs', async () => {
+    scene.server.enqueue({ text: 'Seen.' }, { text: 'Heard.' })
     const { agent, newSession } = await open()
     const sessionId = await newSession(scene.cwd)
     const image = 'iVBORw0KGgo='
@@ -166,10 +166,11 @@ describe('a prompt', () => {
     expect(requested).toContain('embedded words')
     expect(requested).toContain(image)
     const sound = { type: 'audio', mimeType: 'audio/wav', data: 'AAAA' } as const
-    await expect(agent.request('session/prompt', { sessionId, prompt: [sound] })).rejects.toMatchObject({
-      code: -32602,
-      message: expect.stringContaining('Audio'),
-    })
+    const pdf = { uri: 'file:///x/plan.pdf', mimeType: 'application/pdf', blob: 'JVBERi0=' } as const
+    await agent.request('session/prompt', { sessionId, prompt: [sound, { type: 'resource', resource: pdf }] })
+    const media = JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1))
+    expect(media).toContain('"input_audio":{"data":"AAAA","format":"wav"}')
+    expect(media).toContain('data:application/pdf;base64,JVBERi0=')
   })
 
   it.each([

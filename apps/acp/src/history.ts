@@ -36,8 +36,8 @@ function userUpdates(message: UserMessage, messageId: string): readonly SessionU
   return message.content.flatMap((part): SessionUpdate[] => {
     if (part.origin !== undefined && part.origin !== 'user') return []
     if (part.type === 'text') return [textChunk('user_message_chunk', part.text, messageId)]
-    if (part.type !== 'image') return []
-    const content = { type: 'image', data: part.data, mimeType: part.mediaType } as const
+    if (part.type === 'file') return []
+    const content = { type: part.type, data: part.data, mimeType: part.mediaType } as const
     return [{ sessionUpdate: 'user_message_chunk', content, messageId }]
   })
 }

@@ -5,25 +5,23 @@ import type { UserPart } from '@hermes/contracts/conversation'
 const MAX_ATTACHED_CHARS = 200_000
 
 /**
- * What a prompt says, or one line naming what cannot be taken. Links to files below `cwd` become references, which the agent attaches;
+ * What a prompt says, or one line where it says nothing. Links to files below `cwd` become references, which the agent attaches;
  * others stay links: the agent opens what it needs with its tools.
  */
 export function toUserParts(blocks: readonly ContentBlock[], cwd: string): readonly UserPart[] | string {
-  const parts: UserPart[] = []
-  for (const block of blocks) {
-    if (block.type === 'audio') return 'Audio is not supported here; send text, images, links or embedded text.'
-    parts.push(toUserPart(block, cwd))
-  }
+  const parts = blocks.map((block) => toUserPart(block, cwd))
   const isEmpty = parts.every((part) => part.type === 'text' && part.text.trim() === '')
   return isEmpty ? 'The prompt is empty. Give it some text.' : parts
 }
 
-function toUserPart(block: Exclude<ContentBlock, { type: 'audio' }>, cwd: string): UserPart {
+function toUserPart(block: ContentBlock, cwd: string): UserPart {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text }
     case 'image':
       return { type: 'image', mediaType: block.mimeType, data: block.data }
+    case 'audio':
+      return { type: 'audio', mediaType: block.mimeType, data: block.data }
     case 'resource_link':
       return { type: 'text', text: `\n${linkText(block.uri, cwd)}\n` }
     case 'resource':
@@ -54,6 +52,10 @@ function resourcePart(resource: EmbeddedResourceResource): UserPart {
     }
   if (resource.mimeType?.startsWith('image/'))
     return { type: 'image', mediaType: resource.mimeType, data: resource.blob }
+  if (resource.mimeType?.startsWith('audio/'))
+    return { type: 'audio', mediaType: resource.mimeType, data: resource.blob, name }
+  if (resource.mimeType === 'application/pdf')
+    return { type: 'file', mediaType: resource.mimeType, data: resource.blob, name }
   return { type: 'text', text: `\n[Attached: ${name}, ${resource.mimeType ?? 'binary'}, not shown]\n` }
 }
 

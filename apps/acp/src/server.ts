@@ -85,7 +85,7 @@ export class AcpServer {
       agentInfo: { name: 'hermes', title: 'Hermes', version: this.#options.version },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image: true, embeddedContext: true, audio: false },
+        promptCapabilities: { image: true, embeddedContext: true, audio: true },
         mcpCapabilities: { http: true, sse: true },
         sessionCapabilities: { close: {} },
       },

@@ -1,3 +1,4 @@
+export { audioType } from './conversation/audio-type.js'
 export {
   type CallStartEntry,
   type CompactionEntry,

@@ -80,6 +80,8 @@ export type RequestRepair =
   | 'shrink-images'
   /** What was no smaller, or not wanted at all, becomes a line of text. */
   | 'drop-images'
+  /** Recordings and files become lines of text. */
+  | 'drop-attachments'
   | 'drop-reasoning'
   | 'simplify-schemas'
   | 'strip-unsupported'

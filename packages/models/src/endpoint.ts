@@ -1,6 +1,6 @@
 import type { Clock, JsonObject, Logger } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
-import type { ImagePart, Usage } from '@hermes/contracts/conversation'
+import type { AudioPart, FilePart, ImagePart, Usage } from '@hermes/contracts/conversation'
 import { estimateTokens } from '@hermes/contracts/conversation'
 import type {
   Credential,
@@ -59,6 +59,8 @@ export interface ModelEndpoint {
   readonly contextLength?: number | (() => number | undefined) | undefined
   /** Whether the model takes images, asked when there are some; of one that does not they are left out. Default: it is tried. */
   readonly seesImages?: (() => Promise<boolean>) | undefined
+  /** Whether the model takes a recording or file, asked when there is one; one that it does not take becomes a line of text. Default: it is tried. */
+  readonly takes?: ((part: AudioPart | FilePart) => Promise<boolean>) | undefined
   /** Without prices the cost of a call is `unknown`, unless the provider reports it or runs on this machine. */
   readonly prices?: ModelPrices | ((model: string) => Promise<ModelPrices | null>) | undefined
 }
@@ -228,6 +230,11 @@ export class Endpoint {
   /** Whether it is known that the model takes no images. Never rejects. */
   async isBlind(): Promise<boolean> {
     return !((await this.options.seesImages?.().catch(() => true)) ?? true)
+  }
+
+  /** Whether it is known that the model does not take a recording or file. Never rejects. */
+  async refuses(part: AudioPart | FilePart): Promise<boolean> {
+    return !((await this.options.takes?.(part).catch(() => true)) ?? true)
   }
 
   /** A smaller image, made once; `null` where that cannot be done. */

@@ -1,5 +1,5 @@
 import { type Clock, errorLine, HermesError, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import type { Usage } from '@hermes/contracts/conversation'
+import type { Usage, UserPart } from '@hermes/contracts/conversation'
 import { estimateTokens, messageText, noUsage, toolCalls } from '@hermes/contracts/conversation'
 import type {
   CallScope,
@@ -269,9 +269,20 @@ async function repaired(
 ): Promise<ModelRequest> {
   const isUnseen = hasImages(request) && (await endpoint.isBlind())
   const repairs = new Set([...endpoint.repairs, ...more, ...(isUnseen ? ['drop-images' as const] : [])])
-  if (repairs.size === 0) return request
-  const { repairRequest } = await import('./repairs.js')
-  return repairRequest(request, repairs, (image) => endpoint.shrink(image))
+  const untaken = await untakenParts(request, endpoint)
+  if (repairs.size === 0 && untaken.size === 0) return request
+  const { repairRequest, withoutAttachments } = await import('./repairs.js')
+  const taken = untaken.size === 0 ? request : withoutAttachments(request, (part) => untaken.has(part))
+  return repairRequest(taken, repairs, (image) => endpoint.shrink(image))
+}
+
+async function untakenParts({ messages }: ModelRequest, endpoint: Endpoint): Promise<ReadonlySet<UserPart>> {
+  const untaken = new Set<UserPart>()
+  for (const message of messages)
+    if (message.role === 'user')
+      for (const part of message.content)
+        if ((part.type === 'audio' || part.type === 'file') && (await endpoint.refuses(part))) untaken.add(part)
+  return untaken
 }
 
 function hasImages({ messages }: ModelRequest): boolean {

@@ -1,5 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
-import type { AssistantMessage, ImagePart, Message, TextPart } from '@hermes/contracts/conversation'
+import type {
+  AssistantMessage,
+  AudioPart,
+  FilePart,
+  ImagePart,
+  Message,
+  TextPart,
+  UserPart,
+} from '@hermes/contracts/conversation'
 import type { ModelRequest, RequestRepair } from '@hermes/contracts/model'
 
 /** Makes an image smaller; `null` where that cannot be done. */
@@ -8,10 +16,12 @@ type ShrinkImage = (image: ImagePart) => Promise<ImagePart | null>
 /** What may follow from one verdict, milder first. */
 const STEPS: Readonly<Record<RequestRepair, readonly RequestRepair[]>> = {
   'shrink-images': ['shrink-images', 'drop-images'],
-  'drop-images': ['drop-images'],
+  // Some servers name what they take, and not what they refuse.
+  'drop-images': ['drop-images', 'drop-attachments'],
+  'drop-attachments': ['drop-attachments', 'drop-images'],
   'drop-reasoning': ['drop-reasoning'],
   'simplify-schemas': ['simplify-schemas'],
-  'strip-unsupported': ['strip-unsupported', 'drop-images'],
+  'strip-unsupported': ['strip-unsupported', 'drop-images', 'drop-attachments'],
 }
 
 /** The mildest repair that a verdict asks for and that was not made yet; `null` when none would change the request. Pure. */
@@ -29,6 +39,8 @@ function changesRequest(request: ModelRequest, repair: RequestRepair): boolean {
     case 'shrink-images':
     case 'drop-images':
       return hasImages(request)
+    case 'drop-attachments':
+      return request.messages.some(({ content }) => content.some(isAttachment))
     case 'drop-reasoning':
       return request.messages.some((message) => message.role === 'assistant' && message.content.some(isReasoning))
     case 'simplify-schemas':
@@ -62,6 +74,8 @@ async function repairOnce(request: ModelRequest, repair: RequestRepair, shrink: 
       }
     case 'drop-images':
       return { ...request, messages: await mapImages(request.messages, async (image) => note(image)) }
+    case 'drop-attachments':
+      return withoutAttachments(request, () => true)
     case 'drop-reasoning':
       return { ...request, messages: request.messages.flatMap(withoutReasoning) }
     case 'simplify-schemas':
@@ -85,8 +99,29 @@ function hasImages({ messages }: ModelRequest): boolean {
   return messages.some((message) => message.content.some((part) => part.type === 'image'))
 }
 
-function note({ name, mediaType }: ImagePart): TextPart {
-  const what = name === undefined ? `An image (${mediaType})` : `The image ${name}`
+/** Whether a part is a recording or a file. */
+function isAttachment(part: { readonly type: string }): part is AudioPart | FilePart {
+  return part.type === 'audio' || part.type === 'file'
+}
+
+/** The request with a line of text in place of those recordings and files. */
+export function withoutAttachments(
+  request: ModelRequest,
+  isUntaken: (part: AudioPart | FilePart) => boolean,
+): ModelRequest {
+  const messages = request.messages.map((message) => {
+    if (message.role !== 'user' || !message.content.some(isAttachment)) return message
+    const content = message.content.map((part) => (isAttachment(part) && isUntaken(part) ? note(part) : part))
+    return { ...message, content }
+  })
+  return { ...request, messages }
+}
+
+const KINDS = { image: 'image', audio: 'recording', file: 'file' } as const
+
+function note({ type, name, mediaType }: Exclude<UserPart, TextPart>): TextPart {
+  const what =
+    name === undefined ? `${type === 'image' ? 'An' : 'A'} ${KINDS[type]} (${mediaType})` : `The ${KINDS[type]} ${name}`
   return { type: 'text', text: `[${what} was left out: this model's endpoint did not take it.]`, origin: 'reminder' }
 }
 

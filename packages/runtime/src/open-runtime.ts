@@ -331,6 +331,7 @@ class HomeRuntime implements Runtime {
       runtime: () => this,
       opened: this.#options,
       seesImages: ({ session }) => this.#seesImages(session.id),
+      takes: ({ session }, part) => this.models.takes(this.#choiceOf(session.id), part),
       flushUsage: () => this.#modelResolver.flush(),
       askJudge: (request, { sessionId, signal }) =>
         this.#auxiliaryTasks.judgeGoal(request, { sessionId, signal, main: this.#choiceOf(sessionId) }),

@@ -179,6 +179,7 @@ function byStatus(facts: ErrorFacts, status: number): Verdict | null {
     case 404:
       if (says('billing')) return { reason: 'billing' }
       if (says('no-images')) return NO_IMAGES
+      if (says('no-attachments')) return NO_ATTACHMENTS
       return policy(facts) ?? (says('model-missing') ? { reason: 'model-not-found' } : { reason: 'format-error' })
     case 408:
     case 504:
@@ -224,6 +225,7 @@ function failedInside(facts: ErrorFacts): Verdict {
   if (facts.codes.includes('invalid_request_error')) return refused(facts)
   if (isAbout('context', facts)) return { reason: 'context-overflow' }
   if (isAbout('billing', facts) && !isAbout('transient', facts)) return { reason: 'billing' }
+  if (isAbout('no-attachments', facts)) return NO_ATTACHMENTS
   if (speaksOf('no-room', facts.message)) return { reason: 'model-not-found' }
   if (isAbout('unsupported', facts)) return { reason: 'format-error', repair: 'strip-unsupported' }
   return isAbout('overloaded', facts) ? { reason: 'overloaded' } : { reason: 'server-error' }
@@ -240,6 +242,7 @@ function isAbout(topic: Topic, { codes, message }: ErrorFacts): boolean {
 }
 
 const NO_IMAGES: Verdict = { reason: 'format-error', repair: 'drop-images' }
+const NO_ATTACHMENTS: Verdict = { reason: 'format-error', repair: 'drop-attachments' }
 
 /** In the order in which one counts more than the next: names of parameters sound like the names of limits. */
 const MEANINGS: readonly (readonly [Topic, Verdict])[] = Object.freeze([
@@ -247,6 +250,7 @@ const MEANINGS: readonly (readonly [Topic, Verdict])[] = Object.freeze([
   ['payload', { reason: 'payload-too-large' }],
   ['image', { reason: 'image-too-large' }],
   ['no-images', NO_IMAGES],
+  ['no-attachments', NO_ATTACHMENTS],
   ['tool-content', { reason: 'format-error', repair: 'strip-unsupported' }],
   ['schema', { reason: 'format-error', repair: 'simplify-schemas' }],
   ['model-missing', { reason: 'model-not-found' }],

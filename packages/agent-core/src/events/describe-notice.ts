@@ -4,6 +4,7 @@ import type { AgentEvent } from './event.js'
 const REPAIRED: Readonly<Record<RequestRepair, string>> = {
   'shrink-images': 'with smaller images',
   'drop-images': 'without the images',
+  'drop-attachments': 'without the recordings and files',
   'drop-reasoning': 'without earlier thoughts',
   'simplify-schemas': 'with simpler tool definitions',
   'strip-unsupported': 'without optional settings',

@@ -136,7 +136,7 @@ export const MODELS = {
     ),
   ).describe("Names of one's own for models, in any case: wherever the name of a model may stand."),
   model_overrides: map().describe(
-    'What is known about models, by name: `context_window`, `max_output_tokens`, `supports_vision`, prices per million tokens …',
+    'What is known about models, by name: `context_window`, `max_output_tokens`, `supports_vision`, `supports_audio`, `supports_files`, prices per million tokens …',
   ),
   models_dev: section({
     url: text().describe('Where facts about models are fetched. Default: models.dev.'),

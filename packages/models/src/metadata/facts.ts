@@ -14,6 +14,8 @@ export interface ModelAbilities {
   readonly tools?: boolean
   readonly vision?: boolean
   readonly audio?: boolean
+  /** Files other than images, such as a PDF. */
+  readonly files?: boolean
   readonly reasoning?: boolean
 }
 

@@ -3,7 +3,7 @@ import { amount, type ModelAbilities, type PartialFacts, positive } from './fact
 
 /**
  * What `model_overrides` of config.yaml says of a model, by its name, or by `provider/name` where two endpoints differ: `context_window`,
- * `max_output_tokens`, `supports_tools`, `supports_vision`, `supports_reasoning`, and in US dollars per million tokens `input_price`,
+ * `max_output_tokens`, `supports_tools`, `supports_vision`, `supports_audio`, `supports_files`, `supports_reasoning`, and in US dollars per million tokens `input_price`,
  * `output_price`, `cache_read_price`, `cache_write_price`.
  */
 export function overriddenFacts(
@@ -41,7 +41,7 @@ function toFacts(entry: JsonObject): PartialFacts {
 }
 
 function abilitiesOf(entry: JsonObject): ModelAbilities {
-  const names = ['tools', 'vision', 'reasoning', 'audio'] as const
+  const names = ['tools', 'vision', 'reasoning', 'audio', 'files'] as const
   const known = names.flatMap((name) => {
     const value = entry[`supports_${name}`]
     return typeof value === 'boolean' ? [[name, value] as const] : []

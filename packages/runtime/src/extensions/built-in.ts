@@ -66,6 +66,7 @@ interface HomeParts {
   readonly opened: DoctorHome & { readonly userHome: string; readonly cwd: string }
   readonly seesImages: NonNullable<ReferenceOptions['seesImages']>
   readonly describeImage: NonNullable<ReferenceOptions['describeImage']>
+  readonly takes: NonNullable<ReferenceOptions['takes']>
   readonly askJudge: GoalOptions['askJudge']
   /** Writes down the calls of models that are not in the ledger yet. */
   readonly flushUsage: () => Promise<void>
@@ -99,6 +100,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
       ...referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network }),
       seesImages: parts.seesImages,
       describeImage: parts.describeImage,
+      takes: parts.takes,
       readDocument: documentText(isolationSupport),
     }),
     isolationNotice({ terminal: config.terminal, isolationSupport, logger }),

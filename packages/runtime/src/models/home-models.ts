@@ -1,11 +1,11 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
-import { estimateTokens } from '@hermes/contracts/conversation'
+import { type AudioPart, estimateTokens, type FilePart } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import type { ModelDirectory, RequestedModel } from '@hermes/models/metadata'
 import { isThisMachine } from '@hermes/safety'
-import { listModels, similar } from '@hermes/transports'
+import { detectApi, listModels, similar, wireTakes } from '@hermes/transports'
 import type { ModelChoice } from './model-choice.js'
 
 /** What a home knows of models comes from here, on first use. */
@@ -91,6 +91,14 @@ export class HomeModels {
   async sees(choice: ModelChoice): Promise<boolean> {
     const { abilities } = await (await this.directory()).facts(toRequestedModel(choice))
     return abilities.vision ?? true
+  }
+
+  /** Whether a chosen model takes a recording or a file; `true` where nobody says. */
+  async takes(choice: ModelChoice, part: Pick<AudioPart | FilePart, 'type' | 'mediaType'>): Promise<boolean> {
+    const { catalogueId: provider, baseUrl, model } = choice
+    if (!wireTakes(choice.api ?? detectApi({ provider, baseUrl, model }), part)) return false
+    const { abilities } = await (await this.directory()).facts(toRequestedModel(choice))
+    return (part.type === 'audio' ? abilities.audio : abilities.files) ?? true
   }
 
   /** Looks up what a model costs at the endpoint of a choice; on this machine it costs what the configuration says, if anything. */

@@ -133,6 +133,7 @@ export class ModelResolver {
           prices: this.#options.models.pricesOf(choice, cacheTtl),
           contextLength: () => this.#options.models.knownWindow(choice),
           seesImages: () => this.#options.models.getsImages(choice),
+          takes: (part) => this.#options.models.takes(choice, part),
         },
       ),
       fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf(one))),
@@ -184,6 +185,7 @@ export class ModelResolver {
       prices: this.#options.models.pricesOf(choice, cacheTtl),
       contextLength: () => this.#options.models.knownWindow(choice),
       seesImages: () => this.#options.models.getsImages(choice),
+      takes: (part) => this.#options.models.takes(choice, part),
       credentials: await this.#options.credentials.sourceFor(choice),
     })
   }
@@ -264,7 +266,7 @@ const REPLAYED: ModelChoice = {
 /** A choice in the terms of a model client. */
 function toModelEndpoint(
   { provider, catalogueId, ...choice }: ModelChoice,
-  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength' | 'seesImages'>> & {
+  way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength' | 'seesImages' | 'takes'>> & {
     readonly credentials: CredentialSource | null
   },
 ): ModelEndpoint {

@@ -21,6 +21,8 @@ export type Topic =
   | 'payload'
   | 'image'
   | 'no-images'
+  /** Recordings or files, which the model or its server takes none of. */
+  | 'no-attachments'
   | 'tool-content'
   | 'model-missing'
   | 'unsupported'

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path/posix'
 import { errorLine } from '@hermes/contracts'
 import {
+  type AudioPart,
   estimateTokens,
   type ImagePart,
   type TextPart,
@@ -29,7 +30,7 @@ interface Attachment {
   readonly written: string
   readonly text: string
   /** Follows the text. */
-  readonly image?: ImagePart
+  readonly media?: ImagePart | AudioPart
   readonly sources: readonly TextSource[]
 }
 
@@ -67,7 +68,7 @@ async function attach(
   const { written } = reference
   try {
     const content = await read(context, reference, options)
-    const { text, image } = typeof content === 'string' ? { text: content } : await imageOf(context, content, options)
+    const { text, media } = typeof content === 'string' ? { text: content } : await mediaOf(context, content, options)
     const findings = scanContext(text)
     if (findings.length > 0)
       return `it may try to take over the agent: ${findings.map(({ rule, line }) => `${rule} in line ${line}`).join(', ')}`
@@ -75,7 +76,7 @@ async function attach(
       written,
       text: text.trim() === '' ? '(empty)' : cutHeadTail(text, MOST_CHARS),
       sources: sourcesFor(context, reference),
-      ...(image ? { image } : {}),
+      ...(media ? { media } : {}),
     }
   } catch (error) {
     if (context.signal.aborted) return 'interrupted'
@@ -84,21 +85,26 @@ async function attach(
   }
 }
 
-/** An image for a model that sees; for another one what it shows. */
-async function imageOf(
+/** An image for a model that sees, for another one what it shows; a recording for a model that takes one. */
+async function mediaOf(
   context: HookEvent,
-  image: ImagePart,
+  media: ImagePart | AudioPart,
   options: ReferenceOptions & { readonly about: string },
-): Promise<Pick<Attachment, 'text' | 'image'>> {
-  const unseen = await describeUnseen(context, image, options)
-  return unseen === null ? { text: '(the image that follows)', image } : { text: unseen }
+): Promise<Pick<Attachment, 'text' | 'media'>> {
+  if (media.type === 'audio') {
+    if (options.takes && !(await options.takes(context, media)))
+      throw refusal(`${context.model.model} does not take recordings`)
+    return { text: '(the recording that follows)', media }
+  }
+  const unseen = await describeUnseen(context, media, options)
+  return unseen === null ? { text: '(the image that follows)', media } : { text: unseen }
 }
 
 async function read(
   context: HookEvent,
   reference: Reference,
   { readPage, readSession, readDocument }: ReferenceOptions,
-): Promise<string | ImagePart> {
+): Promise<string | ImagePart | AudioPart> {
   const { signal } = context
   const permit = (action: Action) => permitOfPerson(context, action)
   switch (reference.type) {
@@ -162,10 +168,10 @@ async function withinWindow(
 
 /** Somebody else may have written it, so it counts as text from outside. */
 function toParts(attached: readonly Attachment[]): readonly UserPart[] {
-  return attached.flatMap(({ written, text, image, sources }, index) => {
+  return attached.flatMap(({ written, text, media, sources }, index) => {
     const body = `<attached from="${written.replaceAll('"', "'")}">\n${text.replaceAll('</attached', '<\\/attached')}\n</attached>`
     const words = index === 0 ? `${INTRODUCTION}\n\n${body}` : body
-    const shown = image ? [{ ...image, sources }] : []
+    const shown = media ? [{ ...media, sources }] : []
     return [{ type: 'text', text: words, origin: 'external', sources } as const, ...shown]
   })
 }

@@ -1,4 +1,4 @@
-import type { ImagePart } from '@hermes/contracts/conversation'
+import type { AudioPart, FilePart, ImagePart } from '@hermes/contracts/conversation'
 import type { FileStat } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
@@ -19,6 +19,11 @@ export interface ReferenceOptions {
     image: ImagePart,
     options: { readonly about: string; readonly event: HookEvent },
   ) => Promise<{ readonly text: string; readonly by: string }>
+  /** Whether who answers takes a recording or a file; one that it does not take goes out as a line of text. Default: yes. */
+  readonly takes?: (
+    event: HookEvent,
+    part: Pick<AudioPart | FilePart, 'type' | 'mediaType'>,
+  ) => boolean | Promise<boolean>
   /** The text of a file that is a document, such as a PDF; `null` when it is none. Rejects with one line. Default: documents are refused. */
   readonly readDocument?: (
     file: { readonly real: string; readonly stat: FileStat },

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path/posix'
 import { HermesError } from '@hermes/contracts'
-import { type ImagePart, imageType, MAX_IMAGE_BYTES } from '@hermes/contracts/conversation'
+import { type AudioPart, audioType, type ImagePart, imageType, MAX_IMAGE_BYTES } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action, Permit } from '@hermes/contracts/policy'
@@ -16,8 +16,8 @@ type AskPermit = (action: Action) => Promise<Permit>
 const MAX_FILE_BYTES = 1_000_000
 /** A range may lie in a larger file. */
 const MAX_RANGE_BYTES = 20_000_000
-/** Where the kind of an image stands. */
-const IMAGE_HEAD = { offset: 0, length: 12, noLinks: true }
+/** Where the kind of an image or a recording stands. */
+const MEDIA_HEAD = { offset: 0, length: 12, noLinks: true }
 const MAX_ENTRIES = 200
 const MAX_FOLDERS = 60
 const GIT_TIMEOUT_MS = 20_000
@@ -27,19 +27,22 @@ const GIT = 'git --no-pager'
 /** Outside of one a diff is between two files, of which git tells all the options. */
 const NO_REPOSITORY = /not a git repository|^usage: git diff --no-index/im
 
-/** A file of the workspace, or some lines of it; the text of a document, an image as it is; a folder gives its list. */
+/** A file of the workspace, or some lines of it; the text of a document, an image or a recording as it is; a folder gives its list. */
 export async function readFile(
   context: HookEvent,
   { path, lines }: { readonly path: string; readonly lines: LineRange | null },
   { permit, readDocument }: Pick<ReferenceOptions, 'readDocument'> & { readonly permit: AskPermit },
-): Promise<string | ImagePart> {
+): Promise<string | ImagePart | AudioPart> {
   const { environment, real, name } = await openPlace(context, path, permit)
   const stat = await environment.stat(real)
   if (!stat) throw refusal('there is no such file')
   if (stat.type === 'directory') return list(environment, real)
   if (stat.type !== 'file') throw refusal('it is no regular file')
-  const mediaType = imageType((await environment.read(real, IMAGE_HEAD)) ?? new Uint8Array())
-  if (mediaType !== null) return readImage(environment, { real, name, mediaType, sizeBytes: stat.sizeBytes })
+  const head = (await environment.read(real, MEDIA_HEAD)) ?? new Uint8Array()
+  const [image, audio] = [imageType(head), audioType(head)]
+  const media = { real, name, sizeBytes: stat.sizeBytes }
+  if (image !== null) return { type: 'image', ...(await readMedia(environment, { ...media, mediaType: image })) }
+  if (audio !== null) return { type: 'audio', ...(await readMedia(environment, { ...media, mediaType: audio })) }
   const document = await readDocument?.({ real, stat }, context)
   if (typeof document === 'string') return lines ? linesOf(document, lines) : document
   const most = lines ? MAX_RANGE_BYTES : MAX_FILE_BYTES
@@ -54,16 +57,16 @@ export async function readFile(
   return lines ? linesOf(text, lines) : text
 }
 
-async function readImage(
+async function readMedia(
   environment: Environment,
-  image: { readonly real: string; readonly name: string; readonly mediaType: string; readonly sizeBytes: number },
-): Promise<ImagePart> {
-  const { real, name, mediaType, sizeBytes } = image
+  media: { readonly real: string; readonly name: string; readonly mediaType: string; readonly sizeBytes: number },
+): Promise<Omit<AudioPart, 'type'>> {
+  const { real, name, mediaType, sizeBytes } = media
   if (sizeBytes > MAX_IMAGE_BYTES)
-    throw refusal(`it is an image of ${sizeBytes} bytes, more than ${MAX_IMAGE_BYTES}; make it smaller`)
+    throw refusal(`it is ${mediaType} of ${sizeBytes} bytes, more than ${MAX_IMAGE_BYTES}; make it smaller`)
   const bytes = await environment.read(real, { noLinks: true })
   if (!bytes) throw refusal('there is no such file')
-  return { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64'), name, origin: 'external' }
+  return { mediaType, data: Buffer.from(bytes).toString('base64'), name, origin: 'external' }
 }
 
 /** UTF-8, or UTF-16 where it is marked. */

@@ -38,11 +38,16 @@ function image({ mediaType, data }: ImagePart): WireImage | null {
   return IMAGE_TYPES.has(type) ? { type: 'image', source: { type: 'base64', media_type: type, data } } : null
 }
 
+/** Whether a file of this type has a form here. */
+export function takesDocument(mediaType: string): boolean {
+  return mediaType === 'application/pdf' || mediaType.startsWith('text/') || mediaType === 'application/json'
+}
+
 function file({ mediaType, data, name }: FilePart): WireDocument | null {
+  if (!takesDocument(mediaType)) return null
   const title = name === undefined ? {} : { title: name }
   if (mediaType === 'application/pdf')
     return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title }
-  if (!mediaType.startsWith('text/') && mediaType !== 'application/json') return null
   const text = Buffer.from(data, 'base64').toString('utf8')
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title }
 }

@@ -80,8 +80,17 @@ const DOCUMENT_FORMATS = {
   'application/json': 'txt',
 } as const satisfies Record<string, DocumentFormat>
 
+function documentFormat(mediaType: string): DocumentFormat | undefined {
+  return lookUp(DOCUMENT_FORMATS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : undefined)
+}
+
+/** Whether a file of this type has a form here. */
+export function takesDocument(mediaType: string): boolean {
+  return documentFormat(mediaType) !== undefined
+}
+
 function file({ mediaType, data, name }: FilePart, documents: DocumentNames): WireBlock | null {
-  const format = lookUp(DOCUMENT_FORMATS, mediaType) ?? (mediaType.startsWith('text/') ? 'txt' : undefined)
+  const format = documentFormat(mediaType)
   if (!format) return null
   return { document: { format, name: documents.next(name), source: { bytes: bytes(data) } } }
 }

@@ -29,6 +29,8 @@ export const CHAT_COMPLETIONS_PROSE: Prose = {
     image: /image.{0,60}(?:too large|exceeds|maximum|dimension|size)|(?:too large|exceeds).{0,40}image/i,
     'no-images':
       /(?:not|n't) (?:support|accept|allow|take)\w* (?:for )?(?:image|vision)|that support image|image.{0,60}(?:not (?:supported|allowed|accepted)|only (?:allowed|supported))|unknown variant .image_url|content\S{0,20}type.{0,4} input should be .text/i,
+    'no-attachments':
+      /(?:audio|file|document|pdf)s?(?: inputs?| content)?s? (?:is|are) (?:not|n't) (?:supported|allowed|accepted)|(?:not|n't) (?:support|accept|allow|take)\w* (?:for )?(?:audio|file|document|pdf)|that support (?:input audio|audio|file)|at most 0 audio|unknown variant .(?:input_audio|file)\b|unsupported content\[\]\.type|unknown part type|content blocks are expected to be/i,
     'tool-content':
       /tool.{0,60}(?:content|message).{0,40}(?:must be|should be|expected) a? ?(?:string|text)|text is not set|invalid type for .messages\[\d+\]\.content.{0,80}tool/i,
     'model-missing':
