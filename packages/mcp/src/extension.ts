@@ -6,6 +6,7 @@ import { RunningCalls } from './answers/running-calls.js'
 import { mcpCommands } from './commands/mcp-commands.js'
 import { loginFetch } from './login/login-fetch.js'
 import { LoginFiles } from './login/login-files.js'
+import { ProgramAuth } from './login/program-auth.js'
 import { ServerAuth } from './login/server-auth.js'
 import type { McpOptions } from './mcp-options.js'
 import { PromptCommands } from './prompts/prompt-commands.js'
@@ -44,6 +45,8 @@ export function createMcp(options: McpOptions): HomeMcp {
   const authOf = (settings: ServerSettings) => {
     const { address } = settings
     if (address.type !== 'http' || !settings.oauth.isAllowed) return undefined
+    if (settings.oauth.grant === 'client_credentials')
+      return new ProgramAuth(settings, { ...options, fetch: loginFetch(address.url, options.fetchTo) })
     return new ServerAuth(settings, { ...options, logins, fetch: loginFetch(address.url, options.fetchTo) })
   }
   const shared = { ...options, listings: new ListingFiles(options.cacheDir), calls, answersOf, authOf }
@@ -124,7 +127,8 @@ const SHORTEST_SECRET = 8
 function concealSecrets({ address, oauth }: ServerSettings, { conceal }: Pick<McpOptions, 'conceal'>): void {
   const named = Object.entries(address.type === 'http' ? address.headers : address.env)
   const values = named.flatMap(([name, value]) => (SECRET.test(name) ? [value, value.replace(/^\w+ /, '')] : []))
-  for (const value of [...values, oauth.clientSecret ?? '']) if (value.length >= SHORTEST_SECRET) conceal(value)
+  for (const value of [...values, oauth.clientSecret ?? '', oauth.privateKey ?? ''])
+    if (value.length >= SHORTEST_SECRET) conceal(value)
 }
 
 async function findings(

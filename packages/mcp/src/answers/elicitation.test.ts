@@ -35,6 +35,20 @@ it('asks field by field, again what does not fit, and hands over what was answer
   expect(requested[2]).toMatchObject({ choices: ['red', 'blue', 'Leave it empty', 'Decline'], allowFreeText: false })
 })
 
+it('offers what stands in a field already, and takes it for an empty answer', async () => {
+  const fields = {
+    age: { type: 'integer', default: 30 },
+    state: { type: 'string', enum: ['on', 'off'], default: 'off' },
+    sure: { type: 'boolean', default: true },
+    tags: { type: 'array', items: { enum: ['a', 'b'] }, default: ['a', 'b'] },
+    wrong: { type: 'integer', default: 'many' },
+  }
+  const { requested, result } = await ask(form(fields, ['age']), '', 'As it is: off', 'No', 'As it is: a, b', '')
+  expect(result).toEqual({ action: 'accept', content: { age: 30, state: 'off', sure: false, tags: ['a', 'b'] } })
+  expect(requested[0]!.choices).toEqual(['As it is: 30', 'Decline'])
+  expect(requested[4]!.choices).toEqual(['Leave it empty', 'Decline'])
+})
+
 it('declines with the person, and gives up with nobody there or after three answers that do not fit', async () => {
   expect((await ask(form({ a: { type: 'string' } }), 'Decline')).result).toEqual({ action: 'decline' })
   expect((await ask(form({ a: { type: 'string' } }), null)).result).toEqual({ action: 'cancel' })

@@ -14,6 +14,8 @@ const ASKS_FOR_SECRET = /passw|passphrase|(?:api|private|secret|access).?(?:key|
 
 const DECLINE = 'Decline'
 const EMPTY = 'Leave it empty'
+/** What a server has in a field before anybody answers is what an empty answer means. @see SEP-1034 */
+const USUAL = 'As it is: '
 const [YES, NO] = ['Yes', 'No']
 
 type Value = string | number | boolean | string[]
@@ -72,7 +74,9 @@ interface FieldQuestion {
 async function askField(head: string, requested: FieldQuestion, ask: ToolContext['ask']): Promise<Outcome> {
   const { field, isRequired } = requested
   const options = optionsOf(field)
-  const ways = [...(isRequired ? [] : [EMPTY]), DECLINE]
+  const usual = usualOf(field, options)
+  const empty = usual !== null ? [`${USUAL}${usual.label}`] : isRequired ? [] : [EMPTY]
+  const ways = [...empty, DECLINE]
   const isShort = options !== null && field['type'] !== 'array' && options.length + ways.length <= MOST_CHOICES
   const choices = [...(isShort ? options.map(({ label }) => label) : []), ...ways]
   const listed = options === null || isShort ? '' : `\nOne of: ${options.map(({ label }) => label).join(', ')}`
@@ -83,7 +87,7 @@ async function askField(head: string, requested: FieldQuestion, ask: ToolContext
     if (answer.type === 'unanswered') return { type: 'over', result: { action: 'cancel' } }
     const text = answer.text.trim()
     if (text === DECLINE) return { type: 'over', result: { action: 'decline' } }
-    if (!isRequired && (text === EMPTY || text === '')) return { type: 'value', value: null }
+    if (empty.length > 0 && (text === empty[0] || text === '')) return { type: 'value', value: usual?.value ?? null }
     const value = read(text, field, options)
     if (value !== null) return { type: 'value', value }
     problem = `\n"${cleanLine(text, 60)}" is not ${wanted(field)}.`
@@ -92,11 +96,30 @@ async function askField(head: string, requested: FieldQuestion, ask: ToolContext
 }
 
 function describe({ name, field, isRequired }: FieldQuestion): string {
-  const { title, description, default: standard } = field
+  const { title, description } = field
   const label = cleanLine(typeof title === 'string' ? title : name, 100)
   const about = typeof description === 'string' ? `: ${cleanLine(description, 300)}` : ''
-  const usual = standard === undefined ? '' : ` Usually ${cleanLine(JSON.stringify(standard), 100)}.`
-  return `${label}${about}${isRequired ? '' : ' (may stay empty)'}${usual}`
+  return `${label}${about}${isRequired || field['default'] !== undefined ? '' : ' (may stay empty)'}`
+}
+
+/** What stands in a field already; `null` where nothing does that it may hold. */
+function usualOf(
+  field: JsonObject,
+  options: readonly Option[] | null,
+): { readonly label: string; readonly value: Value } | null {
+  const { default: standard } = field
+  if (standard === undefined || standard === null || isJsonObject(standard)) return null
+  const text = Array.isArray(standard)
+    ? standard.join(', ')
+    : standard === true
+      ? YES
+      : standard === false
+        ? NO
+        : `${standard}`
+  const value = read(text, field, options)
+  if (value === null) return null
+  const label = options?.find((option) => option.value === text)?.label ?? text
+  return { label: cleanLine(label, 100), value }
 }
 
 interface Option {

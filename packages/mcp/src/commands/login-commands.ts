@@ -22,6 +22,7 @@ export async function login(
         `Open this in a browser on this machine:\n${url}\nOver ssh, forward the port first: ssh -L ${port}:127.0.0.1:${port} …`,
       )
     },
+    wanted: (await logins.read(settings))?.wanted,
     signal,
   })
   options.conceal(had.tokens.access_token)

@@ -2,6 +2,7 @@ import type { Clock, Logger } from '@hermes/contracts'
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
 import type { AuthProvider, Client, ClientCapabilities, PriorDiscovery, Transport } from '@modelcontextprotocol/client'
+import { loginNeeded, needed } from '../login/login-needed.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
 import { limitedFetch } from './limited-fetch.js'
@@ -16,6 +17,12 @@ export interface ConnectionPorts {
   readonly logger: Logger
 }
 
+/** The login that requests to a server carry. */
+export interface ConnectionAuth extends AuthProvider {
+  /** Told what rights a request lacked. */
+  wants(scope: string): Promise<void>
+}
+
 /** What one connection is made with. */
 interface ConnectionRequest {
   readonly server: ServerSettings
@@ -26,7 +33,7 @@ interface ConnectionRequest {
   readonly capabilities: ClientCapabilities
   /** Told when the server says that it offers something else. */
   readonly listChanged: () => void
-  readonly auth: AuthProvider | null
+  readonly auth: ConnectionAuth | null
   readonly version: string
   readonly signal: AbortSignal
 }
@@ -101,7 +108,7 @@ async function openHttp(request: ConnectionRequest, ports: ConnectionPorts): Pro
   const sdk = await import('@modelcontextprotocol/client')
   const url = new URL(address.url)
   const options = {
-    fetch: limitedFetch(ports.fetchTo(address.url)) as never,
+    fetch: heeding(limitedFetch(ports.fetchTo(address.url)), auth, sdk) as never,
     requestInit: { headers: { ...address.headers } },
     ...(auth ? { authProvider: auth } : {}),
   }
@@ -114,6 +121,21 @@ async function openHttp(request: ConnectionRequest, ports: ConnectionPorts): Pro
     return await sse().catch(() => {
       throw error
     })
+  }
+}
+
+/** Keeps what rights a refused request would have needed, for the next login. */
+function heeding(
+  send: typeof fetch,
+  auth: ConnectionAuth | null,
+  { extractWWWAuthenticateParams }: Connecting['sdk'],
+): typeof fetch {
+  return async (input, init) => {
+    const response = await send(input, init)
+    if (response.status !== 403 || auth === null) return response
+    const { error, scope } = extractWWWAuthenticateParams(response)
+    if (error === 'insufficient_scope' && scope !== undefined) await auth.wants(scope)
+    return response
   }
 }
 
@@ -192,22 +214,21 @@ async function connect(
     const reason = why()
     await close()
     if (signal.aborted || isAbort(error)) throw error
-    throw notConnected(server, error, reason, sdk)
+    throw await notConnected(server, error, reason, sdk)
   }
 }
 
-function notConnected(
+async function notConnected(
   { name, connectTimeoutMs }: ServerSettings,
   error: unknown,
   reason: string | null,
-  { UnauthorizedError, SdkErrorCode }: Connecting['sdk'],
-): HermesError {
+  { SdkErrorCode }: Connecting['sdk'],
+): Promise<HermesError> {
   if (HermesError.isInstance(error)) return error
   const status = statusOf(error)
-  if (error instanceof UnauthorizedError || status === 401) {
-    const message = `The MCP server ${name} wants a login. Log in with: hermes mcp login ${name}`
-    return new HermesError(message, { code: 'mcp.login_needed', details: { server: name }, cause: error })
-  }
+  const missing = await loginNeeded(name, error)
+  if (missing) return missing
+  if (status === 401) return needed(name, 'wants a login. Log in with:', error)
   const isLate = (error as { code?: unknown }).code === SdkErrorCode.RequestTimeout
   const line = reason ?? (isLate ? `it did not answer within ${connectTimeoutMs / 1000} s.` : describe(error))
   const message = `The MCP server ${name} cannot be used: ${line.replace(/\.?$/, '.')}`

@@ -22,6 +22,8 @@ export type OpenLoopback = (options: {
 interface LoginOptions {
   readonly openLoopback: OpenLoopback
   readonly fetch: typeof fetch
+  /** Rights that a request with the last login lacked. */
+  readonly wanted?: string | undefined
   /** Shows the address to be opened in a browser. */
   readonly show: (address: string) => void
   readonly signal: AbortSignal
@@ -37,19 +39,22 @@ interface LoginOptions {
 export async function logIn(settings: ServerSettings, options: LoginOptions): Promise<Login> {
   const { address, name, oauth } = settings
   if (address.type !== 'http') throw failed(name, 'it is a program, which takes what it needs from env.')
+  if (oauth.grant === 'client_credentials')
+    throw failed(name, 'it needs none, since oauth.grant is client_credentials.')
   const { fetch, show, signal, clock } = options
   const state = randomUUID()
   const isOurs = (query: URLSearchParams) => query.get('state') === state
   const loopback = await options.openLoopback({ port: oauth.redirectPort ?? 0, isOurs })
   try {
-    const { auth } = await import('@modelcontextprotocol/client')
+    const { auth, computeScopeUnion } = await import('@modelcontextprotocol/client')
     const attempt = new LoginAttempt(settings, { redirectUrl: loopback.redirectUri, state })
     const common = {
       serverUrl: address.url,
       fetchFn: ((url: string, init?: RequestInit) => fetch(url, { ...init, signal })) as never,
     }
     const found = await challengeOf(address, fetch, signal)
-    await auth(attempt, { ...common, ...found, ...(oauth.scope === undefined ? {} : { scope: oauth.scope }) })
+    const scope = computeScopeUnion(oauth.scope ?? found.scope, options.wanted)
+    await auth(attempt, { ...common, ...found, ...(scope === undefined ? {} : { scope }) })
     if (attempt.address === null) throw new Error('its authorization server sends nobody to a browser')
     show(attempt.address.href)
     const query = await loopback.wait(signal)
@@ -66,10 +71,19 @@ export async function logIn(settings: ServerSettings, options: LoginOptions): Pr
   }
 }
 
-/** What the server itself says about where to log in. */
-async function challengeOf({ url }: { readonly url: string }, send: typeof fetch, signal: AbortSignal) {
+/** What the server itself says about where to log in. Asked as its transport does: many answer nothing but POST. */
+async function challengeOf(
+  { url }: { readonly url: string },
+  send: typeof fetch,
+  signal: AbortSignal,
+): Promise<{ readonly resourceMetadataUrl?: URL; readonly scope?: string }> {
   const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
-  const response = await send(url, { headers: { accept: 'text/event-stream' }, signal })
+  const response = await send(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+    signal,
+  })
   await response.body?.cancel()
   if (response.status !== 401) return {}
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)

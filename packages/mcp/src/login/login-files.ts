@@ -18,6 +18,8 @@ export interface Login {
   readonly tokens: OAuthTokens
   /** What the tokens are for, as the server calls itself. */
   readonly resource: string | null
+  /** Rights that a request lacked: the next login is for them too. */
+  readonly wanted?: string
   /** Unix milliseconds; `null` where nobody says. */
   readonly expiresAtMs: number | null
 }

@@ -1,5 +1,5 @@
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
-import type { AuthProvider } from '@modelcontextprotocol/client'
+import type { ConnectionAuth } from '../connection/open-connection.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import type { Login, LoginFiles } from './login-files.js'
 
@@ -21,7 +21,7 @@ interface ServerAuthOptions {
  * The login of a server for its requests. A token that ends or is refused is renewed once, whichever sessions and processes ask. Without a
  * login a refusal is one for good: somebody has to log in.
  */
-export class ServerAuth implements AuthProvider {
+export class ServerAuth implements ConnectionAuth {
   readonly #settings: ServerSettings
   readonly #options: ServerAuthOptions
   #sent: string | undefined
@@ -49,6 +49,18 @@ export class ServerAuth implements AuthProvider {
     if (isOther || (login && (await this.#renew(login)))) return
     const { UnauthorizedError } = await import('@modelcontextprotocol/client')
     throw new UnauthorizedError('Nobody is logged in.')
+  }
+
+  /** Keeps what rights were missing: the next login is for them too. */
+  async wants(scope: string): Promise<void> {
+    const { logins } = this.#options
+    const { computeScopeUnion } = await import('@modelcontextprotocol/client')
+    await logins.alone(this.#settings, async () => {
+      const login = await logins.read(this.#settings)
+      if (!login) return
+      const wanted = computeScopeUnion(login.wanted, login.tokens.scope, scope)
+      if (wanted !== undefined && wanted !== login.wanted) await logins.write(this.#settings, { ...login, wanted })
+    })
   }
 
   #renew(login: Login): Promise<Login | null> {

@@ -1,7 +1,12 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
-import type { AuthProvider, Client, ClientCapabilities, PriorDiscovery } from '@modelcontextprotocol/client'
-import { type Connection, type ConnectionPorts, openConnection } from '../connection/open-connection.js'
+import type { Client, ClientCapabilities, PriorDiscovery } from '@modelcontextprotocol/client'
+import {
+  type Connection,
+  type ConnectionAuth,
+  type ConnectionPorts,
+  openConnection,
+} from '../connection/open-connection.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { listTools } from './list-tools.js'
 import { type Listing, type ListingFiles, toolHash, withAccepted } from './listing.js'
@@ -19,7 +24,7 @@ export interface ServerOptions extends ConnectionPorts {
   /** Adds to a client what answers the questions of its server. Default: it may ask nothing. */
   readonly answers?: { readonly capabilities: ClientCapabilities; prepare(client: Client): void }
   /** The login of the server. Default: there is none. */
-  readonly auth?: AuthProvider
+  readonly auth?: ConnectionAuth
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -117,7 +122,6 @@ export class McpServer {
     this.#coolsDownUntilMs = 0
   }
 
-  /** Ends the connection; the next call makes another one. */
   /** Takes its tools as they are now. Resolves with the names of those that had changed. */
   async accept(): Promise<readonly string[]> {
     await this.load()
@@ -200,6 +204,7 @@ export class McpServer {
     this.#options.logger.warn(problem.message, { server: this.name })
   }
 
+  /** Ends the connection; the next call makes another one. */
   async disconnect(): Promise<void> {
     const connection = this.#connection
     this.#connection = null

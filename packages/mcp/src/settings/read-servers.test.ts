@@ -31,6 +31,7 @@ it('names what is wrong by its place, and keeps the other servers', () => {
     address: { url: 'ftp://a' },
     list: [],
     trust: { command: 'a', trust: 'some' },
+    alone: { url: 'https://a', oauth: { grant: 'client_credentials', client_id: 'a' } },
     good: { command: 'a' },
   }
   const { servers, problems } = readServers(wrong)
@@ -43,6 +44,7 @@ it('names what is wrong by its place, and keeps the other servers', () => {
     'address.url: it must be an http or https address.',
     'list: it must be a map with a command or an url.',
     'trust.trust: it can be full or untrusted.',
+    'alone.oauth: with grant client_credentials it needs client_id, and client_secret or private_key.',
   ])
 })
 

@@ -148,12 +148,22 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
   const scope = read.text(oauth, 'scope', ['oauth'])
   const clientMetadataUrl = read.text(oauth, 'client_metadata_url', ['oauth'])
   const redirectPort = read.number(oauth, 'redirect_port', ['oauth'])
+  const privateKey = read.text(oauth, 'private_key', ['oauth'])
+  const signingAlgorithm = read.text(oauth, 'signing_algorithm', ['oauth'])
+  const issuer = read.text(oauth, 'issuer', ['oauth'])
+  const grant = read.oneOf(oauth, 'grant', ['authorization_code', 'client_credentials'], ['oauth'])
+  if (grant === 'client_credentials' && (clientId === undefined || (clientSecret ?? privateKey) === undefined))
+    return read.fail(['oauth'], 'with grant client_credentials it needs client_id, and client_secret or private_key.')
   return {
     isAllowed: auth === undefined || auth === 'oauth',
     ...(clientId === undefined ? {} : { clientId }),
     ...(clientSecret === undefined ? {} : { clientSecret }),
     ...(scope === undefined ? {} : { scope }),
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+    grant,
+    ...(privateKey === undefined ? {} : { privateKey }),
+    ...(signingAlgorithm === undefined ? {} : { signingAlgorithm }),
+    ...(issuer === undefined ? {} : { issuer }),
     ...(redirectPort === null ? {} : { redirectPort }),
   }
 }
@@ -240,9 +250,14 @@ class EntryReader {
     return value <= 86_400 ? Math.ceil(value * 1000) : this.fail([...above, key], 'it must be 86,400 seconds at most.')
   }
 
-  oneOf<const Choice extends string>(map: JsonObject, key: string, choices: readonly [Choice, ...Choice[]]): Choice {
+  oneOf<const Choice extends string>(
+    map: JsonObject,
+    key: string,
+    choices: readonly [Choice, ...Choice[]],
+    above: readonly string[] = [],
+  ): Choice {
     const value = map[key] ?? choices[0]
     const found = choices.find((choice) => choice === value)
-    return found ?? this.fail([key], `it can be ${choices.join(' or ')}.`)
+    return found ?? this.fail([...above, key], `it can be ${choices.join(' or ')}.`)
   }
 }

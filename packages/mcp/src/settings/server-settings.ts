@@ -72,6 +72,14 @@ export interface OAuthSettings {
   readonly clientId?: string
   readonly clientSecret?: string
   readonly scope?: string
+  /** Who logs in: a person in a browser, or this program with its own secret or key. Default a person. */
+  readonly grant: 'authorization_code' | 'client_credentials'
+  /** PKCS #8 in PEM, in place of a secret, with `client_credentials`. */
+  readonly privateKey?: string
+  /** Of {@link privateKey}. Default ES256. */
+  readonly signingAlgorithm?: string
+  /** The authorization server that secret and key go to. Default: the one that the server names. */
+  readonly issuer?: string
   /** Where a document about Hermes as a client stands, for servers that take its address as client id. Default: Hermes is registered. */
   readonly clientMetadataUrl?: string
   /** The port of this machine that the browser comes back to. Default: a free one. */

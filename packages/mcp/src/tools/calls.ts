@@ -1,5 +1,6 @@
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { ToolContext } from '@hermes/contracts/tool'
+import { loginNeeded } from '../login/login-needed.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from './clean-text.js'
 
@@ -20,6 +21,8 @@ export async function guarded<T>(
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (HermesError.isInstance(error)) throw error
+    const missing = await loginNeeded(name, error)
+    if (missing) throw missing
     const { SdkErrorCode } = await import('@modelcontextprotocol/client')
     const { code } = error as { code?: unknown }
     const line =
