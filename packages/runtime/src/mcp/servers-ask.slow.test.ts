@@ -60,7 +60,7 @@ const listed = async () =>
 it('a question of a server reaches the person behind the call, and the answer the server', async () => {
   await open({ everything })
   const requested: Question[] = []
-  const answers = asking(requested, (question) => (/\nString: /.test(question) ? 'Ada' : 'Leave it empty'))
+  const answers = asking(requested, (question) => (/\nString: /.test(question) ? 'Ada' : ''))
   const shown = await call('mcp__everything__trigger-elicitation-request', {}, answers)
   expect(requested[0]?.question ?? shown).toMatch(/^The MCP server everything asks: /)
   expect(shown).toContain('Ada')
