@@ -1,5 +1,5 @@
 // Keys of the line beyond editing: stop, search, another editor, a line put aside.
-import { chmod, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { needs } from '../support/require.js'
@@ -97,7 +97,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
     await terminal.shows('> @file:"/tmp/a shot.png"')
   })
 
-  it('puts a line aside for another one', async () => {
+  it('puts a line aside for another one, and takes what is configured anew with /reload', async () => {
     scene.server.setHandler(() => ({ text: 'Noted.' }))
     await using terminal = await open()
     await terminal.type('half a thought')
@@ -105,5 +105,22 @@ needs('tmux', hasTmux)('keys of the line', () => {
     await terminal.shows('put aside: half a thought')
     await say(terminal, 'Quick question.')
     await terminal.shows(/Noted\.[^>]*> half a thought/)
+    // What is configured meanwhile counts from /reload on, in the same session.
+    const display = { keys: { stash: 'ctrl+t' }, skin: 'moon', timestamps: true, status_bar: { fields: ['model'] } }
+    await appendFile(join(scene.home, 'config.yaml'), `display: ${JSON.stringify(display)}\n`)
+    await terminal.press('C-u')
+    await say(terminal, '/reload')
+    await terminal.shows(/Read anew: .* On with test\.\ndisplay\.skin: there is no skin "moon"/)
+    await terminal.type('another thought')
+    await terminal.press('C-t')
+    await terminal.shows('put aside: another thought')
+    await say(terminal, 'And on.')
+    await terminal.shows(/\n\d\d:\d\d > And on\.\n\nNoted\.|\d\d:\d\d > And on\.\n[^>]*Noted\./)
+    const last = scene.server.requests.at(-1)!.body.messages
+    expect(last.map(({ content }) => content)).toEqual(expect.arrayContaining(['Quick question.', 'And on.']))
+    expect(await terminal.bar()).toBe('test')
+    await terminal.press('C-u')
+    await say(terminal, '/statusbar off')
+    await expect.poll(() => terminal.bar()).toBeNull()
   })
 })

@@ -1,6 +1,13 @@
-import type { Io } from '@hermes/runtime/app'
+import type { Io, Output as PlainOutput } from '@hermes/runtime/app'
+import type { Look } from './render/look.js'
 
-export type { Io, Output } from '@hermes/runtime/app'
+export type { Io } from '@hermes/runtime/app'
+
+/** Where something is shown. */
+export interface Output extends PlainOutput {
+  /** How the person wants it to look. Default: as usual. */
+  readonly look?: () => Look
+}
 
 /** Without what a command says on stderr about the home it opens. */
 export function withoutNotices(io: Io): Io {

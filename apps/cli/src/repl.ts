@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { homeLayout } from '@hermes/config'
 import { createSessionHost } from '@hermes/host'
 import { agentOptions, type ChatOptions, chosenEffort, openOptions } from './chat-options.js'
 import { createFileFinder } from './editor/file-finder.js'
@@ -6,21 +7,39 @@ import { createHistory } from './editor/history.js'
 import { EXIT, UsageError } from './errors.js'
 import { editText } from './external-editor.js'
 import { askAboutFolder } from './interactive/ask-about-folder.js'
-import { Conversation } from './interactive/conversation.js'
+import { Conversation, type Waiting } from './interactive/conversation.js'
+import { openDisplay } from './interactive/display.js'
 import { openConsole } from './interactive/open-console.js'
 import type { OpenSession } from './interactive/open-session.js'
-import { canAsk, type Io } from './io.js'
+import { canAsk, type Io, type Output } from './io.js'
 import { homeOf, loggerOf, openCli } from './open-cli.js'
 import { createRecap } from './render/recap.js'
 import { createStyle } from './render/style.js'
 import { chooseSession } from './session-choice.js'
 
-/** A conversation in the terminal, until the person leaves. */
+/** A conversation in the terminal, until the person leaves; `/reload` opens the home anew and goes on. */
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
   if (options.image)
     throw new UsageError(
       '--image goes with a question: hermes chat --image FILE -q "…". In a conversation write @file:FILE.',
     )
+  let carried: Carried | null = null
+  do carried = await converse(io, options, carried)
+  while (carried !== null)
+  return EXIT.ok
+}
+
+/** What goes along when the home is opened anew. */
+interface Carried {
+  /** `null` for a session that nothing was said in. */
+  readonly sessionId: string | null
+  readonly yolo: boolean
+  readonly waiting: readonly Waiting[]
+}
+
+/** One conversation in the home as it is now; what goes along where it is to go on. */
+async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): Promise<Carried | null> {
+  const options = carried === null ? chosen : againWith(chosen, carried)
   // The conversation answers for the person itself, so that /yolo can be turned on and off.
   const runtime = await openCli(io, { yolo: false, ...openOptions(options) })
   if (canAsk(io)) await askAboutFolder(io, runtime)
@@ -31,6 +50,9 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
   const history = createHistory({ file: join(home, 'history.jsonl'), logger: loggerOf(home) })
   try {
     const session = await chooseSession(io, await runtime.storage(), options)
+    const settings = runtime.config.display
+    const display = await openDisplay(settings, homeLayout(home).skins)
+    const terminal = { ...io.stdout, look: () => display.look() }
     const conversation = new Conversation({
       runtime,
       host,
@@ -38,8 +60,9 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
-      showsThoughts: runtime.config.display.show_reasoning,
-      busyMode: runtime.config.display.busy_input_mode,
+      showsThoughts: settings.show_reasoning,
+      display,
+      waiting: carried?.waiting ?? [],
       user: io.user,
       userHome: io.userHome,
       place: io,
@@ -51,25 +74,39 @@ export async function repl(io: Io, options: ChatOptions): Promise<number> {
     const sessions = () => conversation.sessionCandidates()
     const sources = { complete, files, sessions, cwd: io.cwd, userHome: io.userHome }
     const input = { sources, history: await history.load(), editText: (text: string) => editText(io, text) }
-    const signals = { env: io.env, bellAfterMs: runtime.config.display.bell * 1_000 }
-    const console = openConsole(io, { terminal: io.stdout, handlers: conversation, input, signals })
+    const signals = { env: io.env, bellAfterMs: settings.bell * 1_000 }
+    const keys = { keys: display.keys.stands, isVi: display.isVi }
+    const look = { fields: display.fields, isStill: display.isSpoken, ...keys }
+    const console = openConsole(io, { terminal, handlers: conversation, input, signals, ...look })
     stopListening = listenForSignals(io, conversation)
     try {
-      await conversation.run(console, session, (opened) => greet(console.output, opened, session !== null))
+      await conversation.run(console, session, (opened) => {
+        if (carried === null) greet(console.output, opened, session === null ? 0 : display.exchanges)
+        else conversation.say(`Read anew: configuration, keys, extensions and plugins. On with ${opened.model}.`)
+        for (const problem of display.problems) conversation.say(problem)
+      })
     } finally {
       console.close()
       files.close()
     }
     const { agent } = conversation.session
+    const isStored = agent.entries().length > 0 || session !== null
+    if (conversation.isReloading) return { ...conversation.carried, sessionId: isStored ? agent.sessionId : null }
     if (agent.entries().length > 0)
-      io.stdout.write(`${createStyle(io.stdout).dim(`Go on later with: hermes -r ${agent.sessionId}`)}\n`)
-    return EXIT.ok
+      io.stdout.write(`${createStyle(terminal).dim(`Go on later with: hermes -r ${agent.sessionId}`)}\n`)
+    return null
   } finally {
     await host.settle()
     await runtime.close(begun?.endReason)
     // A terminal that went away may say so twice, by its end and by a signal.
     stopListening()
   }
+}
+
+/** The same flags, but for what was meant for the beginning. */
+function againWith(chosen: ChatOptions, { sessionId, yolo }: Carried): ChatOptions {
+  const { continue: _, resume: __, any: ___, reasoning: ____, plan: _____, ...lasting } = chosen
+  return { ...lasting, yolo, ...(sessionId === null ? {} : { resume: sessionId }) }
 }
 
 /** Every interrupt is a first one: what a second one means is for the conversation to say. */
@@ -85,8 +122,8 @@ function listenForSignals(io: Io, conversation: Conversation): () => void {
   return () => stop()
 }
 
-function greet(output: Io['stdout'], opened: OpenSession, isResumed: boolean): void {
+function greet(output: Output, opened: OpenSession, exchanges: number): void {
   const style = createStyle(output)
   output.write(`${style.bold('Hermes')} ${style.dim(`with ${opened.model}. /help for help.`)}\n`)
-  if (isResumed) output.write(createRecap(opened.entries, output))
+  output.write(createRecap(opened.entries, exchanges, output))
 }

@@ -15,6 +15,8 @@ interface HomeLayout {
   readonly soul: string
   readonly memories: string
   readonly skills: string
+  /** Colours of the person's own, a file each. */
+  readonly skins: string
   /** Modules that `extensions` of config.yaml names. */
   readonly extensions: string
   /** Where plugins are installed, what they keep, and which the person agreed to. */
@@ -46,6 +48,7 @@ export function homeLayout(home: string): HomeLayout {
     soul: join(home, 'SOUL.md'),
     memories: join(home, 'memories'),
     skills: join(home, 'skills'),
+    skins: join(home, 'skins'),
     extensions: join(home, 'extensions'),
     plugins: join(home, 'plugins'),
     pluginData: join(home, 'plugin-data'),

@@ -181,7 +181,12 @@ describe('loadConfig', () => {
         context_file_max_chars: 20_000,
         platform_hints: {},
         timezone: '',
-        display: { busy_input_mode: 'queue', show_reasoning: false, personality: '', bell: 30 },
+        display: {
+          ...{ busy_input_mode: 'queue', show_reasoning: false, personality: '', bell: 30, tool_progress: 'all' },
+          ...{ inline_diffs: true, final_response_markdown: 'render', resume_display: 'full', resume_exchanges: 3 },
+          ...{ timestamps: false, timestamp_format: '%H:%M', show_cost: true, status_bar: { fields: [] } },
+          ...{ skin: 'default', screen_reader: false, vim_mode: false, keys: {} },
+        },
       },
       problems: [],
       source: 'defaults',

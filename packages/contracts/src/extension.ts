@@ -13,6 +13,7 @@ export type {
   CommandTask,
   CommandTasks,
   CompactChoice,
+  DisplaySetting,
   SessionChange,
 } from './extension/command.js'
 export type { ConfigSection, ConfigValue, Registration } from './extension/config-section.js'

@@ -2,6 +2,7 @@
 import { graphemes } from './graphemes.js'
 import type { KeyInput } from './keys.js'
 import { collapsePaste, expandPastes, type Paste, placeholderBefore } from './pastes.js'
+import { leaveInsert, pressNormal, VI_BEGIN, type ViState } from './vi.js'
 
 /** A line being edited. `cursor` is an index into `text`, always between whole characters. */
 export interface EditorState {
@@ -21,6 +22,8 @@ export interface EditorState {
   readonly stash: Draft | null
   /** Ctrl-X was pressed, and the next key says what for. */
   readonly isChord: boolean
+  /** What the keys of vi know; `null` where those of Emacs edit. */
+  readonly vi: ViState | null
 }
 
 /** A line as it was typed, and what the placeholders in it stand for. */
@@ -63,8 +66,8 @@ const NONE: EditorEffect = { type: 'none' }
 const EMPTY: Draft = { text: '', pastes: [] }
 
 /** An empty line with these earlier lines. */
-export function createEditorState(history: readonly Draft[] = []): EditorState {
-  return { ...EMPTY, cursor: 0, killed: '', history, historyAt: null, draft: EMPTY, stash: null, isChord: false }
+export function createEditorState(history: readonly Draft[] = [], vi: ViState | null = null): EditorState {
+  return { ...EMPTY, cursor: 0, killed: '', history, historyAt: null, draft: EMPTY, stash: null, isChord: false, vi }
 }
 
 /** Another line in place of the one being written, as it was typed. */
@@ -95,7 +98,9 @@ export function splice(state: EditorState, start: number, end: number, text: str
 export function press(state: EditorState, input: KeyInput): Step {
   switch (input.type) {
     case 'text':
-      return { state: insert(state, input.text), effect: NONE }
+      return state.vi?.mode === 'normal'
+        ? commands(state, input.text)
+        : { state: insert(state, input.text), effect: NONE }
     case 'paste':
       return { state: insertPaste(state, clean(input.text)), effect: NONE }
     case 'key':
@@ -105,7 +110,34 @@ export function press(state: EditorState, input: KeyInput): Step {
   }
 }
 
+/** Characters in the normal mode of vi. */
+function commands(before: EditorState, text: string): Step {
+  let state = before
+  for (const [index, character] of [...text].entries()) {
+    const { line, vi, asks } = pressNormal(state, state.vi!, character)
+    state = { ...state, ...line, vi }
+    if (asks === 'up' || asks === 'down') state = EDITS[asks]!(state)
+    else if (asks !== undefined) return { state, effect: { type: asks } }
+    // What comes in one piece may begin with a command and go on with words.
+    if (vi.mode === 'insert') return press(state, { type: 'text', text: [...text].slice(index + 1).join('') })
+  }
+  return { state, effect: NONE }
+}
+
+/** The keys that mean something else in vi; `null` for the others. */
+function pressVi(state: EditorState, vi: ViState, key: string): Step | null {
+  if (key === 'escape' && vi.mode === 'insert') {
+    const left = leaveInsert(state, vi)
+    return { state: { ...state, ...left.line, vi: left.vi }, effect: NONE }
+  }
+  if (key === 'escape' && vi.pending !== '') return { state: { ...state, vi: { ...vi, pending: '' } }, effect: NONE }
+  if (key === 'backspace' && vi.mode === 'normal') return { state: left(state), effect: NONE }
+  return null
+}
+
 function pressKey(before: EditorState, key: string): Step {
+  const vi = before.vi ? pressVi(before, before.vi, key) : null
+  if (vi) return vi
   const state = before.isChord ? { ...before, isChord: false } : before
   if (before.isChord && key === 'ctrl+e') return { state, effect: { type: 'edit' } }
   if (key === 'enter') {
@@ -186,7 +218,8 @@ function submit(state: EditorState, how: 'enter' | 'steer'): Step {
   if (text === '') return { state: { ...state, ...EMPTY, cursor: 0 }, effect: NONE }
   const draft = { text: shown, pastes: state.pastes.filter(({ placeholder }) => shown.includes(placeholder)) }
   const history = [...state.history.filter((line) => line.text !== shown || line.pastes.length > 0), draft]
-  const next = withDraft({ ...createEditorState(history), killed: state.killed }, state.stash ?? EMPTY)
+  const fresh = createEditorState(history, state.vi && VI_BEGIN)
+  const next = withDraft({ ...fresh, killed: state.killed }, state.stash ?? EMPTY)
   return { state: next, effect: { type: 'submit', text, shown, draft, how } }
 }
 

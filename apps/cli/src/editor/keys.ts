@@ -20,8 +20,12 @@ const PASTE_END = `${ESCAPE}[201~`
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ A: 'up', B: 'down', C: 'right', D: 'left', F: 'end', H: 'home', M: 'enter', Z: 'shift+tab' },
 }
+/** After `ESC O` alone: a report of the terminal may end in the same letters. */
+const FUNCTION_KEYS: Readonly<Record<string, string>> = { P: 'f1', Q: 'f2', R: 'f3', S: 'f4' }
 const NUMBERS: Readonly<Record<string, string>> = {
   ...{ 1: 'home', 2: 'insert', 3: 'delete', 4: 'end', 5: 'pageup', 6: 'pagedown', 7: 'home', 8: 'end' },
+  ...{ 11: 'f1', 12: 'f2', 13: 'f3', 14: 'f4', 15: 'f5', 17: 'f6', 18: 'f7', 19: 'f8', 20: 'f9', 21: 'f10' },
+  ...{ 23: 'f11', 24: 'f12' },
 }
 const CODES: Readonly<Record<number, string>> = {
   8: 'backspace',
@@ -98,7 +102,7 @@ class Decoder implements KeyDecoder {
     const sequence = /^\u001B\[([0-9;:?<>]*)([@-Z\\^-~])|^\u001BO([@-~])/.exec(text)
     if (sequence) {
       const [whole, parameters = '', final, single] = sequence
-      const named = single === undefined ? sequenceKey(parameters, final!) : LETTERS[single]
+      const named = single === undefined ? sequenceKey(parameters, final!) : (LETTERS[single] ?? FUNCTION_KEYS[single])
       if (named) inputs.push(named.length === 1 ? { type: 'text', text: named } : key(named))
       return text.slice(whole.length)
     }

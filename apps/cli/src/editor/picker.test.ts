@@ -31,6 +31,13 @@ describe('pressPicker', () => {
     expect(answer(APPROVAL, 'up', 'enter')).toEqual({ type: 'option', index: 1 })
   })
 
+  it('takes several together that Space has marked, in their order', () => {
+    const several = { ...COLOURS, isSeveral: true }
+    expect(answer(several, 'down', text(' '), 'up', text(' '), 'enter')).toEqual({ type: 'several', indexes: [0, 1] })
+    expect(answer(several, text(' '), text(' '), 'enter')).toEqual({ type: 'option', index: 0 })
+    expect(answer(COLOURS, text(' '), 'enter')).toBeNull()
+  })
+
   it('picks at once with a letter or a number, and ignores others', () => {
     expect(answer(APPROVAL, text('n'))).toEqual({ type: 'option', index: 1 })
     expect(answer(APPROVAL, text('Y'))).toEqual({ type: 'option', index: 0 })

@@ -21,11 +21,17 @@ export interface PickRequest {
   readonly isSecret?: boolean
   /** What is typed narrows the options, of which there are many; no key picks one. Default `false`. */
   readonly isSearch?: boolean
+  /** The option that is marked at first. Default: the first. */
+  readonly first?: number
+  /** Whether Space marks several of the options, which Enter takes together. Default `false`. */
+  readonly isSeveral?: boolean
 }
 
 /** What was answered; `none` after Escape, an interrupt or an abort. */
 export type PickAnswer =
   | { readonly type: 'option'; readonly index: number }
+  /** At least one of them, in their order; only where several may be taken. */
+  | { readonly type: 'several'; readonly indexes: readonly number[] }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'none' }
 
@@ -36,11 +42,14 @@ export interface PickerState {
   readonly editor: EditorState
   /** The options that fit what was typed, by their place among all. */
   readonly shown: readonly number[]
+  /** Options that Enter takes together. */
+  readonly marked: ReadonlySet<number>
 }
 
-/** A question nobody has touched yet: the first answer is marked. */
+/** A question nobody has touched yet. */
 export function createPicker(request: PickRequest): PickerState {
-  return { request, at: 0, editor: createEditorState(), shown: request.options.map((_, index) => index) }
+  const shown = request.options.map((_, index) => index)
+  return { request, at: request.first ?? 0, editor: createEditorState(), shown, marked: new Set() }
 }
 
 /** Whether text is being typed rather than an option marked. */
@@ -58,12 +67,24 @@ export function pressPicker(state: PickerState, input: KeyInput): PickerState | 
   if (key === 'up' || key === 'shift+tab') return { ...state, at: (state.at + rows - 1) % rows }
   if (key === 'down' || key === 'tab') return { ...state, at: (state.at + 1) % rows }
   if (isTyping(state)) return typeInto(state, input)
-  if (key === 'enter') return { type: 'option', index: state.at }
+  if (key === 'enter') return taken(state)
+  if (state.request.isSeveral && input.type === 'text' && input.text === ' ') return marking(state)
   if (input.type === 'text') {
     const index = shortcut(options, input.text)
     if (index >= 0) return { type: 'option', index }
   }
   return freeText && input.type !== 'key' ? typeInto({ ...state, at: options.length }, input) : state
+}
+
+function taken({ at, marked }: PickerState): PickAnswer {
+  if (marked.size === 0) return { type: 'option', index: at }
+  return { type: 'several', indexes: [...marked].sort((one, other) => one - other) }
+}
+
+function marking(state: PickerState): PickerState {
+  const marked = new Set(state.marked)
+  if (!marked.delete(state.at)) marked.add(state.at)
+  return { ...state, marked }
 }
 
 const PAGE = 8
@@ -78,7 +99,7 @@ function search(state: PickerState, input: KeyInput, key: string): PickerState |
   const step = STEPS[key]
   if (step !== undefined) return { ...state, at: Math.max(0, Math.min(shown.length - 1, at + step)) }
   const { state: editor } = press(state.editor, input)
-  return { request, editor, at: 0, shown: fitting(request.options, editor.text) }
+  return { ...state, editor, at: 0, shown: fitting(request.options, editor.text) }
 }
 
 /** The options with all of these words somewhere, in whatever case. */

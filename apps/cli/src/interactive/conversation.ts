@@ -22,6 +22,7 @@ import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import { createCommandSession } from '@hermes/runtime'
+import type { Bindings } from '../editor/bindings.js'
 import type { Candidate } from '../editor/completion.js'
 import type { Draft, SubmittedLine } from '../editor/editor.js'
 import { describeFailure } from '../errors.js'
@@ -37,6 +38,7 @@ import type { Style } from '../render/style.js'
 import { createStyle, printable, wrap } from '../render/style.js'
 import { renderTasks, type ShownTask, tasksIn } from '../render/todo-list.js'
 import type { Console, ConsoleHandlers } from './console.js'
+import type { Display } from './display.js'
 import type { OpenSession, OpenSessionOptions } from './open-session.js'
 import { isPlanningSession, leaveSession, openSession } from './open-session.js'
 import { describeEnd, ownCommand, reportCommand } from './own-command.js'
@@ -45,15 +47,14 @@ import { readBar } from './read-bar.js'
 import { createTurnStatus } from './turn-status.js'
 import { ProcessWatch } from './watch-processes.js'
 
-/** What Enter does with a line while a run is under way. */
-type BusyMode = 'queue' | 'steer' | 'interrupt'
-
 /** Options of {@link Conversation}. */
 interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp' | 'onRest'> {
-  readonly busyMode: BusyMode
+  readonly display: Display
   /** Whether what the model thinks is shown at first. */
   readonly showsThoughts: boolean
   readonly yolo: boolean
+  /** Lines that wait already. */
+  readonly waiting: readonly Waiting[]
   /** Chosen for the session it begins with; `null` goes back to what is configured. Default: as the session has it. */
   readonly reasoningEffort?: ReasoningEffort | null
   /** Begins in plan mode. */
@@ -68,7 +69,8 @@ interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permis
 
 type TypedCommand = TypedLine & { readonly type: 'command' }
 
-interface Waiting {
+/** A line that waits for its turn. */
+export interface Waiting {
   readonly text: string
   readonly shown: string
 }
@@ -85,6 +87,8 @@ const CHANGES = [
   'thoughts',
   'copy',
   'attach',
+  'display',
+  'reload',
   'leave',
 ] as const
 const USER_EXIT = 'user_exit'
@@ -104,7 +108,7 @@ const MAX_PRINTED_TASKS = 30
 /** A person and an agent in a terminal. */
 export class Conversation implements ConsoleHandlers {
   readonly #options: ConversationOptions
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: Waiting[]
   #isYolo: boolean
   #showsThoughts: boolean
   /** A name for a session that is not stored yet. */
@@ -118,6 +122,7 @@ export class Conversation implements ConsoleHandlers {
   #wake: () => void = () => undefined
   #turn: { readonly showStatus: () => void } | null = null
   #isLeaving = false
+  #isReloading = false
   #interruptedAtMs = Number.NEGATIVE_INFINITY
   #steering: string[] = []
   /** Notes that no tool result could carry; the agent keeps them for the next turn. */
@@ -140,6 +145,7 @@ export class Conversation implements ConsoleHandlers {
 
   constructor(options: ConversationOptions) {
     this.#options = options
+    this.#waiting = [...options.waiting]
     this.#isYolo = options.yolo
     this.#showsThoughts = options.showsThoughts
   }
@@ -158,6 +164,16 @@ export class Conversation implements ConsoleHandlers {
 
   get session(): OpenSession {
     return this.#session!
+  }
+
+  /** Whether the person left only to come back. */
+  get isReloading(): boolean {
+    return this.#isReloading
+  }
+
+  /** What goes along where somebody comes back. */
+  get carried(): { readonly yolo: boolean; readonly waiting: readonly Waiting[] } {
+    return { yolo: this.#isYolo, waiting: this.#waiting }
   }
 
   get isBusy(): boolean {
@@ -249,7 +265,8 @@ export class Conversation implements ConsoleHandlers {
     const bar = readBar({ runtime, session, isYolo: this.#isYolo, title: this.#title, userHome })
     bar.then(
       (read) => {
-        if (session === this.#session && !this.#isLeaving) this.#console.setBar(read)
+        const isShown = this.#options.display.hasBar
+        if (session === this.#session && !this.#isLeaving) this.#console.setBar(isShown ? read : null)
       },
       () => undefined,
     )
@@ -412,7 +429,7 @@ export class Conversation implements ConsoleHandlers {
   }
 
   #lineDuringRun({ text, shown, how }: SubmittedLine): void {
-    const mode = how === 'steer' ? 'steer' : this.#options.busyMode
+    const mode = how === 'steer' ? 'steer' : this.#options.display.busyMode
     switch (mode) {
       case 'queue':
         this.enqueue(text, shown)
@@ -483,7 +500,10 @@ export class Conversation implements ConsoleHandlers {
   async #command({ command, args }: TypedCommand): Promise<void> {
     try {
       for (const output of await runCommand(command, args, this.#commands())) await this.#showOutput(output)
-      if (command.name === 'help') this.output.write(renderTable({ rows: KEYS_HELP }, this.output))
+      if (command.name === 'help')
+        this.output.write(
+          renderTable({ rows: keysHelp(this.#options.display.keys, this.#options.display.isVi) }, this.output),
+        )
     } catch (error) {
       this.say(describeFailure(error).line)
     }
@@ -553,7 +573,8 @@ export class Conversation implements ConsoleHandlers {
         const session = await (await this.#options.runtime.storage()).sessions.get(change.sessionId)
         await this.switchSession(session)
         this.#title = null
-        if (change.recap) this.output.write(createRecap(this.session.entries, this.output))
+        if (change.recap)
+          this.output.write(createRecap(this.session.entries, this.#options.display.exchanges, this.output))
         return this.say(`Now in ${session?.title ?? change.sessionId}, with ${this.session.model}.`)
       }
       case 'send':
@@ -587,6 +608,10 @@ export class Conversation implements ConsoleHandlers {
         return this.say(this.#console.copy(change.text))
       case 'attach':
         return this.#attach(change.file)
+      case 'display':
+        return this.#changeDisplay(change)
+      case 'reload':
+        return this.#reload()
       case 'leave':
         return this.leave()
       case 'shortened':
@@ -594,6 +619,32 @@ export class Conversation implements ConsoleHandlers {
       default:
         change satisfies never
     }
+  }
+
+  async #changeDisplay({ setting, value }: SessionChange & { readonly type: 'display' }): Promise<void> {
+    const { display } = this.#options
+    let wanted = value
+    if (wanted === undefined) {
+      const { values, now } = await display.choices(setting)
+      const options = values.map((label) => ({ label: label === now ? `${label} (now)` : label }))
+      const isSearch = options.length > MAX_NUMBERED
+      const first = Math.max(0, values.indexOf(now))
+      const answer = await this.#console.pick({ title: `/${setting}`, options, freeText: false, isSearch, first })
+      if (answer.type !== 'option') return
+      wanted = values[answer.index]!
+    }
+    for (const line of await display.change(setting, wanted)) this.say(line)
+    this.#showBar()
+  }
+
+  /** Leaves the home, to come back to it as it is now. */
+  #reload(): void {
+    if (this.session.handle.isAtWork) {
+      this.say('Tasks or programs of this session are at work and would end with it. /agents shows the tasks.')
+      return
+    }
+    this.#isReloading = true
+    this.leave('reload')
   }
 
   /** Puts an image into the line. */
@@ -673,7 +724,9 @@ export class Conversation implements ConsoleHandlers {
     const blocks = new Blocks((space) => this.output.write(space))
     this.#blocks = blocks
     const showsThoughts = () => this.#showsThoughts
-    const look = { isLive, blocks, showsThoughts, ...(markdown && { markdown }) }
+    const { display } = this.#options
+    const calls = { calls: () => display.calls, diffs: display.diffs }
+    const look = { isLive, blocks, showsThoughts, ...calls, ...(markdown && { markdown }) }
     const view = createProgressView({ output: this.#stream, text: true, ...look })
     const known = agent.entries()
     const status = createTurnStatus(Date.now(), tasksIn(known.length > 0 ? known : entries))
@@ -724,7 +777,7 @@ export class Conversation implements ConsoleHandlers {
   /** Loaded while the model thinks; what no person looks at stays as the model wrote it. */
   async #markdown(): Promise<MarkdownStream | null> {
     const { output } = this.#console
-    if (!output.isTTY) return null
+    if (!output.isTTY || !this.#options.display.drawsMarkdown) return null
     const { createMarkdownStream } = await import('../markdown/markdown.js')
     return createMarkdownStream({ columns: () => output.columns(), style: this.style })
   }
@@ -759,7 +812,10 @@ export class Conversation implements ConsoleHandlers {
     const lines = printable(shown).split('\n')
     const left = lines.length - MAX_SHOWN_LINES
     const head = left > 0 ? [...lines.slice(0, MAX_SHOWN_LINES), `… ${left} more lines`] : lines
-    const marked = head.map((line, index) => `${index === 0 ? this.style.accent('>') : ' '} ${line}`)
+    const { accent, dim, prompt } = this.style
+    const time = this.#options.display.time(new Date())
+    const first = `${time === '' ? '' : dim(time)}${accent(prompt)}`
+    const marked = head.map((line, index) => `${index === 0 ? first : ' '} ${line}`)
     this.output.write(`\n${marked.join('\n')}\n`)
   }
 }
@@ -772,16 +828,19 @@ function childLines(children: readonly ChildInfo[], nowMs: number, most: number)
 }
 
 /** What keys do in a conversation, for its help. */
-const KEYS_HELP = [
-  ['Enter', 'send; during a run: queue for the next turn'],
-  ['Alt-Enter', 'new line (also Ctrl-J, or \\ before Enter)'],
-  ['Alt-S', 'send to the run under way'],
-  ['/ and @', 'commands; files and sessions to attach: Tab or Enter takes one, Esc closes'],
-  ['! COMMAND', 'run it yourself; the model sees it with your next message'],
-  ['Tab', 'complete commands and file names'],
-  ['Esc', 'stop the run; what was queued comes back to the line'],
-  ['Ctrl-C', 'the same; without a run: clear the line; twice: leave'],
-  ['Ctrl-R', 'search earlier lines'],
-  ['Ctrl-G', 'edit the line in $VISUAL or $EDITOR (also Ctrl-X Ctrl-E)'],
-  ['Ctrl-S', 'put the line aside; it comes back after the next one'],
-].map((cells) => ({ cells }))
+function keysHelp({ name }: Bindings, isVi: boolean): readonly { readonly cells: readonly string[] }[] {
+  const rows = [
+    [name('submit'), 'send; during a run: queue for the next turn'],
+    [name('newline'), 'new line (also \\ before Enter)'],
+    [name('steer'), 'send to the run under way'],
+    ['/ and @', 'commands; files and sessions to attach: Tab or Enter takes one, Esc closes'],
+    ['! COMMAND', 'run it yourself; the model sees it with your next message'],
+    [name('complete'), 'complete commands and file names'],
+    [name('stop'), `stop the run; what was queued comes back to the line${isVi ? ' (pressed twice)' : ''}`],
+    [name('interrupt'), 'the same; without a run: clear the line; twice: leave'],
+    [name('search'), 'search earlier lines'],
+    [name('editor'), 'edit the line in $VISUAL or $EDITOR (also Ctrl-X Ctrl-E)'],
+    [name('stash'), 'put the line aside; it comes back after the next one'],
+  ]
+  return rows.map((cells) => ({ cells }))
+}

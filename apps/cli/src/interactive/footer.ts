@@ -6,7 +6,7 @@ import type { Footer } from '../screen/screen.js'
 import type { ShownMenu } from './completion-menu.js'
 import { drawMenu } from './menu-rows.js'
 import { drawPicker } from './picker-rows.js'
-import { drawBar, type SessionBar } from './session-bar.js'
+import { type BarField, drawBar, type SessionBar } from './session-bar.js'
 
 /** What stands below the output. */
 interface FooterParts {
@@ -17,19 +17,26 @@ interface FooterParts {
   readonly editor: EditorState | null
   readonly menu: ShownMenu | null
   readonly bar: SessionBar | null
+  /** What the bar tells. Default: all. */
+  readonly fields?: readonly BarField[]
   readonly columns: number
   readonly rows: number
   readonly style: Style
 }
 
 const MIN_INPUT_ROWS = 3
+/** Keys are commands now. */
+const VI_PROMPT = ':'
 /** A smaller screen is for the line alone. */
 const LEAST_ROWS_FOR_BAR = 10
 
 /** The rows of the footer and the place of the cursor. */
 export function drawFooter(parts: FooterParts): Footer {
   const { bar, columns, rows, style } = parts
-  const row = bar !== null && rows >= LEAST_ROWS_FOR_BAR ? drawBar(bar, { columns, style }) : null
+  const row =
+    bar !== null && rows >= LEAST_ROWS_FOR_BAR
+      ? drawBar(bar, { columns, style, ...(parts.fields && { fields: parts.fields }) })
+      : null
   const footer = drawParts(parts, Math.max(MIN_INPUT_ROWS, rows - 2) - (row === null ? 0 : 1))
   return row === null || footer.rows.length === 0 ? footer : { ...footer, rows: [...footer.rows, row] }
 }
@@ -41,7 +48,7 @@ function drawParts(parts: FooterParts, room: number): Footer {
   if (!parts.editor) return { rows: status, cursor: null }
   const { text, cursor } = parts.editor
   const line = layoutLine({
-    prompt: `${style.accent('>')} `,
+    prompt: `${style.accent(parts.editor.vi?.mode === 'normal' ? VI_PROMPT : style.prompt)} `,
     text,
     cursor,
     columns,

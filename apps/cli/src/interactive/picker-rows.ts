@@ -12,16 +12,18 @@ export function drawPicker(
   picker: PickerState,
   { columns, room, style }: { readonly columns: number; readonly room: number; readonly style: Style },
 ): Footer {
-  const { title, options, freeText, isSearch } = picker.request
+  const { title, options, freeText, isSearch, isSeveral } = picker.request
   if (isSearch) return drawSearch(picker, columns, room, style)
   const first = firstShown(picker, Math.max(MIN_INPUT_ROWS, room - MIN_INPUT_ROWS))
   const answers = options.slice(first.index, first.index + first.count).map(({ label, key }, offset) => {
     const index = first.index + offset
     const isMarked = picker.at === index
-    const text = clip(`${isMarked ? '❯' : ' '} ${key ? `[${key}]` : `${index + 1}.`} ${label}`, columns - 1)
+    const box = picker.marked.size === 0 ? '' : picker.marked.has(index) ? '✓ ' : '  '
+    const text = clip(`${isMarked ? '❯' : ' '} ${box}${key ? `[${key}]` : `${index + 1}.`} ${label}`, columns - 1)
     return isMarked ? style.bold(text) : text
   })
   if (first.count < options.length) answers.push(style.dim(clip(`  (${options.length} in all, ↑ and ↓)`, columns - 1)))
+  if (isSeveral) answers.push(style.dim(clip('  Space marks several, Enter takes them', columns - 1)))
   const free = freeText ? drawFreeText(picker, columns, style) : null
   const titleRows = wrap(printable(title), columns - 1)
     .split('\n')

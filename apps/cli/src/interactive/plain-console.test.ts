@@ -8,14 +8,14 @@ const options = [
   { label: 'no', key: 'n', words: APPROVAL_WORDS.deny },
 ]
 
-async function answerTo(line: string) {
+async function answerTo(line: string, change: object = {}) {
   const stdin = new PassThrough()
   const terminal = { write: () => true, columns: () => 80 } as never
   const console = openPlainConsole({ stdin } as never, terminal, {
     onLine: () => undefined,
     onEnd: () => undefined,
   } as never)
-  const answer = console.pick({ title: 'Run it?', options, freeText: false })
+  const answer = console.pick({ title: 'Run it?', options, freeText: false, ...change })
   stdin.write(`${line}\n`)
   const result = await answer
   console.close()
@@ -32,4 +32,10 @@ it.each(['n', '2', 'no', 'deny', 'CANCEL'])('takes %j for a no', async (line) =>
 
 it.each(['', 'maybe', 'yes please', '3', 'okay'])('takes %j for no answer', async (line) => {
   expect(await answerTo(line)).toEqual({ type: 'none' })
+})
+
+it('takes several numbers where several may be taken', async () => {
+  expect(await answerTo('2, 1', { isSeveral: true })).toEqual({ type: 'several', indexes: [0, 1] })
+  expect(await answerTo('1 3', { isSeveral: true })).toEqual({ type: 'none' })
+  expect(await answerTo('1 2')).toEqual({ type: 'none' })
 })

@@ -55,21 +55,25 @@ export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handle
   }
 }
 
-function describe({ title, options, freeText }: PickRequest, columns: number): string {
+function describe({ title, options, freeText, isSeveral }: PickRequest, columns: number): string {
   const answers = options
     .slice(0, MAX_OPTIONS)
     .map(({ label, key }, index) => `  ${key ? `[${key}]` : `${index + 1}.`} ${label}`)
   if (options.length > MAX_OPTIONS) answers.push(`  … ${options.length - MAX_OPTIONS} more`)
-  const prompt = options.length === 0 ? 'answer' : freeText ? 'number or answer' : 'choice'
+  const prompt =
+    options.length === 0 ? 'answer' : freeText ? (isSeveral ? 'numbers or answer' : 'number or answer') : 'choice'
   return `${wrap(printable([title, ...answers].join('\n')), columns)}\n${prompt} > `
 }
 
 /** An empty line, and one that fits nothing, is no answer. */
-function read({ options, freeText }: PickRequest, text: string): PickAnswer {
+function read({ options, freeText, isSeveral }: PickRequest, text: string): PickAnswer {
   const word = text.toLowerCase()
   const index = options.findIndex(
     ({ key, words = [] }, at) => word === key || words.includes(word) || text === String(at + 1),
   )
   if (index >= 0) return { type: 'option', index }
+  const numbers = isSeveral && /^\d+(?:[\s,]+\d+)+$/.test(text) ? text.split(/[\s,]+/).map(Number) : []
+  const indexes = [...new Set(numbers.map((number) => number - 1))].sort((one, other) => one - other)
+  if (indexes.length > 0 && indexes.every((at) => at >= 0 && at < options.length)) return { type: 'several', indexes }
   return freeText && text !== '' ? { type: 'text', text } : { type: 'none' }
 }

@@ -3,6 +3,7 @@ import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import type { SessionHandle } from '@hermes/host'
 import { visibleText } from '@hermes/safety'
+import type { PickAnswer } from '../editor/picker.js'
 import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console } from './console.js'
 
@@ -118,15 +119,33 @@ export async function askQuestion(asker: Asker, question: Question, signal: Abor
   const { choices, allowFreeText, isSecret = false } = question
   const title = printable(`? ${question.question}`)
   const options = choices.map((label) => ({ label: printable(label) }))
-  const answer = await asker.pick({ title, options, freeText: allowFreeText || choices.length === 0, isSecret }, signal)
-  const text = answer.type === 'option' ? choices[answer.index]! : answer.type === 'text' ? answer.text : null
+  const freeText = allowFreeText || choices.length === 0
+  const answer = await asker.pick({ title, options, freeText, isSecret, isSeveral: choices.length > 1 }, signal)
+  const text = answerText(answer, choices)
   record(asker, title, text === null ? 'no answer' : isSecret ? HIDDEN : printable(text))
   return text === null ? { type: 'unanswered', reason: 'The user did not answer.' } : { type: 'answered', text }
+}
+
+function answerText(answer: PickAnswer, choices: readonly string[]): string | null {
+  switch (answer.type) {
+    case 'option':
+      return choices[answer.index]!
+    case 'several':
+      return answer.indexes.map((index) => choices[index]!).join(', ')
+    case 'text':
+      return answer.text
+    case 'none':
+      return null
+    default:
+      return answer satisfies never
+  }
 }
 
 /** Question and answer stay on the screen. */
 function record({ output }: Asker, title: string, answer: string): void {
   const style = createStyle(output)
   const lines = wrap(title, output.columns()).split('\n')
-  output.write(`${lines.map(style.notice).join('\n')}\n${wrap(`  → ${answer}`, output.columns())}\n`)
+  output.write(
+    `${lines.map(style.notice).join('\n')}\n${wrap(`  ${style.sign('answer')} ${answer}`, output.columns())}\n`,
+  )
 }

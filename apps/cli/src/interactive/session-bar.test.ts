@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createStyle } from '../render/style.js'
 import { gitBranch } from './git-branch.js'
-import { drawBar, type SessionBar } from './session-bar.js'
+import { type BarField, drawBar, type SessionBar } from './session-bar.js'
 
 const style = createStyle({ colors: false })
 const BAR: SessionBar = {
@@ -31,9 +31,17 @@ describe('the bar', () => {
     expect(bar(120, { costUsd: 0.0042 })).toContain('$0.0042')
   })
 
+  it('tells what is wanted of it, and no more', () => {
+    const barOf = (fields: readonly BarField[]) => drawBar(BAR, { columns: 120, style, fields })
+    expect(barOf(['branch', 'modes', 'model'])).toBe('╰ claude-opus · plan, yolo · main')
+    expect(barOf(['modes', 'cost'])).toBe('╰ $0.31 · plan, yolo')
+    expect(barOf(['modes'])).toBe('╰ plan, yolo')
+  })
+
   it('makes modes stand out', () => {
     const marked = { ...style, notice: (text: string) => `<${text}>` }
     expect(drawBar(BAR, { columns: 80, style: marked })).toContain('$0.31 · <plan, yolo> · ~')
+    expect(drawBar(BAR, { columns: 80, style: marked, fields: ['modes', 'folder'] })).toBe('╰ <plan, yolo> · ~/work')
   })
 
   it('shows nothing that a terminal would obey', () => {

@@ -19,6 +19,10 @@ export interface SessionBar {
   readonly branch: string | null
 }
 
+/** What the bar can tell. */
+export const BAR_FIELDS = ['model', 'context', 'cost', 'modes', 'title', 'folder', 'branch'] as const
+export type BarField = (typeof BAR_FIELDS)[number]
+
 /** Marks the row. */
 const START = '╰ '
 const LEAST_COLUMNS = 24
@@ -28,32 +32,37 @@ const MAX_MODEL = 26
 const MAX_TITLE = 30
 const MAX_FOLDER = 40
 
+/** How the bar is drawn. */
+interface BarLook {
+  readonly columns: number
+  readonly style: Style
+  /** What it tells, as far as there is room. Default: all. */
+  readonly fields?: readonly BarField[]
+}
+
 /**
  * The bar as one row: below 60 columns the model, the context and the modes; below 100 also what it costs and the folder; then all. `null`
  * where the screen is too narrow.
  */
-export function drawBar(
-  bar: SessionBar,
-  { columns, style }: { readonly columns: number; readonly style: Style },
-): string | null {
+export function drawBar(bar: SessionBar, { columns, style, fields: wanted = BAR_FIELDS }: BarLook): string | null {
   if (columns < LEAST_COLUMNS) return null
   const isMedium = columns >= MEDIUM_COLUMNS
   const isWide = columns >= WIDE_COLUMNS
-  const fields = [
-    clip(bar.model, MAX_MODEL),
-    contextField(bar),
-    isMedium ? costField(bar.costUsd) : '',
-    bar.modes.join(', '),
-    isWide && bar.title !== null ? clip(bar.title, MAX_TITLE) : '',
-    isMedium ? end(printable(bar.folder), MAX_FOLDER) : '',
-    isWide && bar.branch !== null ? clip(bar.branch, MAX_TITLE) : '',
-  ]
-  const row = START + fields.filter((field) => field !== '').join(' · ')
-  const text = clip(row, columns - 1)
   const modes = bar.modes.join(', ')
-  const at = modes === '' ? -1 : text.indexOf(` · ${modes}`)
-  if (at < 0) return style.dim(text)
-  const from = at + 3
+  const values: Readonly<Record<BarField, string>> = {
+    model: clip(bar.model, MAX_MODEL),
+    context: contextField(bar),
+    cost: isMedium ? costField(bar.costUsd) : '',
+    modes,
+    title: isWide && bar.title !== null ? clip(bar.title, MAX_TITLE) : '',
+    folder: isMedium ? end(printable(bar.folder), MAX_FOLDER) : '',
+    branch: isWide && bar.branch !== null ? clip(bar.branch, MAX_TITLE) : '',
+  }
+  const fields = BAR_FIELDS.filter((field) => values[field] !== '' && wanted.includes(field))
+  const text = clip(START + fields.map((field) => values[field]).join(' · '), columns - 1)
+  const before = fields.slice(0, fields.indexOf('modes')).map((field) => `${values[field]} · `)
+  const from = START.length + before.join('').length
+  if (!fields.includes('modes') || !text.startsWith(modes, from)) return style.dim(text)
   return `${style.dim(text.slice(0, from))}${style.notice(modes)}${style.dim(text.slice(from + modes.length))}`
 }
 

@@ -41,6 +41,10 @@ beforeEach(() => {
       onStop: () => happened.push('stop'),
       onEnd: () => happened.push('end'),
     },
+    keys: new Map([
+      ['ctrl+o', 'ctrl+r'],
+      ['ctrl+w', ''],
+    ]),
     input: {
       sources: {
         complete: async () => [],
@@ -110,14 +114,16 @@ describe('openTerminalConsole', () => {
     expect(console.copy('x'.repeat(60_000))).toMatch(/^That is too long/)
   })
 
-  it('searches earlier lines, and puts the one taken into the line', async () => {
+  it('searches earlier lines, with the key that the person has for it, and puts the one taken into the line', async () => {
     await type('water the plants\r')
     await type('feed the cat\r')
-    await type('\u0012plan')
+    await type('not\u0017\u000Fplan')
     expect(stripVTControlCharacters(written)).toContain('1 of 2')
     await type('\r')
     await type('!\r')
     expect(happened.at(-1)).toBe('enter water the plants!')
+    await type('a word\u0017\r')
+    expect(happened.at(-1)).toBe('enter a word')
   })
 
   it('does not send a line with the Enter that took composed characters', async () => {

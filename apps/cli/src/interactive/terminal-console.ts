@@ -12,13 +12,14 @@ import {
 import { createKeyDecoder, type KeyInput } from '../editor/keys.js'
 import { expandPastes } from '../editor/pastes.js'
 import { createPicker, type PickAnswer, type PickerState, type PickRequest, pressPicker } from '../editor/picker.js'
+import { VI_BEGIN } from '../editor/vi.js'
 import type { Io, Output } from '../io.js'
 import { createStyle } from '../render/style.js'
 import { createScreen, type Screen } from '../screen/screen.js'
 import { CompletionMenu } from './completion-menu.js'
 import type { Console, ConsoleHandlers } from './console.js'
 import { drawFooter } from './footer.js'
-import type { SessionBar } from './session-bar.js'
+import type { BarField, SessionBar } from './session-bar.js'
 import { type SignalOptions, TerminalSignals } from './terminal-signals.js'
 
 /** Options of {@link openTerminalConsole}. */
@@ -29,6 +30,12 @@ export interface TerminalConsoleOptions {
   readonly handlers: ConsoleHandlers
   /** Names the window, and rings for a person who is elsewhere. Default: neither. */
   readonly signals?: SignalOptions
+  /** What keys of the person's own stand for; empty for nothing. Default: every key is as usual. */
+  readonly keys?: ReadonlyMap<string, string>
+  /** Whether the line is edited with the keys of vi. Default `false`. */
+  readonly isVi?: boolean
+  /** What the bar tells. Default: all. */
+  readonly fields?: readonly BarField[]
   /** What lines are typed with; without it there is no line to type in, only questions. */
   readonly input?: LineInput
 }
@@ -92,7 +99,7 @@ class TerminalConsole implements Console {
     this.#signals = options.signals
       ? new TerminalSignals(options.signals, (text) => options.terminal.write(text))
       : null
-    this.#editor = createEditorState(options.input?.history)
+    this.#editor = createEditorState(options.input?.history, options.isVi ? VI_BEGIN : null)
     this.#menu = options.input ? new CompletionMenu(options.input.sources, (state) => this.#completed(state)) : null
     this.#stopListening = options.terminal.onResize(() => this.#draw())
   }
@@ -245,7 +252,9 @@ class TerminalConsole implements Console {
     if (input.type === 'key' && input.key === 'ctrl+c') this.#options.handlers.onInterrupt()
   }
 
-  #edit(input: KeyInput): void {
+  #edit(pressed: KeyInput): void {
+    const input = this.#usual(pressed)
+    if (input === null) return
     const before = this.#editor
     const step = this.#menu?.press(before, input)
     if (step?.type === 'moved') return
@@ -264,6 +273,13 @@ class TerminalConsole implements Console {
     this.#editor = state
     if (effect.type !== 'complete' && this.#isReady) this.#menu?.follow(before, state, input)
     this.#obey(effect)
+  }
+
+  /** The key that does by default what this one does here; `null` for one that does nothing. */
+  #usual(input: KeyInput): KeyInput | null {
+    const key = input.type === 'key' ? this.#options.keys?.get(input.key) : undefined
+    if (key === undefined) return input
+    return key === '' ? null : { type: 'key', key }
   }
 
   #obey(effect: EditorEffect): void {
@@ -357,6 +373,7 @@ class TerminalConsole implements Console {
         editor: input && this.#isReady ? this.#editor : null,
         menu: this.#menu?.shown ?? null,
         bar: this.#bar,
+        ...(this.#options.fields && { fields: this.#options.fields }),
         columns: terminal.columns(),
         rows: terminal.rows(),
         style: createStyle(terminal),

@@ -93,7 +93,7 @@ export function createTurnStatus(startedAtMs: number, known: readonly ShownTask[
           ...(progress === '' ? [] : [`    ${progress}`]),
         ]),
         ...(left > 0 ? [`  … ${left} more calls`] : []),
-        ...(isOpen(tasks) ? taskLines(tasks, MAX_SHOWN_TASKS).map((line) => `  ${line}`) : []),
+        ...(isOpen(tasks) ? taskLines(tasks, MAX_SHOWN_TASKS, PLAIN.style).map((line) => `  ${line}`) : []),
         `· ${elapsed(nowMs - startedAtMs)} · Ctrl-C stops · ${state(activity, nowMs)}`,
       ]
     },

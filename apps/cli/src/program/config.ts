@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Action } from '../io.js'
 
-/** `hermes config …`. */
+/** `hermes config …` and `hermes skin`. */
 export function addConfig(program: Command, choose: (action: Action) => void): void {
   const config = program
     .command('config')
@@ -51,6 +51,21 @@ Examples:
     .command('check')
     .description('check config.yaml and say what is wrong, with line and column')
     .action(() => choose(async (world) => (await load()).configCheck(world)))
+  program
+    .command('skin [name]')
+    .description('the colours of conversations: those there are, or the one to have from now on')
+    .option('--json', 'as JSON lines')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  hermes skin            those there are
+  hermes skin daylight   for a white terminal
+A skin of your own is a file skins/NAME.yaml of the home: colors: {accent: '#4682b4', notice: magenta}`,
+    )
+    .action((name, options) =>
+      choose(async (world) => (await import('../commands/skin.js')).skin(world, name, options)),
+    )
   config
     .command('migrate')
     .description('write keys by the names they have today; older names are read too')

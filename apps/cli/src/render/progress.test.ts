@@ -117,3 +117,23 @@ it('shows an answer once that broke off twice, and where another one begins', ()
   end()
   expect(written.join('')).toBe('Yes\n  The reply broke off; asked again, it says:\nNo.\n')
 })
+
+it('shows of calls what the person wants to see, and what failed always', () => {
+  const shownOf = (calls: 'off' | 'all' | 'verbose', isSpoken = false) => {
+    const written: string[] = []
+    const look = () => ({ colours: {}, prompt: '>', isSpoken })
+    const output = { write: (line: string) => void written.push(line), columns: () => 80, colors: false, look }
+    const view = createProgressView({ output: output as never, text: true, calls: () => calls })
+    const content = [{ type: 'text', text: 'one\ntwo' }] as const
+    view.show(start('a', 'read_file', 'read a.txt'))
+    view.show({ ...ended('a', 'read_file'), content, data: {} })
+    view.show(start('b', 'read_file', 'read b.txt'))
+    view.show({ ...ended('b', 'read_file'), isError: true, content: [{ type: 'text', text: 'It is gone.' }] })
+    return written.join('')
+  }
+  const [read, failed] = ['✓ read  a.txt · 2 lines · 5 ms\n', '✗ read  b.txt · failed · 5 ms\n  It is gone.\n']
+  expect(shownOf('all')).toBe(read + failed)
+  expect(shownOf('off')).toBe(failed)
+  expect(shownOf('verbose')).toBe(`${read}  one\n  two\n${failed}`)
+  expect(shownOf('all', true)).toBe((read + failed).replace('✓', 'done:').replace('✗', 'failed:'))
+})

@@ -5,7 +5,7 @@ import type { MarkdownStream } from '../markdown/markdown.js'
 import { Blocks } from './blocks.js'
 import { clip, createStyle, PrintableStream, printable, wrap } from './style.js'
 import { Thoughts } from './thoughts.js'
-import { callLine, renderCall, type StartedCall } from './tool-call.js'
+import { callLine, isFailed, renderCall, type StartedCall } from './tool-call.js'
 
 /** Shows what an agent does, a line at a time. */
 interface ProgressView {
@@ -23,9 +23,16 @@ interface ProgressOptions {
   readonly isLive?: boolean
   /** What else is written there keeps to the same blocks. Default: nothing else is. */
   readonly blocks?: Blocks
+  /** How much is shown of calls now: those that failed, a line of each, or also what came of them. Default: a line of each. */
+  readonly calls?: () => ShownCalls
+  /** Whether changes of files are shown below their line. Default `true`. */
+  readonly diffs?: boolean
   /** Whether what the model thinks is shown now. Default: never. */
   readonly showsThoughts?: () => boolean
 }
+
+/** How much is shown of calls. */
+export type ShownCalls = 'off' | 'all' | 'verbose'
 
 /** A call that takes so long is announced where nothing else shows that it is under way. */
 const ANNOUNCE_MS = 3_000
@@ -41,7 +48,8 @@ export function createProgressView({
   ...options
 }: ProgressOptions): ProgressView {
   const style = createStyle(output)
-  const { blocks = new Blocks((space) => output.write(space)), showsThoughts = () => false } = options
+  const { blocks = new Blocks((space) => output.write(space)), showsThoughts = () => false, diffs = true } = options
+  const { calls: shownCalls = () => 'all' } = options
   const thoughts = new Thoughts(output, blocks, showsThoughts)
   const look = () => ({ style, columns: output.columns() })
   const line = (body: string) => output.write(`${body}\n`)
@@ -76,9 +84,10 @@ export function createProgressView({
     else timers.set(event.callId, setTimeout(() => announce(event), ANNOUNCE_MS).unref())
   }
   const announce = (event: StartedCall) => {
+    if (shownCalls() === 'off') return
     closeText()
     blocks.begin('calls')
-    line(`${style.dim('·')} ${callLine(event, '', { style, columns: output.columns() - 2 })}`)
+    line(`${style.dim(style.sign('begun'))} ${callLine(event, '', { style, columns: output.columns() - 2 })}`)
   }
   const end = (event: AgentEvent & { readonly type: 'tool-end' }) => {
     closeText()
@@ -86,8 +95,9 @@ export function createProgressView({
     clearTimeout(timers.get(event.callId))
     calls.delete(event.callId)
     if (asksHere(event, output) || (isLive && event.toolName === 'todo_write' && !event.isError)) return
+    if (shownCalls() === 'off' && !isFailed(event)) return
     blocks.begin('calls')
-    line(renderCall(call, event, look()))
+    line(renderCall(call, event, { ...look(), isWhole: shownCalls() === 'verbose', diffs }))
   }
   const show = (event: AgentEvent): void => {
     switch (event.type) {

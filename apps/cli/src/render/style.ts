@@ -1,8 +1,9 @@
 import measure from 'fast-string-truncated-width'
 import type { Output } from '../io.js'
+import type { Colour } from './look.js'
 
 /** Colours, or nothing where they are not wanted. */
-export interface Style {
+export interface Style extends Readonly<Record<Colour, (text: string) => string>> {
   /** Names of what is done, and the sign before the line. Readable on light and on dark, in 16 colours. */
   accent(text: string): string
   /** What wants to be looked at: questions and warnings. As readable. */
@@ -12,50 +13,57 @@ export interface Style {
   italic(text: string): string
   underline(text: string): string
   strike(text: string): string
-  red(text: string): string
-  green(text: string): string
-  yellow(text: string): string
-  blue(text: string): string
-  magenta(text: string): string
-  cyan(text: string): string
+  /** A sign, or what is read aloud for it. */
+  sign(name: Sign): string
+  /** The sign before the line, unpainted. */
+  readonly prompt: string
 }
 
-const paint = (open: number, close: number) => (text: string) => `\u001B[${open}m${text}\u001B[${close}m`
+/** What stands before a line for what it is. */
+export type Sign = 'done' | 'failed' | 'begun' | 'current' | 'open' | 'answer'
+
+const SIGNS: Readonly<Record<Sign, readonly [sign: string, word: string]>> = {
+  done: ['✓', 'done:'],
+  failed: ['✗', 'failed:'],
+  begun: ['·', 'begun:'],
+  current: ['▸', 'now:'],
+  open: ['☐', 'open:'],
+  answer: ['→', 'answer:'],
+}
+
+/** The usual colours: the two accents are readable on light and on dark. */
+const USUAL: Readonly<Record<Colour, string>> = {
+  ...{ accent: '94', notice: '35', red: '31', green: '32', yellow: '33', blue: '94', magenta: '35', cyan: '36' },
+}
+
+const paint = (open: string, close: number) => (text: string) => `\u001B[${open}m${text}\u001B[${close}m`
 const plain = (text: string) => text
 
-const UNCOLOURED: Style = {
-  accent: plain,
-  notice: plain,
-  dim: plain,
-  bold: plain,
-  italic: plain,
-  underline: plain,
-  strike: plain,
-  red: plain,
-  green: plain,
-  yellow: plain,
-  blue: plain,
-  magenta: plain,
-  cyan: plain,
-}
-
-/** Styles for `output`: plain when it is not a terminal or `NO_COLOR` is set. */
-export function createStyle(output: Pick<Output, 'colors'>): Style {
-  if (!output.colors) return UNCOLOURED
+/** Styles for `output`, in the colours of its look: plain when it is not a terminal or `NO_COLOR` is set. */
+export function createStyle({ colors, look }: Pick<Output, 'colors' | 'look'>): Style {
+  const { colours = {}, prompt = '>', isSpoken = false } = look?.() ?? {}
+  const at = isSpoken ? 1 : 0
+  const colour = (name: Colour) => {
+    const open = colours[name] ?? USUAL[name]
+    return colors && open !== '' ? paint(open, 39) : plain
+  }
+  const face = (open: string, close: number) => (colors ? paint(open, close) : plain)
   return {
-    accent: paint(94, 39),
-    notice: paint(35, 39),
-    dim: paint(2, 22),
-    bold: paint(1, 22),
-    italic: paint(3, 23),
-    underline: paint(4, 24),
-    strike: paint(9, 29),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    blue: paint(94, 39),
-    magenta: paint(35, 39),
-    cyan: paint(36, 39),
+    accent: colour('accent'),
+    notice: colour('notice'),
+    dim: face('2', 22),
+    bold: face('1', 22),
+    italic: face('3', 23),
+    underline: face('4', 24),
+    strike: face('9', 29),
+    red: colour('red'),
+    green: colour('green'),
+    yellow: colour('yellow'),
+    blue: colour('blue'),
+    magenta: colour('magenta'),
+    cyan: colour('cyan'),
+    sign: (name) => SIGNS[name][at],
+    prompt,
   }
 }
 

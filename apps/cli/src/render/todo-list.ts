@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonValue } from '@hermes/contracts'
 import { type Entry, liveEntries } from '@hermes/contracts/conversation'
 import type { Output } from '../io.js'
-import { clip, createStyle } from './style.js'
+import { clip, createStyle, type Sign, type Style } from './style.js'
 
 /** One task. */
 export interface ShownTask {
@@ -12,8 +12,7 @@ export interface ShownTask {
 }
 
 const TOOL = 'todo_write'
-const MARKS: Readonly<Record<string, string>> = { completed: '✓', in_progress: '▸', cancelled: '✗' }
-const OPEN = '☐'
+const SIGN_OF: Readonly<Record<string, Sign>> = { completed: 'done', in_progress: 'current', cancelled: 'failed' }
 
 /** The list in the data of a result of `todo_write`; `null` where there is none. */
 export function tasksOf(toolName: string, data: JsonValue | undefined): readonly ShownTask[] | null {
@@ -38,7 +37,7 @@ export function isOpen(tasks: readonly ShownTask[]): boolean {
 }
 
 /** How far it is, and the tasks around the one that is worked on, `most` lines in all. */
-export function taskLines(tasks: readonly ShownTask[], most: number): readonly string[] {
+export function taskLines(tasks: readonly ShownTask[], most: number, style: Pick<Style, 'sign'>): readonly string[] {
   const done = tasks.filter(({ status }) => status === 'completed').length
   const room = Math.max(1, most - 1)
   const current = tasks.findIndex(({ status }) => status === 'in_progress' || status === 'pending')
@@ -48,13 +47,13 @@ export function taskLines(tasks: readonly ShownTask[], most: number): readonly s
   const hidden = tasks.length - shown.length
   return [
     `tasks · ${done} of ${tasks.length} done${hidden > 0 ? ` · ${hidden} not shown` : ''}`,
-    ...shown.map(({ content, status }) => `${MARKS[status] ?? OPEN} ${content}`),
+    ...shown.map(({ content, status }) => `${style.sign(SIGN_OF[status] ?? 'open')} ${content}`),
   ]
 }
 
 /** The list as it stays on the screen. */
 export function renderTasks(tasks: readonly ShownTask[], most: number, output: Output): string {
   const style = createStyle(output)
-  const [head = '', ...lines] = taskLines(tasks, most).map((line) => clip(line, output.columns() - 1))
+  const [head = '', ...lines] = taskLines(tasks, most, style).map((line) => clip(line, output.columns() - 1))
   return [style.accent(head), ...lines].map((line) => `${line}\n`).join('')
 }

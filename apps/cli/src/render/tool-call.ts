@@ -19,10 +19,16 @@ export type EndedCall = Pick<
 interface Look {
   readonly style: Style
   readonly columns: number
+  /** Whether all that a call gave is shown below it. Default `false`. */
+  readonly isWhole?: boolean
+  /** Whether changes of files are. Default `true`. */
+  readonly diffs?: boolean
 }
 
 const TAIL_LINES = 8
 const MAX_ERROR_ROWS = 3
+/** Of a call that is shown whole. */
+const MAX_WHOLE_LINES = 400
 const LEAST_TITLE = 12
 const HARMLESS = /; not an error$/
 
@@ -38,12 +44,17 @@ export function callLine(call: StartedCall, outcome: string, { style, columns }:
 export function renderCall(started: StartedCall | undefined, call: EndedCall, look: Look): string {
   const { style, columns } = look
   const outcome = outcomeOf(call, started?.args ?? {})
-  const mark = outcome.isFailure ? style.red('✗') : style.green('✓')
+  const mark = outcome.isFailure ? style.red(style.sign('failed')) : style.green(style.sign('done'))
   const parts = [...outcome.facts, ...(call.durationMs > 0 ? [formatDuration(call.durationMs)] : [])]
   const paint = outcome.isFailure ? { ...style, dim: style.red } : style
   const begun = started ?? { toolName: call.toolName, summary: '', args: {} }
-  const line = `${mark} ${callLine(begun, parts.join(' · '), { style: paint, columns: columns - 2 })}`
+  const line = `${mark} ${callLine(begun, parts.join(' · '), { style: paint, columns: columns - width(style.sign('done')) - 1 })}`
   return [line, ...bodyOf(call, outcome, look)].join('\n')
+}
+
+/** Whether a call that has ended is shown as one that failed. */
+export function isFailed(call: EndedCall): boolean {
+  return outcomeOf(call, {}).isFailure
 }
 
 /** The first word of what a call does stands for the tool where it says the same: `read` for `read_file`. */
@@ -127,9 +138,12 @@ function factsOf({ toolName, data }: EndedCall, args: JsonObject, text: string):
   }
 }
 
-function bodyOf(call: EndedCall, { isFailure, shown }: Outcome, { style, columns }: Look): readonly string[] {
+function bodyOf(call: EndedCall, { isFailure, shown }: Outcome, look: Look): readonly string[] {
+  const { style, columns, isWhole = false, diffs = true } = look
   const indented = (line: string) => `  ${clip(line, columns - 2)}`
-  if (!isFailure) return call.toolName === 'patch' ? [renderDiff(textOf(call), { style, columns })] : []
+  if (!isFailure && call.toolName === 'patch') return diffs ? [renderDiff(textOf(call), { style, columns })] : []
+  if (isWhole) return wholeText(call).map((line) => style.dim(indented(line)))
+  if (!isFailure) return []
   if (shown === undefined || shown.text.trim() === '') return []
   if (shown.type === 'sentence') {
     const rows = wrap(printable(shown.text), columns - 2).split('\n')
@@ -140,6 +154,13 @@ function bodyOf(call: EndedCall, { isFailure, shown }: Outcome, { style, columns
   const first = lines.length > TAIL_LINES + 1 ? lines.length - TAIL_LINES : 0
   const hidden = first > 0 ? [style.dim(indented(hiddenLines(lines.slice(0, first))))] : []
   return [...hidden, ...lines.slice(first).map(indented)]
+}
+
+/** What came of a call, for whoever wants to see all of it. */
+function wholeText(call: EndedCall): readonly string[] {
+  const lines = printable(textOf(call)).trimEnd().split('\n')
+  const left = lines.length - MAX_WHOLE_LINES
+  return left > 0 ? [...lines.slice(0, MAX_WHOLE_LINES), `… ${left} more lines`] : lines
 }
 
 const CUT = /^\[… ([\d,.]+) bytes left out …\]$/

@@ -130,6 +130,6 @@ export async function chooseModelName(
   const options = models.toSorted((a, b) => isFirst(a) - isFirst(b)).map((label) => ({ label }))
   const title = models.length > 0 ? 'Which model?' : 'The name of the model (the server does not list any)'
   const answer = await asker.pick({ title, options, freeText: true })
-  if (answer.type === 'none') return null
-  return answer.type === 'option' ? options[answer.index]!.label : answer.text.trim()
+  if (answer.type === 'option') return options[answer.index]!.label
+  return answer.type === 'text' ? answer.text.trim() : null
 }

@@ -1,6 +1,7 @@
 import type { Extension } from '@hermes/contracts/extension'
 import { commandsOfApprovals } from './approval-commands.js'
 import { commandsOfConversation } from './conversation-commands.js'
+import { commandsOfDisplay } from './display-commands.js'
 import { commandsOfRuns } from './run-commands.js'
 import type { SessionServices } from './services.js'
 import { commandsOfSessions } from './session-commands.js'
@@ -17,6 +18,7 @@ export function sessionCommands(services: SessionServices): Extension {
         ...commandsOfRuns(services),
         ...commandsOfApprovals(services),
         ...commandsOfViews(services),
+        ...commandsOfDisplay(),
       ]
       for (const command of commands) api.commands.add(command)
     },

@@ -19,6 +19,12 @@ export function commandsOfSessions(services: SessionServices): readonly Command[
       run: () => [{ type: 'change', change: { type: 'new' } }, say('A new session.')],
     },
     {
+      name: 'reload',
+      summary: 'read configuration, keys, extensions and plugins anew, and go on here',
+      changes: ['reload'],
+      run: () => ({ type: 'change', change: { type: 'reload' } }),
+    },
+    {
       name: 'resume',
       aliases: ['switch'],
       usage: 'NAME',

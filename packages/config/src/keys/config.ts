@@ -1,3 +1,4 @@
+import { DISPLAY } from './display.js'
 import {
   amount,
   choice,
@@ -319,19 +320,5 @@ export const CONFIG = section({
       description: text().describe('One line, for `/help`.'),
     }),
   ).describe("Slash commands of one's own, by name."),
-  display: section({
-    personality: text('').describe(
-      'How the agent speaks in new sessions: a name that `/personality` knows. Default none.',
-    ),
-    busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),
-    show_reasoning: flag(false).describe(
-      'Whether the terminal shows what the model thinks, where its provider tells. Editors and clients of the gateway always get it.',
-    ),
-    bell: whole(
-      0,
-      86_400,
-    )(30).describe(
-      'The terminal rings when a turn of so many seconds ends, or a question waits, and nobody looks; 0: never.',
-    ),
-  }),
+  display: DISPLAY,
 })

@@ -115,9 +115,19 @@ export type SessionChange =
   | { readonly type: 'details'; readonly call: number }
   /** Shows what the model thinks from here on, or does not. */
   | { readonly type: 'thoughts'; readonly shown: boolean }
+  /** Changes how things are shown in the window of the person, as long as it is open; without a value the person is asked for one. */
+  | { readonly type: 'display'; readonly setting: DisplaySetting; readonly value?: string }
+  /** Reads the configuration, the keys and the parts of the home anew and goes on with the session. */
+  | { readonly type: 'reload' }
   /** Puts an image into the message that is being written: a file, or without one what is on the clipboard. */
   | { readonly type: 'attach'; readonly file?: string }
   | { readonly type: 'leave' }
+
+/**
+ * What a person may choose of their window: what a line does during a run (`queue`, `steer`, `interrupt`), the bar below and the time before
+ * each message (`on`, `off`), how much is told of calls (`off`, `all`, `verbose`), and a skin by its name.
+ */
+export type DisplaySetting = 'busy' | 'statusbar' | 'timestamps' | 'verbose' | 'skin'
 
 /** Who calls a command, and from where. */
 export interface CommandCaller {
