@@ -9,12 +9,13 @@ import type { Chat, ChatCall } from './chat.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
 import type { PlatformHealth } from './gateway-state.js'
 import { createPeerOf, type PeerOf } from './peer.js'
+import type { RunCall, RunRoutes } from './runs/run-routes.js'
 import type { SessionRoutes } from './session-routes.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
 const ROUTES =
-  'POST /v1/chat/completions, POST /v1/responses, GET /v1/responses/ID, GET /v1/models, GET /v1/approvals, POST /v1/approvals/ID, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, POST /mcp, GET /health'
+  'POST /v1/chat/completions, POST /v1/responses, GET /v1/responses/ID, GET /v1/models, GET /v1/approvals, POST /v1/approvals/ID, POST /v1/runs, GET /v1/runs, GET /v1/runs/ID, GET /v1/runs/ID/events, POST /v1/runs/ID/ACTION, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, POST /mcp, GET /health'
 
 type Env = { readonly Bindings: HttpBindings; readonly Variables: { person: string | null } }
 
@@ -22,6 +23,7 @@ type Env = { readonly Bindings: HttpBindings; readonly Variables: { person: stri
 interface AppOptions {
   readonly access: Access
   readonly chat: Chat
+  readonly runs: RunRoutes
   readonly sessions: SessionRoutes
   readonly extensions: ExtensionRoutes
   /** Takes deliveries of chat platforms, which have secrets of their own; `null` where none is meant. */
@@ -40,8 +42,21 @@ interface AppOptions {
 
 /** The routes of the API. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { access, chat, sessions, extensions, receive, health, approvals, mcp, models, startedAt, version, logger } =
-    options
+  const {
+    access,
+    chat,
+    runs,
+    sessions,
+    extensions,
+    receive,
+    health,
+    approvals,
+    mcp,
+    models,
+    startedAt,
+    version,
+    logger,
+  } = options
   const app = new Hono<Env>()
   const peerOf = createPeerOf()
   app.use(async (context, next) => {
@@ -91,6 +106,24 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.get('/v1/responses/:id', async (context) =>
     context.json(await chat.response(context.req.param('id'), context.get('person'))),
   )
+  const runCall = async ({ req, get }: Context<Env>): Promise<RunCall> => ({
+    person: get('person'),
+    body: req.method === 'POST' ? await req.text() : '',
+    idempotencyKey: req.header('idempotency-key'),
+    lastEventId: req.header('last-event-id'),
+    query: req.query(),
+  })
+  app.post('/v1/runs', limited, async (context) => runs.begin(await runCall(context)))
+  app.get('/v1/runs', async (context) => runs.list(await runCall(context)))
+  app.get('/v1/runs/:id', async (context) => runs.get(context.req.param('id'), await runCall(context)))
+  app.get('/v1/runs/:id/events', async (context) => {
+    context.env.outgoing.setTimeout(STALLED_READER_MS)
+    return runs.events(context.req.param('id'), await runCall(context))
+  })
+  app.post('/v1/runs/:id/:action', limited, async (context) => {
+    const { id, action } = context.req.param()
+    return runs.act(id, action, await runCall(context))
+  })
   app.get('/v1/approvals', async (context) => context.json(await approvals.list(context.get('person'))))
   app.post('/v1/approvals/:id', limited, async (context) => {
     const call = { id: context.req.param('id'), person: context.get('person'), body: await context.req.text() }

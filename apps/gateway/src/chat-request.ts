@@ -14,6 +14,7 @@ import { type AnswerRequest, answerRequest, responseFormat, stopSequences, toolC
 import { ApiError } from './api-error.js'
 import { parseBody, refusedAs } from './body.js'
 import type { ClientResult, ClientTool } from './client-tools.js'
+import { sourcesOf } from './person-words.js'
 import { withoutWaiting } from './waiting.js'
 
 // Loaded by the first request, as the library that reads it is.
@@ -289,8 +290,8 @@ export function wordsOf<Of extends Pick<ChatRequest, 'message' | 'history' | 'hi
   person: string | null,
   request: Of,
 ): Of {
-  if (person === null) return request
-  const sources = [{ type: 'person', name: `a message of ${person}` }] as const
+  const sources = sourcesOf(person)
+  if (!sources) return request
   const marked = (message: UserMessage): UserMessage => ({
     ...message,
     content: message.content.map((part) => ({ ...part, sources })),

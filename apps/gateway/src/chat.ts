@@ -5,13 +5,14 @@ import type { SessionHandle, Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
 import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './commands.js'
-import { ChunkWriter, completionBody, type Envelope, type ReplyForm, toEnding } from './completion.js'
+import { ChunkWriter, completionBody, type Ending, type Envelope, type ReplyForm, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
 import { Idempotency } from './idempotency.js'
 import type { NamedImages } from './named-images.js'
 import { PieceSource, type ReplySource } from './piece-source.js'
 import { type Piece, ReplyReader } from './reply.js'
 import type { ResponsePlace } from './response-id.js'
+import type { ResponsesRequest } from './responses-request.js'
 import { Slots } from './slots.js'
 import { streamReply } from './stream-reply.js'
 
@@ -48,6 +49,15 @@ export interface ChatCall {
   readonly idempotencyKey: string | undefined
   /** Fires when the client is gone. */
   readonly signal: AbortSignal
+  /** Is told the session before anything is said in it; nothing is, where that fails. */
+  readonly onSession?: (sessionId: string) => Promise<void>
+}
+
+/** A request that is being answered. */
+export interface BegunReply {
+  readonly source: ReplySource
+  /** @throws ApiError when there is no answer */
+  endingOf(piece: Piece & { readonly type: 'end' }): Ending
 }
 
 /** Answers chat requests: each becomes one run of the agent of its session, or is a command. */
@@ -86,17 +96,42 @@ export class Chat {
     return pastResponse(id, await this.#options.conversations.spoken(id, { person }), this.#options.models[0]!)
   }
 
-  async #once(call: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<Response> {
-    const { wordsOf } = await import('./chat-request.js')
-    const { body, person, sessionId, idempotencyKey: key } = call
-    const words = wordsOf(person, this.#options.commands.withoutExchanges(parsed))
-    const request = { ...parsed, ...words, person }
-    if (key === undefined || request.stream) return this.#answer(request, call)
-    return this.#idempotency.once({ key, person, sessionId, body }, () => this.#answer(request, call))
+  /** Begins what nobody waits for with an open connection. @throws ApiError as {@link Chat.answer} */
+  async begin(call: ChatCall, { chat, previous, conversation }: ResponsesRequest): Promise<BegunReply> {
+    const request = await this.#personal(call, { ...chat, form: chatForm })
+    const sessionId = conversation ?? call.sessionId
+    return this.#within({ ...call, sessionId, previous }, request, async (opened) => ({
+      source: opened.source,
+      endingOf: endingOf(opened),
+    }))
   }
 
-  async #answer(requested: FormedRequest, { sessionId, previous = null, signal }: ChatCall): Promise<Response> {
+  /** @throws ApiError 404 for a model that is none of this server */
+  checkModel(request: Pick<ChatRequest, 'model'>): string {
+    return this.#modelOf(request)
+  }
+
+  async #once(call: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<Response> {
+    const { body, person, sessionId, idempotencyKey: key } = call
+    const request = await this.#personal(call, parsed)
+    const answer = () => this.#within(call, request, reply)
+    if (key === undefined || request.stream) return answer()
+    return this.#idempotency.once({ key, person, sessionId, body }, answer)
+  }
+
+  async #personal({ person }: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<FormedRequest> {
+    const { wordsOf } = await import('./chat-request.js')
+    return { ...parsed, ...wordsOf(person, this.#options.commands.withoutExchanges(parsed)), person }
+  }
+
+  /** Answers a request in its turn; what fails before it runs leaves its place. */
+  async #within<Answer>(
+    call: ChatCall,
+    requested: FormedRequest,
+    answer: (opened: ReplyOptions) => Promise<Answer>,
+  ): Promise<Answer> {
     const { conversations, commands, images } = this.#options
+    const { sessionId, previous = null, signal, onSession } = call
     const model = this.#modelOf(requested)
     const typed = requested.message && commands.read(requested.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
@@ -104,12 +139,13 @@ export class Chat {
       if (typed) {
         const around = previous === null ? sessionId : conversations.sessionOf(previous)
         const handle = await conversations.around(around, requested)
-        return await this.#carryOut(typed, { message: requested.message!, request: requested, model, handle, slot })
+        const message = requested.message!
+        return await answer(await this.#carryOut(typed, { message, request: requested, model, handle, slot }))
       }
       const request = await images.bring(requested, { person: requested.person, signal: slot.signal })
       const conversation = await this.#conversation(request, { sessionId, previous, signal: slot.signal })
       const { session, unheard, otherUser, clientTools, afterSeq, isLateWithTools } = conversation
-      await sample(conversation, request)
+      await prepare(conversation, request, onSession)
       const { format } = request.answer
       const reader = new ReplyReader(format ? '' : unheard, clientTools, { isStructured: format !== undefined })
       if (format && unheard !== '') reader.notices.push({ level: 'info', text: unheard })
@@ -117,7 +153,7 @@ export class Chat {
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
       if (isLateWithTools) reader.notices.push({ level: 'warning', text: LATE_TOOLS })
       const source = new PieceSource(start(conversation, request, slot), reader, slot.stop)
-      return await reply({ request, model, place: { sessionId: session.id, afterSeq }, source })
+      return await answer({ request, model, place: { sessionId: session.id, afterSeq }, source })
     } catch (error) {
       slot.endUnlessRunning()
       if (!isAbort(error)) throw error
@@ -148,7 +184,7 @@ export class Chat {
       handle,
       slot,
     }: Pick<ReplyOptions, 'request' | 'model'> & { message: UserMessage; handle: SessionHandle | null; slot: Slot },
-  ): Promise<Response> {
+  ): Promise<ReplyOptions> {
     const { signal } = slot
     const { commands } = this.#options
     const source = new CommandReply(
@@ -157,10 +193,10 @@ export class Chat {
     )
     slot.follow(source.done.finally(() => handle?.close()))
     const place = handle && { sessionId: handle.id, afterSeq: await this.#options.conversations.lastSeq(handle.id) }
-    return reply({ request, model, place, source })
+    return { request, model, place, source }
   }
 
-  #modelOf({ model }: ChatRequest): string {
+  #modelOf({ model }: Pick<ChatRequest, 'model'>): string {
     const { models } = this.#options
     if (model === null) return models[0]!
     if (models.includes(model)) return model
@@ -231,11 +267,15 @@ interface Slot {
   endUnlessRunning(): void
 }
 
-/** What the client chose for the answers; the place is left where that cannot be kept. */
-async function sample({ session, place }: Conversation, { sampling }: FormedRequest): Promise<void> {
-  if (Object.keys(sampling).length === 0) return
+/** Keeps what the client chose for the answers, and says which session it is; the place is left where that cannot be done. */
+async function prepare(
+  { session, place }: Conversation,
+  { sampling }: FormedRequest,
+  onSession: ChatCall['onSession'],
+): Promise<void> {
   try {
-    await (await session.agent()).agent.setSampling(sampling)
+    await onSession?.(session.id)
+    if (Object.keys(sampling).length > 0) await (await session.agent()).agent.setSampling(sampling)
   } catch (error) {
     place.leave()
     session.close()
@@ -269,18 +309,22 @@ const chatForm: ReplyForm = {
   body: completionBody,
 }
 
+function endingOf({ place, source }: Pick<ReplyOptions, 'place' | 'source'>): BegunReply['endingOf'] {
+  const sessionId = place?.sessionId ?? null
+  return ({ result }) => toEnding({ sessionId, result, reader: source.reader })
+}
+
 async function reply({ request, model, place, source }: ReplyOptions): Promise<Response> {
   const { form } = request
   const sessionId = place?.sessionId ?? null
   const headers: Record<string, string> = sessionId === null ? {} : { 'x-hermes-session-id': sessionId }
   const envelope: Envelope = { id: form.id(place), created: Math.floor(Date.now() / 1000), model }
-  const endingOf = ({ result }: Piece & { readonly type: 'end' }) =>
-    toEnding({ sessionId, result, reader: source.reader })
+  const toEnd = endingOf({ place, source })
   if (request.stream) {
     const body = await streamReply({
       source,
       writer: form.writer(envelope, request),
-      toEnding: endingOf,
+      toEnding: toEnd,
     })
     return new Response(body, {
       headers: { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
@@ -289,5 +333,5 @@ async function reply({ request, model, place, source }: ReplyOptions): Promise<R
   let piece = await source.next()
   while (piece && piece.type !== 'end') piece = await source.next()
   if (!piece) throw new ApiError('The reply ended without an answer.', { status: 503, code: 'run_interrupted' })
-  return Response.json(form.body(envelope, endingOf(piece)), { headers })
+  return Response.json(form.body(envelope, toEnd(piece)), { headers })
 }

@@ -127,6 +127,11 @@ export class Conversations {
     return place.sessionId
   }
 
+  /** @throws ApiError 404 where there is no such session, or none of this person */
+  async requireSession(sessionId: string, person: string | null): Promise<void> {
+    await this.#stored(sessionId, { person })
+  }
+
   /** The last entry of a session's log. */
   async lastSeq(sessionId: string): Promise<number> {
     return (await this.#entries(sessionId)).at(-1)?.seq ?? 0
@@ -156,7 +161,7 @@ export class Conversations {
   }
 
   /** @throws ApiError 404 where there is none, or none of this person: the same, so that nobody learns which there are. */
-  async #stored(sessionId: string, { person }: PersonalRequest): Promise<string> {
+  async #stored(sessionId: string, { person }: Pick<PersonalRequest, 'person'>): Promise<string> {
     const storage = await this.#options.storage()
     const session = await storage.sessions.get(sessionId)
     if (session && (person === null || session.person === person)) return sessionId

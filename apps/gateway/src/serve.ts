@@ -6,22 +6,14 @@ import { resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
-import { createServedHome, createSessionHost, type OpenRequest, type SessionHost, unattendedMode } from '@hermes/host'
-import { RequestServer } from '@hermes/mcp/serve'
+import { createSessionHost, type OpenRequest, type SessionHost, unattendedMode } from '@hermes/host'
 import { openHome, type Runtime } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { createAdaptorServer } from '@hono/node-server'
-import { createApp } from './app.js'
-import { ApprovalRoutes } from './approval-routes.js'
-import { Chat } from './chat.js'
-import { ChatCommands } from './commands.js'
-import { Conversations } from './conversations.js'
-import { ExtensionRoutes } from './extension-routes.js'
 import { platformHealth, stateFile } from './gateway-state.js'
-import { NamedImages } from './named-images.js'
+import { openApi } from './open-api.js'
 import { type ConfiguredPlatform, configuredPlatforms } from './platforms/open-platforms.js'
 import type { RunningPlatforms } from './platforms/run-platforms.js'
-import { SessionRoutes } from './session-routes.js'
 import { type Flags, resolveSettings, type Settings } from './settings.js'
 
 const EXIT_FAILED = 1
@@ -88,7 +80,7 @@ interface Serving extends ServeOptions {
 
 async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   const { flags, cwd, settings, runtime, version, logger } = serving
-  const { access, modelName, maxRuns, maxWaiting, references } = settings
+  const { access, modelName, references } = settings
   // Streams make garbage that dies at once; left alone, V8 gathers more than 100 MB of it before it looks.
   setFlagsFromString('--semi-space-growth-factor=1')
   const { model } = runtime.chooseModel(flags.agent)
@@ -105,32 +97,15 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
     answersQuestions: 'later' as const,
   }
   const chats = await openChats(io, { ...serving, host, request })
-  const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
-  const commands = new ChatCommands({ runtime, host, cwd })
-  const images = new NamedImages((url, who) => runtime.fetchForPerson(url, { ...who, platform: 'api' }))
-  const chat = new Chat({ conversations, commands, images, models, maxRuns, maxWaiting, clock: systemClock })
-  const startedAt = Math.floor(systemClock.now() / 1000)
-  const receive = (name: string, request: Request) => chats?.receive(name, request) ?? null
-  const health = () => platformHealth(chats?.reports() ?? [], systemClock.now())
-  const isOpen = runtime.config.gateway.api_server.answer_approvals
-  const approvals = new ApprovalRoutes({ runtime, host, isOpen })
-  const parts = {
-    receive,
-    health,
-    approvals,
-    chat,
-    sessions: new SessionRoutes(host),
-    extensions: new ExtensionRoutes(runtime),
-  }
-  const served = createServedHome({
-    ...{ runtime, host, cwd, agent: flags.agent },
-    permissions: isOpen ? 'ask' : permissions,
+  const api = openApi({
+    ...{ runtime, host, request, settings, models, version, logger },
+    receive: (name, incoming) => chats?.receive(name, incoming) ?? null,
+    health: () => platformHealth(chats?.reports() ?? [], systemClock.now()),
   })
-  const mcp = new RequestServer({ home: served, version })
-  const app = createApp({ ...parts, mcp: (request) => mcp.answer(request), access, models, startedAt, version, logger })
   const stopping = new AbortController()
   const jobs = runtime.runJobs(stopping.signal)
-  const server = await listen(app.fetch, settings)
+  const takenUp = api.takeUp()
+  const server = await listen(api.app.fetch, settings)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
   const unsubscribe = io.onInterrupt(() => {
     stop()
@@ -145,8 +120,8 @@ async function serveUntilStopped(io: Io, serving: Serving): Promise<number> {
   server.close()
   stopping.abort()
   await chats?.drain(AbortSignal.timeout(DRAIN_MS))
-  await Promise.all([jobs, telling])
-  await Promise.all([chat.stop(), mcp.close()])
+  await Promise.all([jobs, telling, takenUp])
+  await api.close()
   await host.close('server_stop')
   await chats?.close()
   await closeConnections(server, closed)

@@ -3,6 +3,7 @@ import type { ChildInfo, Children } from '@hermes/agent-core'
 import { isJsonObject } from '@hermes/contracts'
 import type { SessionHost } from '@hermes/host'
 import { ApiError } from './api-error.js'
+import { sourcesOf } from './person-words.js'
 
 const ACTIONS = ['kill', 'pause', 'resume', 'steer'] as const
 const RUN_ACTIONS = ['steer', 'interrupt'] as const
@@ -39,7 +40,7 @@ export class SessionRoutes {
     switch (RUN_ACTIONS.find((known) => known === action)) {
       case 'steer': {
         // Whether the run gets to read it before it ends is seen only then.
-        const delivery = this.#host.steer(sessionId, textOf(body))
+        const delivery = this.#host.steer(sessionId, textOf(body), sourcesOf(person))
         delivery?.catch(() => undefined)
         return delivery !== null
       }

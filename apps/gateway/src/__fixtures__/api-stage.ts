@@ -1,0 +1,99 @@
+// The API on a real home with a scripted model server, in this process: requests go to its routes without a socket.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { silentLogger } from '@hermes/contracts'
+import { createSessionHost } from '@hermes/host'
+import { openRuntime, type Runtime } from '@hermes/runtime'
+import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import { type Api, openApi } from '../open-api.js'
+
+const BASE = {
+  auxiliary: { title_generation: { enabled: false }, session_summary: { enabled: false } },
+  terminal: { isolation: 'off' },
+  memory: { flush_min_turns: 0 },
+}
+const KEY = 'the-key-of-a-test-0123456789'
+
+export interface ApiStage {
+  readonly server: ModelServer
+  readonly work: string
+  readonly runtime: Runtime
+  readonly api: Api
+  /** A request with the key of the owner, or of somebody else. */
+  ask(path: string, body?: unknown, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>
+  /** The same home with a new process' view of it. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function apiStage(config: object = {}): Promise<ApiStage> {
+  const [server, temporary] = [await startModelServer(), await temporaryHome()]
+  const [home, work] = [join(temporary.path, '.hermes'), join(temporary.path, 'work')]
+  for (const folder of [home, work]) await mkdir(folder)
+  await writeFile(join(home, 'config.yaml'), JSON.stringify({ ...BASE, ...config }))
+  let open: { readonly runtime: Runtime; readonly api: Api; readonly end: () => Promise<void> }
+  const start = async () => {
+    const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
+    const runtime = await openRuntime({ home, userHome: temporary.path, env, cwd: work, user: 'ada', tempDir: work })
+    const host = createSessionHost({ runtime, idleMs: 60_000 })
+    const api = openApi({
+      runtime,
+      host,
+      request: {
+        baseUrl: server.baseUrl,
+        model: 'm',
+        platform: 'gateway',
+        cwd: work,
+        keepsFolder: true,
+        permissions: 'park',
+        answersQuestions: 'later',
+      },
+      settings: {
+        access: { type: 'key', key: KEY, holderOf: (key) => runtime.people.holderOf(key) },
+        maxRuns: 16,
+        maxWaiting: 16,
+      },
+      models: ['hermes-agent', 'm'],
+      receive: () => null,
+      health: () => [],
+      version: '0.0.0',
+      logger: silentLogger,
+    })
+    const end = async () => {
+      await api.close()
+      await host.close('server_stop')
+      await runtime.close()
+    }
+    open = { runtime, api, end }
+    await api.takeUp()
+  }
+  await start()
+  return {
+    server,
+    work,
+    get runtime() {
+      return open.runtime
+    },
+    get api() {
+      return open.api
+    },
+    ask: async (path, body, headers = {}, method = body === undefined ? 'GET' : 'POST') => {
+      const init = {
+        method,
+        headers: { authorization: `Bearer ${KEY}`, ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }
+      const socket = { setTimeout: () => undefined }
+      return open.api.app.request(path, init, { incoming: { socket }, outgoing: socket } as never)
+    },
+    restart: async () => {
+      await open.end()
+      await start()
+    },
+    close: async () => {
+      await open.end()
+      await server.close()
+      await temporary.remove()
+    },
+  }
+}

@@ -1,0 +1,84 @@
+// The API put together: what its routes need, on one home.
+import { type Logger, systemClock } from '@hermes/contracts'
+import { createServedHome, type OpenRequest, type SessionHost } from '@hermes/host'
+import { RequestServer } from '@hermes/mcp/serve'
+import type { Runtime } from '@hermes/runtime'
+import { createApp } from './app.js'
+import { ApprovalRoutes } from './approval-routes.js'
+import { Chat } from './chat.js'
+import { ChatCommands } from './commands.js'
+import { Conversations } from './conversations.js'
+import { ExtensionRoutes } from './extension-routes.js'
+import type { PlatformHealth } from './gateway-state.js'
+import { NamedImages } from './named-images.js'
+import { BackgroundRuns } from './runs/background-runs.js'
+import { RunRoutes } from './runs/run-routes.js'
+import { StoredRuns } from './runs/stored-runs.js'
+import { SessionRoutes } from './session-routes.js'
+import type { Settings } from './settings.js'
+
+/** What the API is made of. */
+interface ApiOptions {
+  readonly runtime: Runtime
+  readonly host: SessionHost
+  /** What agents are made with. */
+  readonly request: Omit<OpenRequest, 'session' | 'sessionId' | 'instructions'> & { readonly cwd: string }
+  readonly settings: Pick<Settings, 'access' | 'maxRuns' | 'maxWaiting'>
+  readonly models: readonly string[]
+  readonly receive: (platform: string, request: Request) => Promise<Response> | null
+  readonly health: () => readonly PlatformHealth[]
+  readonly version: string
+  readonly logger: Logger
+}
+
+/** The API of a gateway. */
+export interface Api {
+  readonly app: ReturnType<typeof createApp>
+  /** Takes up what a process before has left. Never rejects. */
+  takeUp(): Promise<void>
+  /** Takes no more requests, interrupts those under way and waits until what was said is stored. */
+  close(): Promise<void>
+}
+
+/** Opens nothing heavy: agents are made by the first request. */
+export function openApi(options: ApiOptions): Api {
+  const { runtime, host, request, settings, models, version, logger, receive, health } = options
+  const { access, maxRuns, maxWaiting } = settings
+  const { cwd, permissions, model, provider, baseUrl, maxSteps } = request
+  const clock = systemClock
+  const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
+  const commands = new ChatCommands({ runtime, host, cwd })
+  const images = new NamedImages((url, who) => runtime.fetchForPerson(url, { ...who, platform: 'api' }))
+  const chat = new Chat({ conversations, commands, images, models, maxRuns, maxWaiting, clock })
+  const isOpen = runtime.config.gateway.api_server.answer_approvals
+  const approvals = new ApprovalRoutes({ runtime, host, isOpen })
+  const runs = new BackgroundRuns({
+    ...{ chat, host, approvals, clock, logger },
+    runs: new StoredRuns(async () => (await runtime.storage()).meta),
+    requireSession: (sessionId, person) => conversations.requireSession(sessionId, person),
+  })
+  const agent = defined({ model, provider, baseUrl, maxSteps })
+  const served = createServedHome({ runtime, host, cwd, agent, permissions: isOpen ? 'ask' : permissions })
+  const mcp = new RequestServer({ home: served, version })
+  const app = createApp({
+    ...{ access, chat, approvals, models, version, logger, receive, health },
+    runs: new RunRoutes(runs),
+    sessions: new SessionRoutes(host),
+    extensions: new ExtensionRoutes(runtime),
+    mcp: (incoming) => mcp.answer(incoming),
+    startedAt: Math.floor(clock.now() / 1000),
+  })
+  return {
+    app,
+    takeUp: () => runs.takeUp(),
+    close: async () => {
+      runs.close()
+      await Promise.all([chat.stop(), mcp.close()])
+      await runs.settled()
+    },
+  }
+}
+
+function defined<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,417 @@
+// Runs that go on whoever listens: begun by a request, carried out beside it, taken up again by the next process where this one ends.
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock, Logger } from '@hermes/contracts'
+import { errorLine } from '@hermes/contracts'
+import type { SessionHost } from '@hermes/host'
+import { ApiError, toApiError } from '../api-error.js'
+import type { ApprovalRoutes } from '../approval-routes.js'
+import type { Chat } from '../chat.js'
+import type { Ending } from '../completion.js'
+import { sourcesOf } from '../person-words.js'
+import type { Piece } from '../reply.js'
+import { RunEvents } from './run-events.js'
+import { hasEnded, newRunId, type StoredRun, type StoredRuns } from './stored-runs.js'
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+/** A run that ended with so many processes is not tried again. */
+const MAX_ATTEMPTS = 3
+/** How long events of a run that is over are kept. */
+const KEEP_EVENTS_MS = 300_000
+
+/** Options of {@link BackgroundRuns}. */
+interface BackgroundRunsOptions {
+  readonly chat: Pick<Chat, 'begin' | 'checkModel'>
+  readonly runs: StoredRuns
+  readonly host: Pick<SessionHost, 'steer'>
+  readonly approvals: Pick<ApprovalRoutes, 'answer' | 'list'>
+  /** @throws ApiError 404 where a session is not there, or of another person */
+  readonly requireSession: (sessionId: string, person: string | null) => Promise<void>
+  readonly clock: Pick<Clock, 'now'>
+  readonly logger: Logger
+}
+
+/** A run that is in this process. */
+interface LiveRun {
+  run: StoredRun
+  readonly events: RunEvents
+  stop: AbortController
+}
+
+/** Which runs somebody may see: `null` is the owner, who sees all. */
+type Person = string | null
+
+/** The runs of a gateway. */
+export class BackgroundRuns {
+  readonly #options: BackgroundRunsOptions
+  readonly #live = new Map<string, LiveRun>()
+  /** Requests under a key that are being begun. */
+  readonly #beginning = new Map<string, Promise<unknown>>()
+  readonly #atWork = new Set<Promise<void>>()
+  #isClosing = false
+  readonly #owner = `${hostname()}:${process.pid}`
+
+  constructor(options: BackgroundRunsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Begins a run and does not wait for it. The same request under the same key, within a day, is the same run.
+   * @throws ApiError 400 for a body or a key that cannot be used, 404 for a session or model there is not, 409 for another body under the key
+   */
+  async begin({
+    body,
+    person,
+    key,
+  }: {
+    readonly body: string
+    readonly person: Person
+    readonly key: string | undefined
+  }): Promise<{ readonly run: StoredRun; readonly isReplay: boolean }> {
+    if (key === undefined) return { run: await this.#begin(body, person), isReplay: false }
+    if (!KEY.test(key))
+      throw new ApiError('Idempotency-Key takes 1 to 255 visible ASCII characters.', {
+        code: 'invalid_idempotency_key',
+      })
+    const place = JSON.stringify([person, key])
+    // One after the other, so that the second finds what the first one wrote.
+    const turn = (this.#beginning.get(place) ?? Promise.resolve()).then(() => this.#once([person, key], body, person))
+    const settled = turn.catch(() => undefined)
+    this.#beginning.set(place, settled)
+    try {
+      return await turn
+    } finally {
+      if (this.#beginning.get(place) === settled) this.#beginning.delete(place)
+    }
+  }
+
+  async #once(key: readonly (string | null)[], body: string, person: Person) {
+    const { runs, clock } = this.#options
+    const fingerprint = createHash('sha256').update(body).digest('hex')
+    const known = await runs.ofKey(key)
+    if (known && known.fingerprint !== fingerprint) {
+      const message = 'Another run was begun under this Idempotency-Key; give each a key of its own.'
+      throw new ApiError(message, { status: 409, code: 'idempotency_key_conflict' })
+    }
+    const run = known && (await runs.get(known.id))
+    if (run) return { run, isReplay: true }
+    const begun = await this.#begin(body, person, (id) => runs.keepKey(key, { id, fingerprint, atMs: clock.now() }))
+    return { run: begun, isReplay: false }
+  }
+
+  async #begin(body: string, person: Person, onId: (id: string) => Promise<void> = async () => undefined) {
+    const { parseRunRequest } = await import('./run-request.js')
+    const { runs, chat, clock, requireSession } = this.#options
+    const request = parseRunRequest(body)
+    const model = chat.checkModel(request.chat)
+    if (request.conversation !== null) await requireSession(request.conversation, person)
+    const now = clock.now()
+    const run: StoredRun = {
+      id: newRunId(now),
+      person,
+      sessionId: null,
+      model,
+      status: 'started',
+      createdAtMs: now,
+      startedAtMs: null,
+      endedAtMs: null,
+      attempt: 0,
+      owner: this.#owner,
+      output: null,
+      finishReason: null,
+      error: null,
+      usage: null,
+      approvals: [],
+      question: null,
+    }
+    await runs.keepBody(run.id, body)
+    await runs.save(run)
+    await onId(run.id)
+    this.#carryOut(run, body)
+    return run
+  }
+
+  /** Takes up what processes of this machine left that are no more, and forgets what is old. Never rejects. */
+  async takeUp(): Promise<void> {
+    const { runs, clock, logger } = this.#options
+    try {
+      for (const run of await runs.list()) {
+        const isLeft = !hasEnded(run) && !run.status.startsWith('waiting') && isGone(run.owner)
+        if (!isLeft || this.#live.has(run.id)) continue
+        const body = await runs.body(run.id)
+        if (run.status === 'stopping') await runs.save({ ...run, status: 'cancelled', endedAtMs: clock.now() })
+        else if (body === null || run.attempt >= MAX_ATTEMPTS)
+          await runs.save({ ...run, ...lost(run), endedAtMs: clock.now() })
+        else this.#carryOut({ ...run, owner: this.#owner }, body)
+      }
+      await runs.prune(clock.now())
+    } catch (error) {
+      logger.warn('Runs that were under way could not be looked at.', { error: errorLine(error) })
+    }
+  }
+
+  /** @throws ApiError 404 */
+  async get(id: string, person: Person): Promise<StoredRun> {
+    const live = this.#live.get(id)?.run
+    // What waits may have gone on elsewhere.
+    const run = live && !live.status.startsWith('waiting') ? live : await this.#options.runs.get(id)
+    if (!run || (person !== null && run.person !== person))
+      throw new ApiError(`There is no run "${id}".`, { status: 404, code: 'run_not_found' })
+    return this.#goneOn(run)
+  }
+
+  /** Newest first. */
+  async list(person: Person): Promise<readonly StoredRun[]> {
+    const all = await this.#options.runs.list()
+    return all
+      .map((run) => this.#live.get(run.id)?.run ?? run)
+      .filter((run) => person === null || run.person === person)
+  }
+
+  /** What happens in it from the event after that one on; of a run of before, how it ended. @throws ApiError 404 */
+  async events(id: string, person: Person, lastEventId: string | undefined): Promise<ReadableStream<Uint8Array>> {
+    const run = await this.get(id, person)
+    const live = this.#live.get(id)
+    if (live) return live.events.stream(lastEventId)
+    const events = new RunEvents(run.attempt)
+    events.add({ event: `run.${run.status}`, ...shown(run) })
+    events.end()
+    return events.stream(lastEventId)
+  }
+
+  /** Answers what it waits for, and lets it go on. @throws ApiError as {@link ApprovalRoutes.answer}; 409 where it waits for nothing */
+  async approve(id: string, person: Person, body: string): Promise<StoredRun> {
+    const run = await this.get(id, person)
+    const open = run.approvals.filter(({ status }) => status === 'parked')
+    const wanted = approvalIn(body)
+    const approval = open.find((one) => wanted === undefined || one.id === wanted)
+    if (run.status !== 'waiting_for_approval' || !approval)
+      throw new ApiError(`Run ${id} waits for no such approval.`, { status: 409, code: 'approval_not_pending' })
+    await this.#options.approvals.answer({ id: approval.id, person, body })
+    this.#live.get(id)?.events.add({ event: 'approval.responded', run_id: id, approval_id: approval.id })
+    return this.#goneOn(run)
+  }
+
+  /** Tells the run something, or answers its question. @throws ApiError 409 where it is over or waits for an approval */
+  async steer(id: string, person: Person, text: string): Promise<StoredRun> {
+    const run = await this.get(id, person)
+    if (run.status === 'waiting_for_answer') {
+      const body = JSON.stringify({ input: text, session_id: run.sessionId, model: run.model })
+      await this.#options.runs.keepBody(id, body)
+      return this.#carryOut(run, body)
+    }
+    const delivery = run.sessionId === null ? null : this.#options.host.steer(run.sessionId, text, sourcesOf(person))
+    delivery?.catch(() => undefined)
+    if (run.status !== 'running' || delivery === null)
+      throw new ApiError(`Run ${id} is ${run.status}; nothing can be told to it.`, {
+        status: 409,
+        code: 'run_not_active',
+      })
+    return run
+  }
+
+  /** Ends it. @throws ApiError 409 where it is over */
+  async stop(id: string, person: Person): Promise<StoredRun> {
+    const run = await this.get(id, person)
+    if (hasEnded(run))
+      throw new ApiError(`Run ${id} is over: it ${run.status}.`, { status: 409, code: 'run_not_active' })
+    const live = this.#live.get(id)
+    if (!live || run.status.startsWith('waiting')) return this.#end(live ?? this.#enter(run), { status: 'cancelled' })
+    live.stop.abort(new DOMException('The run was stopped.', 'AbortError'))
+    return this.#change(live, { status: 'stopping' })
+  }
+
+  /** Begins nothing more; what the server interrupts now is taken up by the next start. */
+  close(): void {
+    this.#isClosing = true
+  }
+
+  /** Resolves when what was interrupted is written down. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#atWork)
+  }
+
+  /** One that waited for approvals goes on once all are answered, wherever that was. */
+  async #goneOn(run: StoredRun): Promise<StoredRun> {
+    if (run.status !== 'waiting_for_approval' || this.#isClosing) return run
+    const { runs, approvals } = this.#options
+    const { data } = (await approvals.list(null)) as { readonly data: readonly { readonly id: string }[] }
+    const waiting = new Set(data.map(({ id }) => id))
+    if (run.approvals.some(({ id, status }) => status === 'parked' && waiting.has(id))) return run
+    const body = await runs.body(run.id)
+    const live = this.#live.get(run.id)
+    // Another request may have seen it first.
+    if (body === null || (live && live.run.status !== 'waiting_for_approval')) return live?.run ?? run
+    return this.#carryOut(run, body)
+  }
+
+  #enter(run: StoredRun): LiveRun {
+    const known = this.#live.get(run.id)
+    const live = known ?? { run, events: new RunEvents(run.attempt + 1), stop: new AbortController() }
+    live.run = run
+    live.stop = new AbortController()
+    this.#live.set(run.id, live)
+    return live
+  }
+
+  #carryOut(run: StoredRun, body: string): StoredRun {
+    const started: StoredRun = { ...run, status: 'started', attempt: run.attempt + 1, approvals: [], question: null }
+    const live = this.#enter(started)
+    const work = this.#work(live, body)
+      .catch((error: unknown) => this.#failed(live, error))
+      .catch((error: unknown) =>
+        this.#options.logger.error('What became of a run could not be written down.', { error: errorLine(error) }),
+      )
+    this.#atWork.add(work)
+    void work.then(() => this.#atWork.delete(work))
+    return started
+  }
+
+  async #work(live: LiveRun, body: string): Promise<void> {
+    const { parseRunRequest } = await import('./run-request.js')
+    const { chat, clock } = this.#options
+    const { id, person, sessionId, startedAtMs } = live.run
+    const parsed = parseRunRequest(body)
+    // Once it has a session it goes on there, whatever it followed.
+    const request = sessionId === null ? parsed : { ...parsed, previous: null, conversation: sessionId }
+    const { source, endingOf } = await chat.begin(
+      {
+        body,
+        person,
+        sessionId: undefined,
+        idempotencyKey: undefined,
+        signal: live.stop.signal,
+        onSession: async (session) =>
+          void (await this.#change(live, {
+            status: 'running',
+            sessionId: session,
+            startedAtMs: startedAtMs ?? clock.now(),
+          })),
+      },
+      request,
+    )
+    live.events.add({ event: 'run.started', run_id: id, session_id: live.run.sessionId })
+    for (let piece = await source.next(); piece; piece = await source.next()) {
+      if (piece.type === 'end') {
+        if (this.#isClosing && piece.result.status === 'interrupted') return
+        const isStopped = live.stop.signal.aborted && piece.result.status === 'interrupted'
+        await this.#end(live, isStopped ? { status: 'cancelled' } : outcomeOf(endingOf(piece)))
+      } else live.events.add({ ...eventOf(piece), run_id: id, timestamp: clock.now() / 1000 })
+    }
+  }
+
+  async #failed(live: LiveRun, error: unknown): Promise<void> {
+    const { code, message } = toApiError(error)
+    if (this.#isClosing && (code === 'run_interrupted' || code === 'overloaded')) return
+    if (live.stop.signal.aborted) await this.#end(live, { status: 'cancelled' })
+    else await this.#end(live, { status: 'failed', error: { code, message } })
+  }
+
+  /** The row first: what readers hear is true for whoever asks next. */
+  async #end(live: LiveRun, change: Partial<StoredRun>): Promise<StoredRun> {
+    const isOver = hasEnded({ status: change.status! })
+    const run = await this.#change(live, { ...change, ...(isOver ? { endedAtMs: this.#options.clock.now() } : {}) })
+    live.events.add({ event: `run.${run.status}`, ...shown(run) })
+    if (!isOver) return run
+    live.events.end()
+    setTimeout(() => this.#live.delete(run.id), KEEP_EVENTS_MS).unref()
+    return run
+  }
+
+  async #change(live: LiveRun, change: Partial<StoredRun>): Promise<StoredRun> {
+    live.run = { ...live.run, ...change, owner: this.#owner }
+    await this.#options.runs.save(live.run)
+    return live.run
+  }
+}
+
+/** Whether the process that had a run is no more, as far as this machine knows. */
+function isGone(owner: string): boolean {
+  const at = owner.lastIndexOf(':')
+  if (owner.slice(0, at) !== hostname()) return false
+  const pid = Number(owner.slice(at + 1))
+  // A number that is ours now was that of another one: this process has begun nothing yet.
+  if (pid === process.pid) return true
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+function lost({ attempt }: StoredRun): Partial<StoredRun> {
+  const message = `The server ended ${attempt} times while the run was under way; begin another one.`
+  return { status: 'failed', error: { code: 'run_lost', message } }
+}
+
+function outcomeOf({ text, waiting, finishReason, usage, hermes }: Ending): Partial<StoredRun> {
+  const { approvals = [], question = null } = hermes
+  const status = question ? 'waiting_for_answer' : waiting === '' ? 'completed' : 'waiting_for_approval'
+  return {
+    status,
+    output: text,
+    finishReason,
+    usage: { input: usage.inputTokens, output: usage.outputTokens },
+    approvals,
+    question,
+  }
+}
+
+function eventOf(piece: Exclude<Piece, { readonly type: 'end' }>) {
+  switch (piece.type) {
+    case 'text':
+      return { event: 'message.delta', delta: piece.text }
+    case 'thought':
+      return { event: 'reasoning.delta', delta: piece.text }
+    case 'tool': {
+      const { status, detail } = piece.progress
+      const name = status !== 'running' ? 'tool.completed' : detail === undefined ? 'tool.started' : 'tool.progress'
+      return { event: name, ...piece.progress }
+    }
+    case 'notice':
+      return { event: 'notice', notice: piece.notice }
+    case 'command':
+      return { event: 'command', command: piece.command }
+    case 'approval':
+      return { event: 'approval.request', approval: piece.approval }
+    default:
+      return piece satisfies never
+  }
+}
+
+/** A run as clients see it. */
+export function shown(run: StoredRun) {
+  const { id, status, sessionId, model, createdAtMs, startedAtMs, endedAtMs, output, finishReason, error, usage } = run
+  const seconds = (atMs: number | null) => (atMs === null ? null : Math.floor(atMs / 1000))
+  return {
+    object: 'hermes.run',
+    run_id: id,
+    status,
+    session_id: sessionId,
+    model,
+    created_at: seconds(createdAtMs),
+    started_at: seconds(startedAtMs),
+    completed_at: seconds(endedAtMs),
+    output,
+    finish_reason: finishReason,
+    error,
+    usage: usage && {
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      total_tokens: usage.input + usage.output,
+    },
+    approvals: run.approvals,
+    question: run.question,
+  }
+}
+
+/** The approval that an answer names; `undefined` for the one there is. */
+function approvalIn(body: string): unknown {
+  try {
+    return (JSON.parse(body) as { readonly approval_id?: unknown } | null)?.approval_id
+  } catch {
+    // Refused where the choice is read.
+    return undefined
+  }
+}

@@ -1,0 +1,138 @@
+// Runs as the store has them: rows of small facts, so that any later process of the home knows what became of one.
+import { createHash, randomBytes } from 'node:crypto'
+import { isJsonObject, type JsonObject } from '@hermes/contracts'
+import type { MetaStore } from '@hermes/storage'
+import type { KeptApproval, KeptQuestionText } from '../waiting.js'
+
+const RUN = 'api.run:'
+const BODY = 'api.run.body:'
+const KEY = 'api.run.key:'
+const MAX_RUNS = 1_000
+const KEEP_MS = 24 * 3_600_000
+
+/** How a run is doing. */
+type RunStatus =
+  | 'started'
+  | 'running'
+  | 'waiting_for_approval'
+  | 'waiting_for_answer'
+  | 'stopping'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+
+/** One run. */
+export interface StoredRun {
+  readonly id: string
+  /** `null` is the owner. */
+  readonly person: string | null
+  /** `null` before it has one. */
+  readonly sessionId: string | null
+  readonly model: string
+  readonly status: RunStatus
+  readonly createdAtMs: number
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number | null
+  /** How often it was begun. */
+  readonly attempt: number
+  /** The process that carries it out. */
+  readonly owner: string
+  readonly output: string | null
+  readonly finishReason: string | null
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly usage: { readonly input: number; readonly output: number } | null
+  readonly approvals: readonly KeptApproval[]
+  readonly question: KeptQuestionText | null
+}
+
+const ENDED: ReadonlySet<RunStatus> = new Set<RunStatus>(['completed', 'failed', 'cancelled'])
+
+export function hasEnded({ status }: Pick<StoredRun, 'status'>): boolean {
+  return ENDED.has(status)
+}
+
+/** Ids sort by the time they were made. */
+export function newRunId(nowMs: number): string {
+  return `run_${nowMs.toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
+}
+
+/** The rows of runs. */
+export class StoredRuns {
+  readonly #meta: () => Promise<MetaStore>
+
+  constructor(meta: () => Promise<MetaStore>) {
+    this.#meta = meta
+  }
+
+  async get(id: string): Promise<StoredRun | null> {
+    return read(await (await this.#meta()).get(RUN + id))
+  }
+
+  /** Newest first. */
+  async list(): Promise<readonly StoredRun[]> {
+    const rows = await (await this.#meta()).list(RUN)
+    return rows.flatMap(({ value }) => read(value) ?? []).toReversed()
+  }
+
+  async save(run: StoredRun): Promise<void> {
+    const meta = await this.#meta()
+    await meta.set(RUN + run.id, JSON.stringify(run))
+    // It is not begun again.
+    if (hasEnded(run)) await meta.set(BODY + run.id, null)
+  }
+
+  /** What was asked for, kept until the run is over. */
+  async keepBody(id: string, body: string): Promise<void> {
+    await (await this.#meta()).set(BODY + id, body)
+  }
+
+  async body(id: string): Promise<string | null> {
+    return (await this.#meta()).get(BODY + id)
+  }
+
+  /** The run that a key has begun, and what it was asked with; `null` for a new key. */
+  async ofKey(key: readonly (string | null)[]): Promise<{ readonly id: string; readonly fingerprint: string } | null> {
+    const value = parsed(await (await this.#meta()).get(KEY + digest(key)))
+    if (!value || typeof value['id'] !== 'string' || typeof value['fingerprint'] !== 'string') return null
+    return { id: value['id'], fingerprint: value['fingerprint'] }
+  }
+
+  async keepKey(
+    key: readonly (string | null)[],
+    of: { readonly id: string; readonly fingerprint: string; readonly atMs: number },
+  ) {
+    await (await this.#meta()).set(KEY + digest(key), JSON.stringify(of))
+  }
+
+  /** Forgets runs that ended a day ago, the oldest beyond a thousand, and keys of a day. */
+  async prune(nowMs: number): Promise<void> {
+    const meta = await this.#meta()
+    const ended = (await this.list()).filter(hasEnded)
+    for (const [index, { id, endedAtMs }] of ended.entries())
+      if (index >= MAX_RUNS || nowMs - (endedAtMs ?? 0) > KEEP_MS) await meta.set(RUN + id, null)
+    for (const { key, value } of await meta.list(KEY)) {
+      const atMs = parsed(value)?.['atMs']
+      if (typeof atMs !== 'number' || nowMs - atMs > KEEP_MS) await meta.set(key, null)
+    }
+  }
+}
+
+function digest(key: readonly (string | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(key)).digest('hex')
+}
+
+function read(text: string | null): StoredRun | null {
+  const value = parsed(text)
+  return value && typeof value['id'] === 'string' && typeof value['status'] === 'string'
+    ? (value as unknown as StoredRun)
+    : null
+}
+
+function parsed(text: string | null): JsonObject | null {
+  try {
+    const value = text === null ? null : JSON.parse(text)
+    return isJsonObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
