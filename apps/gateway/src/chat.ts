@@ -8,7 +8,7 @@ import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './
 import { ChunkWriter, completionBody, type Ending, type Envelope, type ReplyForm, toEnding } from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
 import { Idempotency } from './idempotency.js'
-import type { NamedImages } from './named-images.js'
+import { type FetchImage, NamedImages } from './named-images.js'
 import { PieceSource, type ReplySource } from './piece-source.js'
 import { type Piece, ReplyReader } from './reply.js'
 import type { ResponsePlace } from './response-id.js'
@@ -26,7 +26,7 @@ const WAIT_MS = 60_000
 interface ChatOptions {
   readonly conversations: Conversations
   readonly commands: ChatCommands
-  readonly images: Pick<NamedImages, 'bring'>
+  readonly fetchImage: FetchImage
   /** Model ids that may be asked for; the first one is the answer's when none is named. */
   readonly models: readonly string[]
   /** Requests under way at once. */
@@ -127,22 +127,21 @@ export class Chat {
   /** Answers a request in its turn; what fails before it runs leaves its place. */
   async #within<Answer>(
     call: ChatCall,
-    requested: FormedRequest,
+    request: FormedRequest,
     answer: (opened: ReplyOptions) => Promise<Answer>,
   ): Promise<Answer> {
-    const { conversations, commands, images } = this.#options
+    const { conversations, commands } = this.#options
     const { sessionId, previous = null, signal, onSession } = call
-    const model = this.#modelOf(requested)
-    const typed = requested.message && commands.read(requested.message)
+    const model = this.#modelOf(request)
+    const typed = request.message && commands.read(request.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
     try {
       if (typed) {
         const around = previous === null ? sessionId : conversations.sessionOf(previous)
-        const handle = await conversations.around(around, requested)
-        const message = requested.message!
-        return await answer(await this.#carryOut(typed, { message, request: requested, model, handle, slot }))
+        const handle = await conversations.around(around, request)
+        const message = request.message!
+        return await answer(await this.#carryOut(typed, { message, request, model, handle, slot }))
       }
-      const request = await images.bring(requested, { person: requested.person, signal: slot.signal })
       const conversation = await this.#conversation(request, { sessionId, previous, signal: slot.signal })
       const { session, unheard, otherUser, clientTools, afterSeq, isLateWithTools } = conversation
       await prepare(conversation, request, onSession)
@@ -165,14 +164,15 @@ export class Chat {
     request: FormedRequest,
     { sessionId, previous = null, signal }: Pick<ChatCall, 'sessionId' | 'previous' | 'signal'>,
   ): Promise<Conversation> {
-    const { conversations } = this.#options
+    const { conversations, fetchImage } = this.#options
+    const call = { signal, images: new NamedImages(fetchImage, { person: request.person, signal }) }
     if (previous !== null) {
-      const { sessionId: following, isRepeat } = await conversations.following(previous, request)
-      return conversations.named(following, { ...request, isRepeat }, signal)
+      const { sessionId: following, isRepeat } = await conversations.following(previous, request, call)
+      return conversations.named(following, { ...request, isRepeat }, call)
     }
     return sessionId === undefined
-      ? conversations.derived(request, signal)
-      : conversations.named(sessionId, request, signal)
+      ? conversations.derived(request, call)
+      : conversations.named(sessionId, request, call)
   }
 
   async #carryOut(

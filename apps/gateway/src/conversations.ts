@@ -10,6 +10,7 @@ import {
   type ToolCallPart,
   toolCalls,
   type UserMessage,
+  type UserPart,
 } from '@hermes/contracts/conversation'
 import type { OpenRequest, QueuePlace, SessionHandle, SessionHost } from '@hermes/host'
 import type { Storage } from '@hermes/storage'
@@ -17,8 +18,10 @@ import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
 import { type ClientResult, type ClientTools, SessionTools } from './client-tools.js'
 import { brokenOffAt, endsWith, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
+import type { NamedImages } from './named-images.js'
 import { responsePlace } from './response-id.js'
 
+const RESUME = { resume: true } as const
 const ID_DIGITS = 16
 const MOST_ELSEWHERE_CHARS = 20_000
 
@@ -41,6 +44,12 @@ export interface Conversation {
 
 /** A request and who asks; `null` is the owner. */
 type PersonalRequest = ChatRequest & { readonly person: string | null }
+
+/** The request as it is served. */
+interface Call {
+  readonly signal: AbortSignal
+  readonly images: NamedImages
+}
 
 /** Options of {@link Conversations}. */
 interface ConversationsOptions {
@@ -85,10 +94,10 @@ export class Conversations {
   async named(
     sessionId: string,
     request: PersonalRequest & { readonly isRepeat?: boolean },
-    signal: AbortSignal,
+    call: Call,
   ): Promise<Conversation> {
     await this.#stored(sessionId, request)
-    const found = await this.#enter(sessionId, { request, signal, partial: true })
+    const found = await this.#enter(sessionId, { request, call, partial: true })
     if (found) return found
     const message = `The messages differ from what was said in session ${sessionId}. Send the new message alone, or leave X-Hermes-Session-Id out.`
     throw new ApiError(message, {
@@ -102,11 +111,12 @@ export class Conversations {
   /**
    * The session that goes on after a response: its own, or a fork where somebody spoke there since. The same words again are the same request,
    * sent again.
-   * @throws ApiError 404 when there is no such response
+   * @throws ApiError 404 when there is no such response, and what {@link NamedImages.bring} throws
    */
   async following(
     id: string,
     request: PersonalRequest,
+    { images }: Pick<Call, 'images'>,
   ): Promise<{ readonly sessionId: string; readonly isRepeat: boolean }> {
     const { sessionId, messages } = await this.#response(id, request)
     const first = messages.findIndex(({ message }) => message.role === 'assistant')
@@ -114,6 +124,8 @@ export class Conversations {
     if (first < 0 || next < 0) return { sessionId, isRepeat: false }
     const [words, ...more] = messages.slice(next).flatMap(({ message }) => (isWords(message) ? [message] : []))
     if (more.length === 0 && request.message && isSame(words!, request.message)) return { sessionId, isRepeat: true }
+    // A request that is refused leaves no fork.
+    if (request.message) await images.bring({ content: request.message.content, history: [] })
     const storage = await this.#options.storage()
     const fork = `${sessionId}-${randomBytes(4).toString('hex')}`
     await storage.sessions.fork({ from: sessionId, id: fork, upToSeq: messages[next]!.seq - 1 })
@@ -186,7 +198,7 @@ export class Conversations {
    * Goes on with the session whose log the client's messages begin with. Where there is none, a new one takes them over, so that an
    * edited message or a second conversation with the same beginning never gets into another one's log.
    */
-  async derived(request: PersonalRequest, signal: AbortSignal): Promise<Conversation> {
+  async derived(request: PersonalRequest, call: Call): Promise<Conversation> {
     const base = derivedId(request)
     const { tools } = request
     // Some clients bring results without the tools they are of.
@@ -195,12 +207,12 @@ export class Conversations {
     for (const begun of bases)
       for await (const sessionId of this.#candidates(begun, request)) {
         if (this.#options.host.isBusy(sessionId)) continue
-        const found = await this.#enter(sessionId, { request, signal, partial: false })
+        const found = await this.#enter(sessionId, { request, call, partial: false })
         if (found) return found
       }
     if (request.message === null) throw nobodyWaits()
     const fork = `${base}-${randomBytes(4).toString('hex')}`
-    return (await this.#enter(fork, { request, signal, partial: false }))!
+    return (await this.#enter(fork, { request, call, partial: false }))!
   }
 
   /** The session itself, then its newest forks; looked up only when they are asked for. */
@@ -218,11 +230,11 @@ export class Conversations {
     sessionId: string,
     {
       request,
-      signal,
+      call: { signal, images },
       partial,
     }: {
       readonly request: PersonalRequest & { readonly isRepeat?: boolean }
-      readonly signal: AbortSignal
+      readonly call: Call
       readonly partial: boolean
     },
   ): Promise<Conversation | null> {
@@ -232,8 +244,10 @@ export class Conversations {
       place = await session.queue({ signal })
       const entries = await this.#entries(sessionId)
       const messages = messagesOf(entries)
-      const input: RunInput | null = request.isRepeat ? { resume: true } : inputOf(messages, request, partial)
-      if (input) {
+      images.remember(messages)
+      const wanted = request.isRepeat ? RESUME : inputOf(messages, request, partial)
+      if (wanted) {
+        const input = 'content' in wanted ? await images.bring(wanted) : wanted
         const clientTools = this.#tools.of(sessionId, request.tools)
         const open = new Set(openCallsIn(messages).map(({ id }) => id))
         clientTools?.offer(request.tools)
@@ -314,8 +328,13 @@ function isResume(input: RunInput): boolean {
   return typeof input === 'object' && 'resume' in input
 }
 
+/** How a run starts that a request asks for. */
+type RequestedInput =
+  | typeof RESUME
+  | { readonly content: readonly UserPart[]; readonly history: readonly PastMessage[] }
+
 /** What the run starts with, or `null` when the request contradicts the log. */
-function inputOf(messages: readonly Message[], request: PersonalRequest, partial: boolean): RunInput | null {
+function inputOf(messages: readonly Message[], request: PersonalRequest, partial: boolean): RequestedInput | null {
   const { history, historyWithAnswers, message, results } = request
   if (message === null) return withResults(messages, request)
   return (
@@ -325,21 +344,21 @@ function inputOf(messages: readonly Message[], request: PersonalRequest, partial
 }
 
 /** Goes on after calls that the client carried out, also when it says so again. */
-function withResults(messages: readonly Message[], { history, results }: PersonalRequest): RunInput | null {
+function withResults(messages: readonly Message[], { history, results }: PersonalRequest): RequestedInput | null {
   const newest = results.at(-1)?.callId
   const at = messages.findLastIndex((message) => toolCalls(message).some(({ id }) => id === newest))
   if (at < 0 || textsIn(messages.slice(at + 1)).some(({ role }) => role === 'user')) return null
   const past = withoutRepeats(history).map(({ text }) => text)
   // Some clients leave out what was said beside a call.
   const isKnown = [at + 1, at].some((end) => endsWith(textsIn(messages.slice(0, end)), past))
-  return isKnown ? { resume: true } : null
+  return isKnown ? RESUME : null
 }
 
 function continued(
   messages: readonly Message[],
   { history, message, results }: Pick<ChatRequest, 'history' | 'results'> & { readonly message: UserMessage },
   partial: boolean,
-): RunInput | null {
+): RequestedInput | null {
   const past = withoutRepeats(history)
   const [text] = textsIn([message])
   const pastTexts = past.map(({ text }) => text)
@@ -352,7 +371,7 @@ function continued(
     isWaiting,
   })
   if (!continuation) return null
-  if (continuation.type === 'resume') return { resume: true }
+  if (continuation.type === 'resume') return RESUME
   const missing = past.slice(past.length - continuation.missing).flatMap(({ messages }) => messages)
   const elsewhere = missing.length > 0 ? resultsElsewhere(messages, results) : []
   return { content: [...message.content, ...elsewhere], history: missing }

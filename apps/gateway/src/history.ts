@@ -1,8 +1,9 @@
 // A client sends its whole conversation each time; the session's log knows most of it already. What is new is found by comparing.
 import { createHash } from 'node:crypto'
 import { type Entry, liveEntries, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
+import { addressHash } from './named-images.js'
 
-/** What a client can tell of a message: whitespace does not count, images count by their bytes. */
+/** What a client can tell of a message: whitespace does not count, images count by the address they were named by, else by their bytes. */
 type HistoryText =
   | { readonly role: 'user'; readonly text: string }
   /** One reply; the agent may have spoken several times before and after its tool calls. */
@@ -68,10 +69,14 @@ export function unheardIn(messages: readonly Message[], history: readonly Messag
 }
 
 function visibleContent(message: Message & { readonly role: 'user' }): string {
-  const images = message.content.flatMap((part) =>
-    part.type === 'text' ? [] : [`[${part.type} ${createHash('sha256').update(part.data).digest('hex')}]`],
-  )
-  return squeeze(messageText(message)) + images.join('')
+  const others: string[] = []
+  const texts = message.content.filter((part) => {
+    const address = addressHash(part)
+    if (address !== null) others.push(`[image at ${address}]`)
+    else if (part.type !== 'text') others.push(`[${part.type} ${createHash('sha256').update(part.data).digest('hex')}]`)
+    return part.type === 'text' && address === null
+  })
+  return squeeze(messageText({ ...message, content: texts })) + others.join('')
 }
 
 function squeeze(text: string): string {

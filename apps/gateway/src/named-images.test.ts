@@ -1,7 +1,13 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
-import { expect, it } from 'vitest'
+import { createSessionHost } from '@hermes/host'
+import { openRuntime } from '@hermes/runtime'
+import { startModelServer, temporaryHome } from '@hermes/testkit'
+import { expect, it, onTestFinished } from 'vitest'
 import { type ChatRequest, parseChatRequest, wordsOf } from './chat-request.js'
-import { NamedImages } from './named-images.js'
+import { Conversations } from './conversations.js'
+import { type FetchImage, NamedImages } from './named-images.js'
 
 const PNG = Buffer.from('\u0089PNG\r\n\u001A\nrest', 'latin1')
 const dot = { type: 'image', mediaType: 'image/png', data: PNG.toString('base64') }
@@ -21,31 +27,34 @@ const chatOf = (now: readonly object[], before: readonly object[] = []) =>
     }),
   )
 
-function world(answers: Readonly<Record<string, Uint8Array>>) {
+function world(answers: Record<string, Uint8Array>) {
   const fetched: string[] = []
-  const images = new NamedImages(async (url, { user }) => {
+  const fetchImage: FetchImage = async (url, { user }) => {
     fetched.push(`${user} ${url}`)
     if (answers[url]) return answers[url]
     throw new HermesError(`${url} cannot be read: the server answered 404.`, { code: 'fetch.failed' })
-  })
-  const who = (person: string | null) => ({ person, signal: new AbortController().signal })
-  return { fetched, bring: (request: ChatRequest, person: string | null = null) => images.bring(request, who(person)) }
+  }
+  const bring = async ({ message, history }: ChatRequest, person: string | null = null) =>
+    new NamedImages(fetchImage, { person, signal: new AbortController().signal }).bring({
+      content: message!.content,
+      history,
+    })
+  return { fetched, fetchImage, bring }
 }
 
 it('brings pictures named by their address once, as text from the web and from whom they are', async () => {
   const url = 'https://pictures.test/a/dot.png'
   const { fetched, bring } = world({ [url]: PNG })
   const web = { type: 'web', name: 'pictures.test' }
-  const { message } = await bring(chatOf([image(url), { type: 'text', text: 'What is it?' }]))
-  expect(message?.content).toEqual([
+  const { content, history } = await bring(chatOf([image(url), { type: 'text', text: 'What is it?' }], [image(url)]))
+  expect(content).toMatchObject([
     { ...dot, sources: [web] },
     { type: 'text', text: 'What is it?' },
   ])
-  const next = await bring(chatOf([{ type: 'text', text: 'And now?' }], [image(url)]))
-  expect(next.history[0]!.content).toEqual([{ ...dot, sources: [web] }])
+  expect(history[0]!.content).toMatchObject([{ ...dot, sources: [web] }])
   expect(fetched).toEqual([`null ${url}`])
   const ofBob = await bring(wordsOf('bob', chatOf([image(url)])), 'bob')
-  expect(ofBob.message?.content).toMatchObject([{ sources: [{ type: 'person' }, web] }])
+  expect(ofBob.content).toMatchObject([{ sources: [{ type: 'person' }, web] }])
   expect(fetched.at(-1)).toBe(`bob ${url}`)
 })
 
@@ -65,4 +74,60 @@ it('says why one is not brought, goes on without one that is gone, and takes no 
   await expect(bring(chatOf(many))).rejects.toMatchObject(refused)
   for (const url of ['ftp://pictures.test/a', 'file:///etc/passwd', 'https://', `https://x.test/${'a'.repeat(3_000)}`])
     expect(() => chatOf([image(url)])).toThrow('or an https address')
+})
+
+it('goes on in its session when a picture is gone or another one by now, also where that was told as gone', async () => {
+  const [temporary, server] = await Promise.all([temporaryHome(), startModelServer()])
+  const home = join(temporary.path, '.hermes')
+  await mkdir(home)
+  const config = { model: { default: 'm', base_url: server.baseUrl }, terminal: { isolation: 'off' } }
+  await writeFile(join(home, 'config.yaml'), JSON.stringify(config))
+  const cwd = temporary.path
+  const runtime = await openRuntime({ home, userHome: cwd, env: {}, cwd, user: 'u', tempDir: cwd })
+  const host = createSessionHost({ runtime })
+  onTestFinished(async () => {
+    await host.close()
+    await runtime.close()
+    await server.close()
+    await temporary.remove()
+  })
+  const url = 'https://pictures.test/a/dot.png?sig=1'
+  const answers: Record<string, Uint8Array> = { [url]: PNG }
+  const { fetched, fetchImage } = world(answers)
+  const conversations = new Conversations({
+    storage: () => runtime.storage(),
+    host,
+    request: { platform: 'gateway', permissions: 'deny' },
+  })
+  server.setHandler(() => ({ text: 'Nice.' }))
+  const say = async (request: ChatRequest, sessionId?: string) => {
+    const personal = { ...request, person: null }
+    const { signal } = new AbortController()
+    const call = { signal, images: new NamedImages(fetchImage, { person: null, signal }) }
+    const conversation = await (sessionId === undefined
+      ? conversations.derived(personal, call)
+      : conversations.named(sessionId, personal, call))
+    const { status } = await conversation.place.run(conversation.input, {}).result
+    conversation.session.close()
+    expect(status).toBe('completed')
+    return conversation.session.id
+  }
+  const words = (text: string) => ({ type: 'text', text })
+  const first = await say(chatOf([words('What is it?'), image(url)]))
+  for (const [index, now] of [undefined, Buffer.concat([PNG, PNG])].entries()) {
+    if (now) answers[url] = now
+    else delete answers[url]
+    const next = chatOf([words(`And ${index}?`)], [words('What is it?'), image(url)])
+    if (index === 0) expect(await say(next)).toBe(first)
+    // An edited message makes a session of its own, with the picture as it was.
+    else expect(await say(next)).not.toBe(first)
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain(dot.data)
+  }
+  expect(fetched).toHaveLength(1)
+  const away = [words('Away'), image('https://pictures.test/away')]
+  const withoutIt = await say(chatOf([words('And now?')], away))
+  const both = chatOf([words('Still?')], away)
+  const more = { ...both, history: [...both.history, chatOf([words('And now?')]).message!, both.history[1]!] }
+  expect(await say(more)).toBe(withoutIt)
+  expect(await say(chatOf([words('Once more')]), withoutIt)).toBe(withoutIt)
 })

@@ -1,21 +1,25 @@
-// Pictures that a client names by their address, brought here: the model's endpoint is told no address.
+// Pictures that a client names by their address, brought here: the model's endpoint is told no address. Clients send the whole
+// conversation each time; what the session has already is known by the address and never fetched again.
+import { createHash } from 'node:crypto'
 import { errorLine, HermesError } from '@hermes/contracts'
 import {
   type ImagePart,
   imageType,
   MAX_IMAGE_BYTES,
+  type Message,
   type UserMessage,
   type UserPart,
 } from '@hermes/contracts/conversation'
 import { ApiError } from './api-error.js'
-import type { ChatRequest, NamedImage, PastMessage } from './chat-request.js'
+import type { NamedImage, PastMessage } from './chat-request.js'
 
 /** More than a request with pictures of its own may hold. */
-const MAX_KEPT_BYTES = 40 * 1024 * 1024
+const MAX_BYTES = 40 * 1024 * 1024
 const MAX_IMAGES = 20
+const GONE = /^\[A picture that is gone: (\S+)\]$/
 
 /** Gets what is behind an address. */
-type FetchImage = (
+export type FetchImage = (
   url: string,
   request: { readonly user: string | null; readonly maxBytes: number; readonly signal: AbortSignal },
 ) => Promise<Uint8Array>
@@ -25,70 +29,96 @@ interface Who {
   readonly signal: AbortSignal
 }
 
-/** Brings pictures, and keeps them in this process: clients send the whole conversation each time. */
+/** By which address a picture was named, as far as that can be told: one to be brought, one that was, or the words for one that is gone. */
+export function addressHash(part: UserPart): string | null {
+  if (part.type === 'image') return isNamed(part) ? hashOf(part.url) : (part.addressHash ?? null)
+  const url = part.type === 'text' ? GONE.exec(part.text)?.[1] : undefined
+  return url === undefined ? null : hashOf(url)
+}
+
+/** The pictures of one request. */
 export class NamedImages {
   readonly #fetch: FetchImage
-  readonly #kept = new Map<string, ImagePart>()
-  #keptBytes = 0
+  readonly #who: Who
+  /** By the hash of their address. A failure is not tried again for this request. */
+  readonly #found = new Map<string, Promise<ImagePart>>()
 
-  constructor(fetch: FetchImage) {
+  constructor(fetch: FetchImage, who: Who) {
     this.#fetch = fetch
+    this.#who = who
+  }
+
+  /** Takes pictures from what a session of the same person has. */
+  remember(messages: readonly Message[]): void {
+    for (const message of messages)
+      for (const part of message.role === 'user' ? message.content : [])
+        if (part.type === 'image' && part.addressHash !== undefined)
+          this.#found.set(part.addressHash, Promise.resolve(part))
   }
 
   /**
-   * The request with its pictures. What was said before and is gone by now is named in words.
+   * What is to be said, with its pictures. What was said before and is gone by now is named in words.
    * @throws ApiError 400 `invalid_image_url` for what is new: why the policy or the server does not give it, or that it is no picture
    */
-  async bring<Of extends Pick<ChatRequest, 'message' | 'history' | 'historyWithAnswers'>>(
-    request: Of,
-    who: Who,
+  async bring<Of extends { readonly content: readonly UserPart[]; readonly history: readonly PastMessage[] }>(
+    said: Of,
   ): Promise<Of> {
-    const all = [request.message, ...request.history]
-      .flatMap((one) => (one?.role === 'user' ? one.content : []))
-      .filter(isNamed)
-    if (all.length === 0) return request
-    if (new Set(all.map(({ url }) => url)).size > MAX_IMAGES)
+    const past = said.history.filter((message): message is UserMessage => message.role === 'user')
+    const named = [...said.content, ...past.flatMap(({ content }) => content)].filter(isNamed)
+    if (named.length === 0) return said
+    if (new Set(named.map(({ url }) => url)).size > MAX_IMAGES)
       throw refused(`More than ${MAX_IMAGES} pictures are named by their address; send some as data URLs.`)
-    // Side by side, and each once: a failure is not tried again for this request.
-    const found = new Map<string, Promise<ImagePart>>()
-    for (const { url } of all) {
-      if (!found.has(url)) found.set(url, this.#image(url, who))
-    }
-    const settled = await Promise.allSettled(found.values())
+    const images = new Set(named.map(({ url }) => this.#image(url)))
+    const settled = await Promise.allSettled(images)
     const bytes = settled.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value.data.length : 0), 0)
-    if (bytes > MAX_KEPT_BYTES) throw refused('The pictures named by their address are too large together.')
-    const gone = (image: NamedImage): UserPart => ({ type: 'text', text: `[A picture that is gone: ${image.url}]` })
-    const past = async (messages: readonly PastMessage[]): Promise<readonly PastMessage[]> => {
-      const brought: PastMessage[] = []
-      for (const message of messages)
-        brought.push(message.role === 'user' ? await withImages(message, { found, who }, gone) : message)
-      return brought
-    }
-    const message = request.message && (await withImages(request.message, { found, who }))
-    const [history, historyWithAnswers] = [await past(request.history), await past(request.historyWithAnswers)]
-    return { ...request, message, history, historyWithAnswers }
+    if (bytes > MAX_BYTES) throw refused('The pictures named by their address are too large together.')
+    const content = await this.#withImages(said.content, null)
+    const history: PastMessage[] = []
+    for (const message of said.history)
+      history.push(
+        message.role === 'user' ? { ...message, content: await this.#withImages(message.content, gone) } : message,
+      )
+    return { ...said, content, history }
   }
 
-  async #image(url: string, { person, signal }: Who): Promise<ImagePart> {
-    const key = JSON.stringify([person, url])
-    const image = this.#kept.get(key) ?? (await this.#fetched(url, { person, signal }))
-    // The one that was asked for last goes last.
-    this.#forget(key)
-    this.#kept.set(key, image)
-    this.#keptBytes += image.data.length
-    for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes <= MAX_KEPT_BYTES) break
-      this.#forget(oldest)
+  /** The parts with what was brought; `instead` stands for what was not, which is an error else. */
+  async #withImages(
+    parts: readonly UserPart[],
+    instead: ((image: NamedImage) => UserPart) | null,
+  ): Promise<readonly UserPart[]> {
+    const content: UserPart[] = []
+    for (const part of parts) {
+      if (!isNamed(part)) content.push(part)
+      else {
+        const image = await this.#image(part.url).catch((error: unknown) => {
+          if (!instead || this.#who.signal.aborted) throw error
+          return null
+        })
+        const { url, sources = [] } = part
+        const { mediaType, data } = image ?? part
+        const web = { type: 'web', name: new URL(url).hostname } as const
+        const brought = {
+          type: 'image',
+          mediaType,
+          data,
+          addressHash: hashOf(url),
+          sources: [...sources, web],
+        } as const
+        content.push(image === null ? instead!(part) : brought)
+      }
     }
+    return content
+  }
+
+  #image(url: string): Promise<ImagePart> {
+    const key = hashOf(url)
+    const image = this.#found.get(key) ?? this.#fetched(url)
+    this.#found.set(key, image)
     return image
   }
 
-  #forget(key: string): void {
-    this.#keptBytes -= this.#kept.get(key)?.data.length ?? 0
-    this.#kept.delete(key)
-  }
-
-  async #fetched(url: string, { person, signal }: Who): Promise<ImagePart> {
+  async #fetched(url: string): Promise<ImagePart> {
+    const { person, signal } = this.#who
     try {
       const bytes = await this.#fetch(url, { user: person, maxBytes: MAX_IMAGE_BYTES, signal })
       const mediaType = imageType(bytes)
@@ -101,31 +131,16 @@ export class NamedImages {
   }
 }
 
-/** The message with what was brought; `instead` stands for what was not, which is an error else. */
-async function withImages(
-  message: UserMessage,
-  { found, who }: { readonly found: ReadonlyMap<string, Promise<ImagePart>>; readonly who: Who },
-  instead?: (image: NamedImage) => UserPart,
-): Promise<UserMessage> {
-  if (!message.content.some(isNamed)) return message
-  const content: UserPart[] = []
-  for (const part of message.content) {
-    if (!isNamed(part)) content.push(part)
-    else {
-      const image = await found.get(part.url)!.catch((error: unknown) => {
-        if (!instead || who.signal.aborted) throw error
-        return null
-      })
-      const { url, sources = [] } = part
-      const web = { type: 'web', name: new URL(url).hostname } as const
-      content.push(image === null ? instead!(part) : { ...image, sources: [...sources, web] })
-    }
-  }
-  return { ...message, content }
+function gone({ url }: NamedImage): UserPart {
+  return { type: 'text', text: `[A picture that is gone: ${url}]` }
 }
 
 function isNamed(part: UserPart): part is NamedImage {
   return part.type === 'image' && 'url' in part
+}
+
+function hashOf(url: string): string {
+  return createHash('sha256').update(url).digest('hex')
 }
 
 function refused(message: string): ApiError {

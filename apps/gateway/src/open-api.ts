@@ -10,7 +10,7 @@ import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
 import type { PlatformHealth } from './gateway-state.js'
-import { NamedImages } from './named-images.js'
+import type { FetchImage } from './named-images.js'
 import { BackgroundRuns } from './runs/background-runs.js'
 import { RunRoutes } from './runs/run-routes.js'
 import { StoredRuns } from './runs/stored-runs.js'
@@ -48,8 +48,8 @@ export function openApi(options: ApiOptions): Api {
   const clock = systemClock
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
   const commands = new ChatCommands({ runtime, host, cwd })
-  const images = new NamedImages((url, who) => runtime.fetchForPerson(url, { ...who, platform: 'api' }))
-  const chat = new Chat({ conversations, commands, images, models, maxRuns, maxWaiting, clock })
+  const fetchImage: FetchImage = (url, who) => runtime.fetchForPerson(url, { ...who, platform: 'api' })
+  const chat = new Chat({ conversations, commands, fetchImage, models, maxRuns, maxWaiting, clock })
   const isOpen = runtime.config.gateway.api_server.answer_approvals
   const approvals = new ApprovalRoutes({ runtime, host, isOpen })
   const runs = new BackgroundRuns({

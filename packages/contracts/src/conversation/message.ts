@@ -36,6 +36,8 @@ interface BinaryPart extends Provenance {
 /** An image, for models that see. */
 export interface ImagePart extends BinaryPart {
   readonly type: 'image'
+  /** SHA-256, in hex, of the address by which a client named it, and by which it names it again. */
+  readonly addressHash?: string
 }
 
 /** A recording, as a person sent it. */
