@@ -88,6 +88,8 @@ it('has functions of the client called, in one body and in a stream', async () =
   const second = await responses().create({ model, input: [result], tools, previous_response_id: first.id })
   expect(second.output_text).toBe('Cold.')
   expect(sentText()).toContain('-3')
+  expect((await responses().retrieve(first.id)).output).toEqual(first.output)
+  expect((await responses().retrieve(second.id)).output).toEqual(second.output)
   scene.server.enqueue(call, { text: 'Colder.' })
   const streamed = await responses().stream({ model, input: 'Weather, streamed?', tools }).finalResponse()
   const [streamedCall] = streamed.output

@@ -1,6 +1,7 @@
 // Tools that a client of the API brings: the model calls them as ours, the answer ends there, and the client's next request has the results.
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '@hermes/contracts'
+import { type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { JsonSchema, Tool, ToolSource } from '@hermes/contracts/tool'
 
 const TOOLSET = 'client'
@@ -89,6 +90,11 @@ export class ClientTools {
     return this.#theirs.has(toolName)
   }
 
+  /** What the client calls a tool; `undefined` for one that it did not bring. */
+  nameOf(toolName: string): string | undefined {
+    return this.#theirs.get(toolName)
+  }
+
   /** What the run that has just parked waits for. */
   get open(): readonly ClientCall[] {
     return this.#open
@@ -117,6 +123,19 @@ export class ClientTools {
       },
     }
   }
+}
+
+/** The calls in an answer that the client was to carry out. `results`: the messages of tools. */
+export function clientCallsIn(message: Message, results: readonly Message[], tools: ClientTools | null): ClientCall[] {
+  const refused = results.flatMap((result) =>
+    result.role === 'tool' && messageText(result).startsWith(NO_CALLS) ? [result.callId] : [],
+  )
+  const calls = toolCalls(message).filter(({ id, name }) => name.startsWith(PREFIX) && !refused.includes(id))
+  return calls.map(({ id, name, args, rawArgs }) => ({
+    id,
+    name: tools?.nameOf(name) ?? name.slice(PREFIX.length),
+    arguments: args === null ? rawArgs : JSON.stringify(args),
+  }))
 }
 
 /** Stable, so that the definitions a session was begun with stay those of its tools. */

@@ -16,7 +16,7 @@ import type { OpenRequest, QueuePlace, SessionHandle, SessionHost } from '@herme
 import type { Storage } from '@hermes/storage'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
-import { type ClientResult, type ClientTools, SessionTools } from './client-tools.js'
+import { type ClientCall, type ClientResult, type ClientTools, clientCallsIn, SessionTools } from './client-tools.js'
 import { brokenOffAt, endsWith, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
 import type { NamedImages } from './named-images.js'
 import { responsePlace } from './response-id.js'
@@ -153,14 +153,24 @@ export class Conversations {
   async spoken(
     id: string,
     request: Pick<PersonalRequest, 'person'>,
-  ): Promise<{ readonly text: string; readonly atMs: number }> {
-    const { messages } = await this.#response(id, request)
+  ): Promise<{ readonly text: string; readonly calls: readonly ClientCall[]; readonly atMs: number }> {
+    const { sessionId, messages } = await this.#response(id, request)
     const first = messages.findIndex(({ message }) => message.role === 'assistant')
     if (first < 0) throw noResponse(id)
     const next = messages.findIndex(({ message }, index) => index > first && isWords(message))
-    const own = messages.slice(first, next < 0 ? undefined : next).filter(({ message }) => message.role === 'assistant')
-    const texts = own.map(({ message }) => messageText(message)).filter((text) => text !== '')
-    return { text: texts.join('\n\n'), atMs: own[0]?.atMs ?? 0 }
+    const run = messages.slice(first, next < 0 ? undefined : next)
+    const results = run.map(({ message }) => message)
+    const tools = this.#tools.of(sessionId, [])
+    const texts: string[] = []
+    let calls: readonly ClientCall[] = []
+    for (const { message } of run) {
+      if (message.role !== 'assistant') continue
+      texts.push(messageText(message))
+      calls = clientCallsIn(message, results, tools)
+      // What came of them is of the next response.
+      if (calls.length > 0) break
+    }
+    return { text: texts.filter((text) => text !== '').join('\n\n'), calls, atMs: run[0]?.atMs ?? 0 }
   }
 
   async #response(id: string, { person }: Pick<PersonalRequest, 'person'>) {

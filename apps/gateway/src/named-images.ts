@@ -61,24 +61,24 @@ export class NamedImages {
    * @throws ApiError 400 `invalid_image_url` for what is new: why the policy or the server does not give it, or that it is no picture
    */
   async bring<Of extends { readonly content: readonly UserPart[]; readonly history: readonly PastMessage[] }>(
-    said: Of,
+    input: Of,
   ): Promise<Of> {
-    const past = said.history.filter((message): message is UserMessage => message.role === 'user')
-    const named = [...said.content, ...past.flatMap(({ content }) => content)].filter(isNamed)
-    if (named.length === 0) return said
+    const past = input.history.filter((message): message is UserMessage => message.role === 'user')
+    const named = [...input.content, ...past.flatMap(({ content }) => content)].filter(isNamed)
+    if (named.length === 0) return input
     if (new Set(named.map(({ url }) => url)).size > MAX_IMAGES)
       throw refused(`More than ${MAX_IMAGES} pictures are named by their address; send some as data URLs.`)
     const images = new Set(named.map(({ url }) => this.#image(url)))
     const settled = await Promise.allSettled(images)
     const bytes = settled.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value.data.length : 0), 0)
     if (bytes > MAX_BYTES) throw refused('The pictures named by their address are too large together.')
-    const content = await this.#withImages(said.content, null)
+    const content = await this.#withImages(input.content, null)
     const history: PastMessage[] = []
-    for (const message of said.history)
+    for (const message of input.history)
       history.push(
         message.role === 'user' ? { ...message, content: await this.#withImages(message.content, gone) } : message,
       )
-    return { ...said, content, history }
+    return { ...input, content, history }
   }
 
   /** The parts with what was brought; `instead` stands for what was not, which is an error else. */

@@ -27,8 +27,8 @@ const NOTHING: ResponsesRequest['echo'] = {
 /** A response as the log has it. */
 export function pastResponse(
   id: string,
-  { text, atMs }: { readonly text: string; readonly atMs: number },
+  { atMs, ...spoken }: Parameters<typeof pastBody>[1] & { readonly atMs: number },
   model: string,
 ): object {
-  return pastBody({ id, created: Math.floor(atMs / 1000), model, previous: null, echo: NOTHING }, text)
+  return pastBody({ id, created: Math.floor(atMs / 1000), model, previous: null, echo: NOTHING }, spoken)
 }

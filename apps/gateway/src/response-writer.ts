@@ -20,17 +20,22 @@ export interface ResponseEnvelope extends Envelope {
 export function responseBody(envelope: ResponseEnvelope, ending: Ending): object {
   const { text, thoughts, waiting } = ending
   const words = [text, waiting].filter((part) => part !== '').join('\n\n')
-  const id = (kind: string, index: number) => itemId(envelope, kind, index)
   return finished(envelope, ending, [
-    ...(thoughts === '' ? [] : [reasoningItem(id('rs', 0), thoughts)]),
-    ...(words === '' && ending.calls.length > 0 ? [] : [messageItem(id('msg', 0), words, 'completed')]),
-    ...ending.calls.map((call, index) => callItem(id('fc', index), call, 'completed')),
+    ...(thoughts === '' ? [] : [reasoningItem(itemId(envelope, 'rs', 0), thoughts)]),
+    ...spokenItems(envelope, { text: words, calls: ending.calls }),
   ])
 }
 
-/** A response of before, of which the words are known. */
-export function pastBody(envelope: ResponseEnvelope, text: string): object {
-  return shell(envelope, { status: 'completed', output: [messageItem(itemId(envelope, 'msg', 0), text, 'completed')] })
+/** A response of before, of which the words and the calls of the client's tools are known. */
+export function pastBody(envelope: ResponseEnvelope, spoken: Pick<Ending, 'text' | 'calls'>): object {
+  return shell(envelope, { status: 'completed', output: spokenItems(envelope, spoken) })
+}
+
+function spokenItems(envelope: ResponseEnvelope, { text, calls }: Pick<Ending, 'text' | 'calls'>): readonly Item[] {
+  return [
+    ...(text === '' && calls.length > 0 ? [] : [messageItem(itemId(envelope, 'msg', 0), text, 'completed')]),
+    ...calls.map((call, index) => callItem(itemId(envelope, 'fc', index), call, 'completed')),
+  ]
 }
 
 /** Writes the events of a streamed response. */
