@@ -58,7 +58,9 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     scene.server.enqueue({ toolCalls: [{ name: 'clarify', args }] }, { text: 'Blue it is.' })
     await using terminal = await open(['-q', 'Paint.'])
     const screen = await terminal.shows('or type an answer')
-    expect(screen).toBe('? Which colour?\n❯ 1. red\n  2. blue\n  Space marks several, Enter takes them\n  or type an answer')
+    expect(screen).toBe(
+      '? Which colour?\n❯ 1. red\n  2. blue\n  Space marks several, Enter takes them\n  or type an answer',
+    )
     await terminal.type('2')
     expect(await terminal.shows('Blue it is.')).toContain('? Which colour?\n  → blue\n')
     expect(await terminal.exitCode()).toBe(0)
