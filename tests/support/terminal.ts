@@ -24,6 +24,8 @@ export interface Terminal extends AsyncDisposable {
    * out.
    */
   screen(): Promise<string>
+  /** The rows as they stand there, history included, broken where the terminal breaks them. */
+  rows(): Promise<readonly string[]>
   /** The bar in the last row, without its mark; `null` where there is none. */
   bar(): Promise<string | null>
   /** Whether anything on the screen has a colour or another style. */
@@ -47,6 +49,8 @@ export interface TerminalOptions extends CliOptions {
   readonly columns: number
   /** Default 30. */
   readonly rows?: number
+  /** A file that gets what the program writes to the terminal, as it comes. Default: none. */
+  readonly record?: string
   /** Leaves the home as it is; otherwise {@link withoutTitles}. */
   readonly titles?: boolean
 }
@@ -58,9 +62,12 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
   const tmux = (...words: readonly string[]) => run('tmux', ['-L', name, '-f', '/dev/null', ...words])
   const env = Object.entries({ ...cliEnv(options), TERM: options.env?.['TERM'] ?? 'tmux-256color' })
   const words = ['env', '-i', ...env.map(([key, value]) => `${key}=${value}`), process.execPath, CLI, ...args]
-  const command = `trap : INT; ${words.map(quote).join(' ')}; printf '\n[exit code %s]\n' $?; exec sleep 600`
+  // What is recorded begins with the first byte.
+  const begun = options.record ? `until [ -e ${quote(options.record)} ]; do sleep 0.02; done; ` : ''
+  const command = `${begun}trap : INT; ${words.map(quote).join(' ')}; printf '\n[exit code %s]\n' $?; exec sleep 600`
   const size = ['-x', String(options.columns), '-y', String(options.rows ?? 30)]
   await tmux('new-session', '-d', ...size, '-c', options.cwd, '/bin/sh', '-c', command)
+  if (options.record) await tmux('pipe-pane', '-O', `cat > ${quote(options.record)}`)
   const capture = async () => (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).stdout.replace(/ +$/gm, '')
   const screen = async () => (await capture()).replace(/^╰ .*\n?/gm, '').trimEnd()
   const shows = async (text: string | RegExp) => {
@@ -70,6 +77,10 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
   }
   return {
     screen,
+    rows: async () => {
+      const { stdout } = await tmux('capture-pane', '-p', '-S', '-')
+      return stdout.replace(/ +$/gm, '').trimEnd().split('\n')
+    },
     bar: async () => /^╰ (.*)$/m.exec(await capture())?.[1] ?? null,
     shows,
     colours: async () => (await tmux('capture-pane', '-p', '-e')).stdout.includes('\u001B'),
