@@ -1,12 +1,14 @@
 // node scripts/generate.mjs [--check] [ROOT]: writes the index of all tool factories into the runtime, and the table of providers
 // into docs/providers.md, and what comes of the keys of config.yaml: the table that is read at a start, the page about them, the schema for editors.
 // Pages below docs get the files they show, docs/entry-points.md its table, docs/reference and docs/parity.md what the sources have.
-// The script that the browser runs in pages is written as text into packages/browser/src/generated.
+// The script that the browser runs in pages is written as text into packages/browser/src/generated, skills that come with Hermes into
+// packages/skills/src/generated.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
 // Exit codes: 0 written or fresh, 1 stale (--check) or a cell of that table without a test, 2 no tool found, two of one name, or a wrong option.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { bundledSkillFiles } from './bundled-skills.mjs'
 import { configFiles } from './config-files.mjs'
 import { entryPointPage } from './entry-points.mjs'
 import { pagesWithFiles } from './included-files.mjs'
@@ -49,6 +51,7 @@ for (const page of [
   ...pagesWithFiles(root),
   ...pages(entryPointPage),
   ...pageScriptFile(root),
+  ...pages(bundledSkillFiles),
 ])
   keep(page)
 

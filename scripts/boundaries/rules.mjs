@@ -172,6 +172,12 @@ const ALLOWED = [
     reason: 'sqlite-vec is optional: bundlers must not look for it',
   },
   {
+    files: ['packages/skills/src/{library,install}/*.ts'],
+    uses: ['fs write'],
+    owner: 'skills',
+    reason: 'skills of the home: written by an agent after they were checked, installed and answered for by the person',
+  },
+  {
     files: ['packages/plugins/src/{agree,commands/*,install/*,process/start-process}.ts'],
     uses: ['fs write'],
     owner: 'plugins',
@@ -408,7 +414,10 @@ const ALLOWED = [
       "makes the folder for the person's clipboard image; what writes into it is a command of theirs, under the policy",
   },
   {
-    files: ['apps/cli/src/commands/{memory-edit,config-edit,run-editor}.ts', 'apps/cli/src/external-editor.ts'],
+    files: [
+      'apps/cli/src/commands/{memory-edit,config-edit,skills-edit,run-editor}.ts',
+      'apps/cli/src/external-editor.ts',
+    ],
     uses: ['node:child_process', 'fs write'],
     owner: 'cli',
     reason: "the person's own editor, on a copy in a temporary folder",

@@ -139,6 +139,7 @@ needs('tmux', hasTmux)('at every entry point', () => {
         'config.yaml': QUIET + config,
         '.env': `SEARXNG_URL=${site.address}\nOPENROUTER_API_KEY=sk-or-canary-1234567890\n`,
         'permissions.yaml': "'terminal(touch *)': deny\nbrowser(http://127.0.0.1:*): allow\n",
+        'skills/tea/SKILL.md': '---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water first.\n',
         'memories/MEMORY.md': 'The staging server is called otter.\n',
       })
       await writeFile(join(scene.cwd, 'AGENTS.md'), 'Tests run with make check.\n')
@@ -154,6 +155,14 @@ needs('tmux', hasTmux)('at every entry point', () => {
       scene.server.enqueue({ text: 'Otter.' })
       await ask('What is it called?', 'Otter.')
       expect(sent(0)).toContain('The staging server is called otter.')
+    })
+
+    it('a skill is loaded, and one is brought along by a message', async () => {
+      scene.server.enqueue(call('skill_view', { name: 'tea' }), { text: 'Tea is made.' })
+      await ask('Use the skill git-bisect. And make tea.', 'Tea is made.')
+      expect(sent(0)).toContain('- tea: Makes tea.')
+      expect(sent(0)).toContain('git bisect run')
+      expect(sent(1)).toContain('Boil water first.')
     })
 
     it('the model is told the instructions of the project', async () => {

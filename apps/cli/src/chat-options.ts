@@ -14,6 +14,8 @@ interface QueryFlags {
   readonly batch?: string
   readonly image?: readonly string[]
   readonly plan?: boolean
+  /** Names of skills, with commas between them. */
+  readonly skills?: string
   readonly json?: boolean
 }
 
@@ -47,6 +49,16 @@ interface HomeFlags {
   readonly safeMode?: boolean
   readonly ignoreRules?: boolean
   readonly maxCost?: number
+}
+
+/** The words that have a message bring the skills of `-s` along, with what follows them. */
+export function withSkills(skills: string, text = ''): string {
+  const names = skills
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter(Boolean)
+  if (names.length === 0) throw new UsageError('--skills takes names of skills: hermes skills list')
+  return `Use the skill${names.length === 1 ? '' : 's'} ${names.join(', ')}. ${text}`
 }
 
 /** What `--reasoning` says; `null` goes back to what is configured. */

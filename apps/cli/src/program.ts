@@ -22,6 +22,7 @@ import { addProfile } from './program/profile.js'
 import { addPrompt } from './program/prompt.js'
 import { addBranching } from './program/sessions-branching.js'
 import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
+import { addSkills } from './program/skills.js'
 import { addUpkeep } from './program/upkeep.js'
 import { addUsage } from './program/usage.js'
 
@@ -45,6 +46,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addBrowser(program, choose)
   addMemory(program, choose)
   addLearning(program, choose)
+  addSkills(program, choose)
   addPlugins(program, choose)
   addPrompt(program, choose)
   addPolicy(program, choose)

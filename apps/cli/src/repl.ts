@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { homeLayout } from '@hermes/config'
 import { createSessionHost } from '@hermes/host'
-import { agentOptions, type ChatOptions, chosenEffort, openOptions } from './chat-options.js'
+import { agentOptions, type ChatOptions, chosenEffort, openOptions, withSkills } from './chat-options.js'
 import { createFileFinder } from './editor/file-finder.js'
 import { createHistory } from './editor/history.js'
 import { EXIT, UsageError } from './errors.js'
@@ -59,6 +59,7 @@ async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): P
       request: agentOptions(options),
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
+      ...(options.skills === undefined ? {} : { firstWords: withSkills(options.skills) }),
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
       showsThoughts: settings.show_reasoning,
       display,

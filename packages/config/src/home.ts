@@ -17,6 +17,8 @@ interface HomeLayout {
   readonly skills: string
   /** Colours of the person's own, a file each. */
   readonly skins: string
+  /** Changes of skills that wait for a person. */
+  readonly pendingSkills: string
   /** Modules that `extensions` of config.yaml names. */
   readonly extensions: string
   /** Where plugins are installed, what they keep, and which the person agreed to. */
@@ -49,6 +51,7 @@ export function homeLayout(home: string): HomeLayout {
     memories: join(home, 'memories'),
     skills: join(home, 'skills'),
     skins: join(home, 'skins'),
+    pendingSkills: join(home, 'pending', 'skills'),
     extensions: join(home, 'extensions'),
     plugins: join(home, 'plugins'),
     pluginData: join(home, 'plugin-data'),

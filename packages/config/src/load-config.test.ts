@@ -163,6 +163,7 @@ describe('loadConfig', () => {
           cache_ttl_minutes: 20,
           cache_exempt_hosts: [],
         },
+        skills: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true },
         checkpoints: {
           enabled: true,
           max_snapshots: 20,

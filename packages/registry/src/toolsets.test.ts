@@ -100,7 +100,7 @@ describe('resolveToolsets', () => {
     const sets = Object.entries(TOOLSETS).filter(([name, { isDeferred }]) => CORE_TOOLSETS.includes(name) || isDeferred)
     const members = sets.flatMap(([, { tools }]) => tools)
     for (const name of resolveToolsets(TOOLSETS, { enabled: ['hermes-cli'] })) expect(members).toContain(name)
-    expect(CORE_TOOLSETS).not.toContain('skills')
+    expect(CORE_TOOLSETS).toContain('skills')
     expect(CORE_TOOLSETS).not.toContain('cronjob')
   })
 

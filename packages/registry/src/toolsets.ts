@@ -32,6 +32,7 @@ const UNATTENDED = [
   'moa',
   'vision',
   'web',
+  'skills',
 ]
 const EVERYDAY = [...UNATTENDED, 'clarify']
 /** Where one person works alone: past sessions are theirs. */
@@ -78,6 +79,8 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   checkpoints: deferred('Keep states of the files, go back to one', ['checkpoint', 'restore']),
   delegation: set('Hand tasks to fresh agents', ['delegate_task']),
   code_execution: set('Run programs that call tools', ['execute_code']),
+  // Its tools come with the extension of that name.
+  skills: set('Load skills, and write them', []),
   memory: set('Remember across sessions', ['memory', 'recall']),
   vision: deferred('Look at images', ['vision_analyze']),
   web: set('Search the web and read pages', ['web_search', 'web_extract']),

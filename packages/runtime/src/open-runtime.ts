@@ -18,10 +18,11 @@ import {
   type Workspaces,
   writableRoots,
 } from '@hermes/sandbox'
+import type { HomeSkills } from '@hermes/skills'
 import { type Backups, openBackups, type Storage } from '@hermes/storage'
 import { PROVIDERS } from '@hermes/transports'
 import type { Web } from '@hermes/web'
-import { HomeAgents } from './agents/home-agents.js'
+import { HomeAgents, SKILL_TOOL } from './agents/home-agents.js'
 import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
 import { openHomeBrowser } from './browser/home-browser.js'
@@ -66,6 +67,7 @@ import type {
   SessionJob,
   ToolStatus,
 } from './runtime.js'
+import { openHomeSkills } from './skills/home-skills.js'
 import type { PersonFetch } from './web/fetch-for-person.js'
 import { openHomeWeb, webExtension } from './web/home-web.js'
 
@@ -96,6 +98,7 @@ class HomeRuntime implements Runtime {
   readonly mcp: HomeMcp
   readonly web: Web
   readonly browser: HomeBrowser
+  readonly skills: HomeSkills
   readonly extensions: ExtensionRegistry
   readonly #options: RuntimeOptions
   readonly #loaded: HomeFacts
@@ -242,6 +245,12 @@ class HomeRuntime implements Runtime {
       policy: this.policy,
       proxies: loaded.proxies,
     })
+    this.skills = openHomeSkills({
+      ...common,
+      ...{ env: options.env, secrets: secrets.values, trust: this.trust },
+      isSafe: isSafe(options) || options.ignoreRules === true,
+      redact: (text) => this.#redaction.redactor()(text),
+    })
     this.extensions = this.#setUpExtensions()
     const providers = extensionProviders(this.extensions)
     this.#extensionProviders = providers.endpoints
@@ -266,6 +275,7 @@ class HomeRuntime implements Runtime {
     const turnScopes = new TurnScopes()
     const memoryOf = (person: string | null) => this.#memories.of(person)
     const parts = { checkpoints: this.checkpoints, memoryOf, web: this.web }
+    const { skills } = this
     const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...this.#environmentRequest(cwd), person })
     const tools = new HomeTools({
       ...common,
@@ -290,6 +300,7 @@ class HomeRuntime implements Runtime {
     const agents = new HomeAgents({
       ...common,
       ...parts,
+      skills,
       codeIn,
       user,
       policy: this.policy,
@@ -316,6 +327,7 @@ class HomeRuntime implements Runtime {
       web: webExtension(this.web, { policy: this.policy, user: this.#options.user }),
       plugins: this.#loaded.plugins.plugins,
       browser: this.browser,
+      skills: this.skills,
       remembers: this.memory !== null,
       longMemoryOf: this.longMemory && ((sessionId) => this.#longMemoryOf(sessionId)),
       permissions: this.permissions,
@@ -535,8 +547,10 @@ class HomeRuntime implements Runtime {
     const environment = await this.#environment(cwd)
     try {
       const model = this.#modelName(request)
-      const system = await this.#agents.systemPrompt({ environment, cwd, model, platform, instructions })
-      return { system, tools: await this.#tools.registry().definitions(this.#tools.selection(request)) }
+      const tools = await this.#tools.registry().definitions(this.#tools.selection(request))
+      const hasSkills = tools.some(({ name }) => name === SKILL_TOOL)
+      const facts = { environment, cwd, model, platform, instructions, hasSkills }
+      return { system: await this.#agents.systemPrompt(facts), tools }
     } finally {
       await environment.close()
     }

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
-import type { ChatOptions } from '../chat-options.js'
+import { type ChatOptions, withSkills } from '../chat-options.js'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { printable } from '../render/style.js'
@@ -15,17 +15,19 @@ export async function chat(world: Io, input: ChatOptions, words: readonly string
   const queries = [input.query, input.z, ofFile, words.length > 0 ? words.join(' ') : undefined]
   const [query, another] = queries.filter((one) => one !== undefined)
   if (another !== undefined) throw new UsageError(`There are two queries: "${query}" and "${another}". Give one.`)
-  const options = query === undefined ? input : { ...input, query }
+  const whole = query === undefined || input.skills === undefined ? query : withSkills(input.skills, query)
+  const options = whole === undefined ? input : { ...input, query: whole }
   if (options.batch !== undefined) return batched(io, options.batch, options)
   const piped = await readPipedInput(io)
   const interactive =
     options.query === undefined && piped === null && io.stdin.isTTY === true && !options.json && !options.accept
   if (interactive) return converse(io, options)
-  return (await import('../oneshot.js')).oneshot(io, options, piped)
+  const alone = options.query === undefined && piped !== null && input.skills ? withSkills(input.skills) : null
+  return (await import('../oneshot.js')).oneshot(io, alone === null ? options : { ...options, query: alone }, piped)
 }
 
 async function batched(io: Io, file: string, options: ChatOptions): Promise<number> {
-  const others = (['query', 'resume', 'continue', 'image', 'plan', 'accept', 'json'] as const).filter(
+  const others = (['query', 'resume', 'continue', 'image', 'plan', 'accept', 'json', 'skills'] as const).filter(
     (name) => options[name] !== undefined,
   )
   if (others.length > 0) throw new UsageError(`--batch goes without --${others.join(' and --')}.`)

@@ -57,6 +57,8 @@ interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permis
   readonly waiting: readonly Waiting[]
   /** Chosen for the session it begins with; `null` goes back to what is configured. Default: as the session has it. */
   readonly reasoningEffort?: ReasoningEffort | null
+  /** Stands in the line that is written first. Default: nothing. */
+  readonly firstWords?: string
   /** Begins in plan mode. */
   readonly plan: boolean
   /** Keeps a line for the next conversation. */
@@ -208,7 +210,8 @@ export class Conversation implements ConsoleHandlers {
     this.#opened = console
     await this.switchSession(session)
     greet(this.session)
-    const { reasoningEffort, plan } = this.#options
+    const { reasoningEffort, plan, firstWords } = this.#options
+    if (firstWords !== undefined) console.setDraft(firstWords)
     if (reasoningEffort !== undefined) await this.session.agent.setSampling({ reasoningEffort })
     if (plan) await this.session.agent.plan()
     if (isPlanningSession(this.session)) this.say(PLAN_HINT)

@@ -60,6 +60,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--provider <name>', 'provider to use')
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
+    .option('-s, --skills <names>', 'comma-separated skills that the first message brings along')
     .option('--max-turns <n>', 'model calls (steps) of a turn before it has to summarise', Number)
     .option('--max-cost <usd>', 'US dollars that a turn may cost, where config.yaml does not say less', Number)
     .addOption(

@@ -27,8 +27,12 @@ interface SystemPromptOptions {
   readonly environmentHint?: string
   /** Model id; some families need to be told to act instead of announcing. */
   readonly model?: string
-  /** The list of skills. */
+  /** What is said of skills. */
   readonly skills?: string
+  /** How many of them are named. Default `skills`. */
+  readonly skillsSource?: string
+  /** Whose words they are. Default: not known, and then they taint. */
+  readonly skillsSources?: readonly TextSource[]
   /** What extensions add, in order. */
   readonly extensions?: readonly { readonly source: string; readonly text: string }[]
   readonly contextFiles?: readonly ContextFile[]
@@ -67,7 +71,7 @@ export function buildSystemPrompt(options: SystemPromptOptions = {}): SystemProm
     layer('environment', 'agent.environment_hint', options.environmentHint?.trim()),
     ...guidanceFor(options.model ?? '').map(({ name, source, text }) => layer(name, source, text)),
     layer('ways of working', 'built in', WORKING),
-    layer('skills', 'skills', options.skills),
+    layer('skills', options.skillsSource ?? 'skills', options.skills, options.skillsSources),
     ...(options.extensions ?? []).map(({ source, text }) => layer('extensions', source, text)),
     ...contextFiles.map(({ name, text, path }) =>
       layer(

@@ -228,6 +228,14 @@ export const CONFIG = section({
     cache_ttl_minutes: whole(1)(20),
     cache_exempt_hosts: texts().describe('Hosts of which nothing is kept; of private networks nothing ever is.'),
   }).describe('Search and pages.'),
+  skills: section({
+    external_dirs: texts().describe('More folders with skills, besides those of the home and of `~/.agents/skills`.'),
+    disabled: texts().describe('Names of skills that are switched off.'),
+    write_approval: flag(false).describe(
+      'Whether skills that an agent writes wait for your yes: `hermes skills pending`. After text from outside was read they always do.',
+    ),
+    project_discovery: flag(true).describe('Whether projects that you trust bring skills of their own.'),
+  }).describe('Proven ways to do a kind of task.'),
   checkpoints: section({
     enabled: flag(true),
     max_snapshots: whole(1)(20).describe('Kept of one workspace.'),

@@ -24,6 +24,7 @@ import type { FolderTrust, Policy } from '@hermes/contracts/policy'
 import type { HomeMcp } from '@hermes/mcp'
 import type { ResilientModelClient } from '@hermes/models'
 import { resolveToolsets, type ToolRegistry, type ToolsetSelection } from '@hermes/registry'
+import type { HomeSkills } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import { listFiles } from '@hermes/tools'
 import { listModels } from '@hermes/transports'
@@ -59,12 +60,15 @@ import { runOwnCommand } from './own-command.js'
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
 const LIST_TIMEOUT_MS = 10_000
+/** Without it nothing is said of skills. */
+export const SKILL_TOOL = 'skill_view'
 
 /** What agents of a home are made with. */
 interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd' | 'user'> {
   readonly config: HermesConfig
   readonly policy: Policy
   readonly trust: FolderTrust
+  readonly skills: Pick<HomeSkills, 'section'>
   readonly checkpoints: HomeCheckpoints
   readonly memoryOf: (person: string | null) => { readonly files: HomeMemory | null }
   readonly models: HomeModels
@@ -183,11 +187,13 @@ export class HomeAgents {
     readonly model: string
     readonly instructions: string | undefined
     readonly platform: string | undefined
+    /** Whether it can load skills. */
+    readonly hasSkills: boolean
     readonly person?: string | null
     readonly lineage?: Lineage
   }): Promise<SystemPrompt> {
-    const { home, memoryOf, config, extensions, clock } = this.#options
-    const { lineage = ROOT, platform = DEFAULT_PLATFORM, person = null, ...facts } = of
+    const { home, memoryOf, skills, config, extensions, clock } = this.#options
+    const { lineage = ROOT, platform = DEFAULT_PLATFORM, person = null, hasSkills, ...facts } = of
     const common = { ...facts, config, extensions, clock }
     if (lineage.depth > 0)
       return openSystemPrompt({ ...common, soul: childInstructions(lineage.role), platform: null, memory: null })
@@ -196,6 +202,7 @@ export class HomeAgents {
       soul: { path: homeLayout(home).soul },
       platform,
       memory: memoryOf(person).files,
+      ...(hasSkills ? { skills } : {}),
     })
   }
 
@@ -345,7 +352,10 @@ export class HomeAgents {
         subject: { platform, user, ...shown, ...subjectOf(lineage) },
       },
       system: () =>
-        this.systemPrompt({ environment, cwd, model: choice.model, platform, person, instructions, lineage }),
+        this.systemPrompt({
+          ...{ environment, cwd, model: choice.model, platform, person, instructions, lineage },
+          hasSkills: resolveToolsets(known.registry.toolsets(), known.toolsets).includes(SKILL_TOOL),
+        }),
       ...(contextEngine ? { contextEngine } : {}),
       logger,
       clock,

@@ -6,10 +6,12 @@ import { errorLine } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { PromptSection, PromptSectionContext } from '@hermes/contracts/extension'
 import type { MemorySection } from '@hermes/memory'
+import type { HomeSkills } from '@hermes/skills'
 import type { HomeMemory } from '../memory/home-memory.js'
 import { findContextFile, readSoul } from './context-files.js'
 
 const SHARE_OF_WINDOW = 0.25
+const USUAL_WINDOW_TOKENS = 200_000
 const NOTHING_REMEMBERED: MemorySection = { text: '', problems: [], isUnconfirmed: false }
 
 /** What the system text of a session is made of. */
@@ -22,6 +24,8 @@ interface SystemPromptFacts {
   readonly environment: Environment
   readonly model: string
   readonly memory: HomeMemory | null
+  /** Missing for one that cannot load any. */
+  readonly skills?: Pick<HomeSkills, 'section'>
   readonly instructions: string | undefined
   readonly extensions: Pick<ExtensionRegistry, 'list'>
   readonly clock: Clock
@@ -30,18 +34,19 @@ interface SystemPromptFacts {
 
 /** The system text of a new session, read from the home, the project and the environment as they are now. */
 export async function openSystemPrompt(facts: SystemPromptFacts): Promise<SystemPrompt> {
-  const { soul, cwd, environment, memory, platform, config } = facts
+  const { soul, cwd, environment, memory, skills, platform, config } = facts
+  const { context_length: window } = config.model
   const maxChars = config.context_file_max_chars
   const own = { maxBytes: config.agent.extension_prompt_bytes, clock: facts.clock }
-  const [identity, project, probe, remembered, added] = await Promise.all([
+  const [identity, project, probe, remembered, listed, added] = await Promise.all([
     typeof soul === 'string' ? null : readSoul(soul.path, maxChars),
     findContextFile({ cwd, maxChars }),
     environment.probe(),
     memory?.section() ?? NOTHING_REMEMBERED,
+    skills?.section({ cwd, windowTokens: window ?? USUAL_WINDOW_TOKENS }),
     renderPromptSections(facts.extensions, { platform, cwd, model: facts.model }, own),
   ])
   const named = typeof soul === 'string' ? { text: soul, path: 'built in, for children' } : identity?.file
-  const { context_length: window } = config.model
   const prompt = buildSystemPrompt({
     ...(named ? { identity: named.text, identitySource: named.path ?? 'SOUL.md' } : {}),
     ...(platform === null ? {} : { platform, platformHint: hintsOf(config)[platform] ?? {} }),
@@ -49,6 +54,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
     environmentHint: config.agent.environment_hint,
     model: facts.model,
     contextFiles: project.file ? [project.file] : [],
+    ...(listed ? { skills: listed.text, skillsSource: listed.source, skillsSources: listed.sources } : {}),
     memory: remembered.text,
     memorySources: [{ type: 'note', name: 'an unconfirmed note in memory', isMarked: remembered.isUnconfirmed }],
     extensions: added.sections,
@@ -60,6 +66,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
     ...(identity?.problems ?? []),
     ...project.problems,
     ...remembered.problems,
+    ...(listed?.problems ?? []),
     ...added.problems,
     ...(prompt.problems ?? []),
   ]

@@ -123,6 +123,14 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   web: async ({ runtime }) => runtime.extensions.list('check').some(({ item }) => item.name === 'web'),
   browser: async ({ say }) =>
     (await say('Look.', ['tool_search', { query: 'browser_snapshot' }])).includes('what is in the window'),
+  skills: async ({ say }) => {
+    await mkdir(join(place.home, 'skills/tea'), { recursive: true })
+    await writeFile(
+      join(place.home, 'skills/tea/SKILL.md'),
+      '---\nname: tea\ndescription: Makes tea.\n---\nBoil water.',
+    )
+    return (await say('Make tea.', ['skill_view', { name: 'tea' }])).includes('Boil water.')
+  },
   'own-hand': async ({ runtime, say }) => {
     await writeFile(join(cwd, 'AGENTS.md'), 'Speak softly.')
     await runtime.trust.answer(cwd, true)

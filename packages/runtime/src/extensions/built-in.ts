@@ -20,6 +20,7 @@ import { usageCommand } from '@hermes/models'
 import { type HomePlugins, pluginsExtension } from '@hermes/plugins'
 import type { Proxies } from '@hermes/safety'
 import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
+import type { HomeSkills } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import { learningCommand, learningHints } from '@hermes/storage/extension'
 import { loopGuardOf } from '../agents/lineage.js'
@@ -47,6 +48,7 @@ interface HomeParts {
   readonly web: Extension
   readonly plugins: HomePlugins
   readonly browser: HomeBrowser
+  readonly skills: HomeSkills
   /** Whether config.yaml leaves memory on. */
   readonly remembers: boolean
   /** The memory beyond the files of whom a session serves; `null` where config.yaml names no provider. */
@@ -111,6 +113,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     parts.web,
     pluginsExtension(parts.plugins),
     parts.browser.extension,
+    parts.skills.extension,
     ...commandExtensions(parts),
   ]
 }

@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import type { Action } from '../io.js'
+
+/** `hermes skills …`: the words are those of `/skills`. */
+export function addSkills(program: Command, choose: (action: Action) => void): void {
+  const skills = program.command('skills').description('proven ways to do a kind of task: list, read, write')
+  const call = (words: readonly string[], flags: object = {}, options = {}) =>
+    choose(async (world) =>
+      (await import('../home-command.js')).homeCommand(world, 'skills', { words, ...flags }, options),
+    )
+  skills
+    .command('list [words...]', { isDefault: true })
+    .description('the skills that count here, your own first; with words, those that have them')
+    .option('--json', 'as JSON lines')
+    .action((words: readonly string[], options) => call(['list', ...words], {}, options))
+  skills
+    .command('inspect <name> [file]')
+    .description('what a skill says, where it is from and what it needs; or one of its files')
+    .action((name: string, file?: string) => call(['inspect', name, ...(file === undefined ? [] : [file])]))
+  skills
+    .command('create <name> [description...]')
+    .description('make a skill of your own: what it is for, and when to use it')
+    .option('--file <file>', 'a file with what it says')
+    .option('--force', 'although there is something like it')
+    .action((name: string, words: readonly string[], flags) =>
+      call(['create', name], { description: words.join(' '), ...flags }),
+    )
+  skills
+    .command('edit <name>')
+    .description('change a skill of your own, in your editor')
+    .option('--file <file>', 'its new text, without an editor')
+    .action((name: string, { file }: { readonly file?: string }) =>
+      file === undefined
+        ? choose(async (world) => (await import('../commands/skills-edit.js')).skillsEdit(world, name))
+        : call(['edit', name], { file }),
+    )
+  skills
+    .command('delete <name>')
+    .description('take a skill of your own away; a copy is kept')
+    .action((name: string) => call(['delete', name]))
+  skills
+    .command('config [change] [name]')
+    .description('what config.yaml says of skills; enable NAME and disable NAME switch one')
+    .action((...words: readonly unknown[]) =>
+      call(['config', ...words.filter((word): word is string => typeof word === 'string')]),
+    )
+  skills
+    .command('pending')
+    .description('changes of agents that wait for your yes')
+    .option('--json', 'as JSON lines')
+    .action((options) => call(['pending'], {}, options))
+  for (const [verb, description] of ANSWERS)
+    skills
+      .command(`${verb} <id...>`)
+      .description(description)
+      .action((ids: readonly string[]) => call([verb, ...ids]))
+  skills
+    .command('stats')
+    .description('how often skills were used')
+    .option('--json', 'as JSON lines')
+    .action((options) => call(['stats'], {}, options))
+}
+
+const ANSWERS = [
+  ['approve', 'make a change that waits; all means each of them'],
+  ['reject', 'forget a change that waits'],
+  ['diff', 'show a change that waits'],
+] as const

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { changeConfigList, type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
+import type { Clock, Logger } from '@hermes/contracts'
+import { type HomeSkills, openSkills } from '@hermes/skills'
+import { toPath } from '../home/settings.js'
+
+/** What the skills of a home get of it. */
+interface HomeSkillsOptions {
+  readonly home: string
+  readonly userHome: string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly secrets: Readonly<Record<string, string>>
+  readonly config: HermesConfig
+  readonly trust: TrustStore
+  readonly isSafe: boolean
+  readonly redact: (text: string) => string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const OS_NAMES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'macos', win32: 'windows' }
+
+/** The skills of a home. Nothing is read yet. */
+export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
+  const { home, userHome, cwd, env, secrets, config, trust, isSafe, redact, clock, logger } = options
+  const { skills, pendingSkills, cache } = homeLayout(home)
+  return openSkills({
+    directory: skills,
+    pendingDirectory: pendingSkills,
+    cacheFile: join(cache, 'skills-index.json'),
+    ...{ userHome, cwd, trust, isSafe, redact, clock, logger },
+    settings: {
+      ...config.skills,
+      external_dirs: config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome)),
+    },
+    os: OS_NAMES[process.platform] ?? process.platform,
+    hasVariable: (name) => Boolean(secrets[name] ?? env[name]),
+    setDisabled: (name, isDisabled) =>
+      changeConfigList({
+        ...{ home, key: 'skills.disabled' },
+        change: (items) => [...items.filter((item) => item !== name), ...(isDisabled ? [name] : [])],
+      }),
+  })
+}

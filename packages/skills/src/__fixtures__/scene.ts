@@ -1,0 +1,171 @@
+// A home with skills, and what its extension registers, called as the agent and a person call it.
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { silentLogger, systemClock } from '@hermes/contracts'
+import type { UserPart } from '@hermes/contracts/conversation'
+import type { Command, CommandContext, CommandOutput, Extension, InputEvent } from '@hermes/contracts/extension'
+import type { Tool, ToolContext, ToolOutcome } from '@hermes/contracts/tool'
+import { createToolRegistry } from '@hermes/registry'
+import { type HomeSkills, openSkills, type SkillsHome } from '../index.js'
+
+/** A home whose skills can be looked at from all sides. */
+export interface Scene {
+  /** Absolute, without links. */
+  readonly root: string
+  readonly home: SkillsHome
+  readonly skills: HomeSkills
+  readonly commands: ReadonlyMap<string, Command>
+  /** Lines of the switched-off skills in config.yaml. */
+  readonly disabled: string[]
+  /** Folders that the person trusts. */
+  readonly trusted: Set<string>
+  /** Writes a file below the root; folders are made. */
+  put(path: string, text: string | Uint8Array): Promise<string>
+  /** A tool as the model calls it: the text, `error: ` before a failure. */
+  call(name: string, args: object): Promise<string>
+  outcome(name: string, args: object): Promise<ToolOutcome>
+  /** The session has read text from outside. */
+  taint(name: string): void
+  /** What a person typed, without the slash: all that came of it, as text. */
+  type(line: string, args?: object): Promise<string>
+  /** What a message of a person brings along. */
+  send(text: string): Promise<readonly UserPart[]>
+  /** Texts of `hermes doctor`. */
+  doctor(): Promise<readonly string[]>
+  /** Another process with the same home. */
+  again(over?: Partial<SkillsHome>): Promise<Scene>
+  /** Calls that the extension has open are done. */
+  settled(): Promise<void>
+  remove(): Promise<void>
+}
+
+/** Opens a scene; `over` replaces parts of the home. */
+export async function openScene(over: Partial<SkillsHome> = {}): Promise<Scene> {
+  return sceneAt(await realpath(await mkdtemp(join(tmpdir(), 'hermes-skills-'))), over)
+}
+
+/** A skill's text. */
+export const skillText = (name: string, description = `Does ${name}.`, body = `Do ${name}.`): string =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`
+
+async function sceneAt(root: string, over: Partial<SkillsHome>): Promise<Scene> {
+  const trusted = new Set<string>()
+  const disabled: string[] = []
+  const outside: string[] = []
+  const home: SkillsHome = {
+    directory: join(root, 'home/skills'),
+    pendingDirectory: join(root, 'home/pending/skills'),
+    cacheFile: join(root, 'home/cache/skills-index.json'),
+    userHome: join(root, 'user'),
+    cwd: join(root, 'work'),
+    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true },
+    isSafe: false,
+    os: 'linux',
+    trust: { isTrusted: async (path) => [...trusted].some((folder) => `${path}/`.startsWith(`${folder}/`)) },
+    hasVariable: (name) => name === 'SET',
+    redact: (text) => text.replaceAll('hunter2', '[redacted]'),
+    setDisabled: async (name, isDisabled) => {
+      if (isDisabled) disabled.push(name)
+    },
+    clock: systemClock,
+    logger: silentLogger,
+    ...over,
+  }
+  for (const folder of [home.userHome, home.cwd]) await mkdir(folder, { recursive: true })
+  const skills = openSkills(home)
+  const { tools, commands, input, runEnd, check, close } = setUp(skills.extension)
+  const registry = createToolRegistry({ tools })
+  const scratch = new Map<string, unknown>()
+  const context = () =>
+    ({
+      sessionId: 's1',
+      signal: new AbortController().signal,
+      environment: { root: home.cwd, cwd: () => home.cwd },
+      isTainted: outside.length > 0,
+      taintedBy: outside,
+      state: {
+        scratch: (key: string, create: () => unknown) => {
+          if (!scratch.has(key)) scratch.set(key, create())
+          return scratch.get(key)
+        },
+      },
+    }) as unknown as ToolContext
+  const outcome = async (name: string, args: object) => {
+    const prepared = await registry.prepare({ name, args: args as never }, new Set(tools.map((tool) => tool.name)))
+    return prepared.type === 'prepared' ? registry.execute(prepared, context()) : prepared.outcome
+  }
+  return {
+    ...{ root, home, skills, commands, disabled, trusted, outcome },
+    put: async (path, text) => {
+      const file = join(root, path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, text)
+      return file
+    },
+    call: async (name, args) => {
+      const { content, isError } = await outcome(name, args)
+      return `${isError ? 'error: ' : ''}${content.map((part) => ('text' in part ? part.text : '')).join('')}`
+    },
+    taint: (name) => void outside.push(name),
+    type: async (line, args = {}) => {
+      const [name = '', ...words] = line.split(' ')
+      const command = commands.get(name)!
+      const typed = name === 'skills' ? { words, ...args } : { name: words[0], words: words.slice(1).join(' '), ...args }
+      const result = await command.run(typed as never, { cwd: home.cwd, signal: new AbortController().signal, notice: () => undefined } as unknown as CommandContext)
+      return (Array.isArray(result) ? result : [result]).map(shown).join('\n')
+    },
+    send: async (text) => {
+      const event = { input: text, environment: { root: home.cwd }, notice: () => undefined } as unknown as InputEvent
+      const parts = await input(event)
+      await runEnd()
+      return parts?.after ?? []
+    },
+    doctor: async () => (await check()).map(({ text }) => text),
+    again: (more = {}) => sceneAt(root, { ...over, ...more }),
+    settled: close,
+    remove: async () => {
+      await close()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+function shown(output: CommandOutput): string {
+  switch (output.type) {
+    case 'text':
+      return output.text
+    case 'table':
+      return output.rows.length === 0 ? output.empty : output.rows.map(({ cells }) => cells.join(' | ')).join('\n')
+    case 'change':
+      return output.change.type === 'send' ? output.change.text : output.change.type
+    default:
+      return output.type
+  }
+}
+
+function setUp(extension: Extension) {
+  const tools: Tool[] = []
+  const commands = new Map<string, Command>()
+  const hooks = new Map<string, (event: never) => unknown>()
+  let run: (() => Promise<readonly { readonly text: string }[]>) | null = null
+  const close = extension.setup({
+    tools: { add: (tool: Tool) => void tools.push(tool) },
+    hooks: { on: (name: string, handler: (event: never) => unknown) => void hooks.set(name, handler) },
+    commands: {
+      add: (command: Command) => {
+        if (commands.has(command.name) || command.name === 'help') throw new Error('taken')
+        commands.set(command.name, command)
+        return { dispose: () => void commands.delete(command.name) }
+      },
+    },
+    doctor: { check: (check: { run: typeof run }) => void (run = check.run) },
+  } as never)
+  return {
+    ...{ tools, commands },
+    input: hooks.get('input') as unknown as (event: InputEvent) => Promise<{ readonly after: readonly UserPart[] } | undefined>,
+    runEnd: hooks.get('run-end') as unknown as () => Promise<void>,
+    check: () => run!(),
+    close: close as () => Promise<void>,
+  }
+}

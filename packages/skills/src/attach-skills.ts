@@ -1,0 +1,53 @@
+// "Use the skill NAME." at the start of a person's message brings the skill along: commands and `-s` write that line.
+import { errorLine } from '@hermes/contracts'
+import type { TextPart, UserPart } from '@hermes/contracts/conversation'
+import type { InputEvent } from '@hermes/contracts/extension'
+import { loadSkill } from './load-skill.js'
+import type { SkillLibrary } from './skill-library.js'
+import { shownSkill } from './tools/skill-view.js'
+
+const LINE = /^Use the skills? ([a-z0-9-]+(?:, [a-z0-9-]+)*)\.(?:\s|$)/
+const MOST = 5
+
+/** The line that has a message bring skills along. */
+export function useLine(names: readonly string[]): string {
+  return `Use the skill${names.length === 1 ? '' : 's'} ${names.join(', ')}.`
+}
+
+/** What the skills say that a message begins with; what cannot be loaded is named to the person and the model. Never rejects. */
+export async function attachSkills(event: InputEvent, library: SkillLibrary): Promise<readonly UserPart[]> {
+  const names = namedIn(event.input)
+  if (names.length === 0) return []
+  const cwd = event.environment?.root ?? event.environment?.cwd() ?? library.home.cwd
+  const index = await library.index(cwd)
+  const parts: TextPart[] = []
+  for (const name of names.slice(0, MOST)) {
+    try {
+      const skill = library.require(index, name)
+      const loaded = await loadSkill(skill, library.lock)
+      library.usage.note(skill.name, library.home.clock.now())
+      const text = `\n${[...loaded.notes, shownSkill(skill, loaded, library.home)].join('\n\n')}\n`
+      parts.push(
+        loaded.sources === null
+          ? { type: 'text', text, origin: 'reminder' }
+          : { type: 'text', text, origin: 'external', sources: loaded.sources },
+      )
+    } catch (error) {
+      const line = errorLine(error)
+      event.notice(line)
+      parts.push({ type: 'text', text: `\n[${line}]`, origin: 'reminder' })
+    }
+  }
+  if (names.length > MOST) event.notice(`Only the first ${MOST} skills are loaded.`)
+  return parts
+}
+
+function namedIn(input: InputEvent['input']): readonly string[] {
+  const first = typeof input === 'string' ? input : firstWords(input)
+  return LINE.exec(first.trimStart())?.[1]?.split(', ') ?? []
+}
+
+function firstWords(parts: readonly UserPart[]): string {
+  const part = parts.find((one) => one.type === 'text' && (one.origin ?? 'user') === 'user')
+  return part?.type === 'text' ? part.text : ''
+}

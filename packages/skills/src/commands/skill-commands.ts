@@ -1,0 +1,98 @@
+import type { Command, ExtensionApi, Registration } from '@hermes/contracts/extension'
+import { useLine } from '../attach-skills.js'
+import { BUNDLED } from '../bundled.js'
+import type { Skill } from '../format/skill.js'
+import type { SkillLibrary } from '../skill-library.js'
+
+const COMMAND = /^[a-z][a-z0-9-]{0,31}$/
+
+/** `/skill NAME [WORDS]`, for any skill there is. */
+export function skillCommand(library: SkillLibrary): Command {
+  return {
+    name: 'skill',
+    summary: 'work by a skill',
+    usage: 'NAME [WORDS]',
+    parameters: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: 'a skill; hermes skills list shows all' },
+        words: { type: 'string', default: '', description: 'what is to be done' },
+      },
+      required: ['name'],
+    },
+    scope: 'anyone',
+    changes: ['send'],
+    complete: async (words, { cwd }) =>
+      words.length > 0
+        ? []
+        : [...(await library.index(cwd)).skills.values()].map(({ name, description }) => ({
+            value: name,
+            detail: description,
+          })),
+    run: async (args, { cwd }) => {
+      const skill = library.require(await library.index(cwd), String(args['name']))
+      return sendWith(skill.name, String(args['words'] ?? ''))
+    },
+  }
+}
+
+/** A skill as a command of its own name. */
+function commandOf({ name, description, source }: Skill): Command {
+  // What others wrote stays out of lists that are shown in chats.
+  const summary = source === 'user' ? description : `a skill (${source})`
+  return {
+    name,
+    summary: summary.slice(0, 100),
+    usage: '[WORDS]',
+    parameters: {
+      type: 'object',
+      properties: { words: { type: 'string', default: '', description: 'what is to be done' } },
+    },
+    scope: 'anyone',
+    changes: ['send'],
+    run: (args) => sendWith(name, String(args['words'] ?? '')),
+  }
+}
+
+function sendWith(name: string, words: string) {
+  const text = words === '' ? useLine([name]) : `${useLine([name])} ${words}`
+  return { type: 'change', change: { type: 'send', text } } as const
+}
+
+/** Keeps a command for each skill that does not come with Hermes, as they come and go. */
+export class SkillCommands {
+  readonly #library: SkillLibrary
+  readonly #commands: ExtensionApi['commands']
+  readonly #registered = new Map<string, Registration>()
+
+  constructor(library: SkillLibrary, commands: ExtensionApi['commands']) {
+    this.#library = library
+    this.#commands = commands
+  }
+
+  /** Looks anew. A name that a command has already stays what it is. Gives what is not right about skills, a line each. Never rejects. */
+  async refresh(): Promise<readonly string[]> {
+    const { skills, problems } = await this.#library.index(this.#library.home.cwd)
+    const own = [...skills.values()].filter(({ source, name }) => source !== 'bundled' && COMMAND.test(name))
+    for (const [name, registration] of this.#registered)
+      if (!own.some((skill) => skill.name === name)) {
+        registration.dispose()
+        this.#registered.delete(name)
+      }
+    for (const skill of own) {
+      if (this.#registered.has(skill.name)) continue
+      try {
+        this.#registered.set(skill.name, this.#commands.add(commandOf(skill)))
+      } catch {
+        // /skill NAME reaches it all the same; or the home is closed by now.
+      }
+    }
+    return problems
+  }
+}
+
+/** How many skills there are, for a person. */
+export function countLine(skills: ReadonlyMap<string, Skill>): string {
+  const own = [...skills.values()].filter(({ source }) => source !== 'bundled').length
+  return `${own} of your own, ${skills.size - own} of ${BUNDLED.length} that come with Hermes.`
+}

@@ -1,0 +1,48 @@
+/**
+ * Where a skill comes from, in the order in which names are settled: of two of one name the first one counts. `user`: the home's own; `shared`:
+ * `~/.agents/skills`; `external`: `skills.external_dirs`.
+ */
+export type SkillSource = 'user' | 'project' | 'shared' | 'external' | 'installed' | 'bundled'
+
+/** What a skill may do beyond showing text; it has none that it does not name. */
+export type SkillCapability = 'network' | 'exec' | 'secrets'
+
+/** What the head of a SKILL.md says, as far as Hermes goes by it. */
+export interface SkillHead {
+  /** `[a-z0-9-]`, at most 64 characters. */
+  readonly name: string
+  /** One line, at most 1,024 characters. */
+  readonly description: string
+  /** What it is listed under. Default `general`. */
+  readonly group: string
+  /** Operating systems it is for: `linux`, `macos`, `windows`. Empty: all. */
+  readonly platforms: readonly string[]
+  /** Variables that it needs. */
+  readonly variables: readonly string[]
+  /** Tools without which it is of no use. */
+  readonly tools: readonly string[]
+  readonly capabilities: readonly SkillCapability[]
+}
+
+/** What reading a SKILL.md came to. */
+export type SkillReading =
+  | { readonly type: 'skill'; readonly head: SkillHead; readonly body: string }
+  /** One line without the path. */
+  | { readonly type: 'broken'; readonly why: string }
+
+/** A skill as the index has it. */
+export interface Skill extends SkillHead {
+  readonly source: SkillSource
+  /** Its folder, absolute; `null` for one that comes with Hermes. */
+  readonly folder: string | null
+  /** Of an installed one: where it was got from. */
+  readonly origin?: string
+}
+
+/** The file that makes a folder a skill. */
+export const SKILL_FILE = 'SKILL.md'
+/** The largest SKILL.md that is read, in bytes. */
+export const MAX_SKILL_BYTES = 256 * 1024
+
+/** A name as the format wants it. */
+export const SKILL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/

@@ -1,0 +1,2 @@
+export { type HomeSkills, openSkills } from './open-skills.js'
+export type { SkillSettings, SkillsHome } from './skills-home.js'

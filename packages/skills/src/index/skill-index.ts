@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { errorLine, nearestName } from '@hermes/contracts'
+import { readSkill } from '../format/read-skill.js'
+import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillSource } from '../format/skill.js'
+import { type FoundFolder, findSkillFolders } from './find-skill-folders.js'
+import type { CachedHead, HeadCache } from './head-cache.js'
+
+/** The skills there are for a folder that is worked in, as they were when it was made. */
+export interface SkillIndex {
+  /** By name; one for each name. */
+  readonly skills: ReadonlyMap<string, Skill>
+  /** What is not a skill and should be, and which of two of one name counts; a line each. */
+  readonly problems: readonly string[]
+}
+
+/** A folder with skills. */
+export interface SkillRoot {
+  readonly source: SkillSource
+  /** Absolute. */
+  readonly folder: string
+}
+
+/** What an index is made of. */
+interface IndexOptions {
+  /** In the order in which names are settled. */
+  readonly roots: readonly SkillRoot[]
+  /** Those that are no folder of the roots: installed and bundled ones. They come last. */
+  readonly others: readonly Skill[]
+  /** Names that the person switched off. */
+  readonly disabled: ReadonlySet<string>
+  /** `linux`, `macos` or `windows`. */
+  readonly os: string
+  readonly cache: HeadCache
+}
+
+/** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
+export async function buildIndex({ roots, others, disabled, os, cache }: IndexOptions): Promise<SkillIndex> {
+  const skills = new Map<string, Skill>()
+  const problems: string[] = []
+  const add = (skill: Skill) => {
+    const first = skills.get(skill.name)
+    if (first === undefined) skills.set(skill.name, skill)
+    // A skill of one's own in place of one that comes with Hermes is what it was written for.
+    else if (skill.source !== 'bundled')
+      problems.push(
+        `Two skills are called ${skill.name}: the ${first.source} one in ${first.folder} counts, the ${skill.source} one in ${skill.folder} does not. Rename one.`,
+      )
+  }
+  await cache.open()
+  const found = roots.flatMap(({ source, folder }) =>
+    findSkillFolders(folder).map((one) => ({ source, one, known: cache.get(one.folder, one.state) })),
+  )
+  const unread = found.filter(({ known }) => known === undefined)
+  const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
+  for (const { source, one, known = read.get(one)! } of found) {
+    if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
+    else add({ ...known.head, source, folder: one.folder })
+  }
+  await cache.save()
+  for (const skill of others) add(skill)
+  for (const [name, { platforms }] of skills)
+    if (disabled.has(name) || (platforms.length > 0 && !platforms.includes(os))) skills.delete(name)
+  return { skills, problems }
+}
+
+async function readHeads(
+  unread: readonly { readonly one: FoundFolder }[],
+  cache: HeadCache,
+): Promise<ReadonlyMap<FoundFolder, CachedHead>> {
+  const { parse } = await import('yaml')
+  const heads = new Map<FoundFolder, CachedHead>()
+  await Promise.all(
+    unread.map(async ({ one }) => {
+      const head = await headOf(one, parse)
+      heads.set(one, head)
+      cache.set(one.folder, head)
+    }),
+  )
+  return heads
+}
+
+async function headOf(
+  { folder, name, size, state }: FoundFolder,
+  parse: typeof import('yaml').parse,
+): Promise<CachedHead> {
+  // A file of gigabytes is not read to be told that it is too large.
+  if (size > MAX_SKILL_BYTES)
+    return {
+      state,
+      head: null,
+      why: `SKILL.md has ${Math.ceil(size / 1024)} KB; at most ${MAX_SKILL_BYTES / 1024} KB are read`,
+    }
+  try {
+    const reading = readSkill(await readFile(join(folder, SKILL_FILE)), basename(name), parse)
+    return reading.type === 'skill' ? { state, head: reading.head, why: '' } : { state, head: null, why: reading.why }
+  } catch (error) {
+    return { state, head: null, why: `SKILL.md cannot be read (${errorLine(error)})` }
+  }
+}
+
+/** The skill of that name; what was probably meant where there is none. */
+export function findSkill({ skills }: SkillIndex, wanted: string): Skill | { readonly nearest: string | null } {
+  const name = wanted.trim().toLowerCase().replace(/^\//, '')
+  return skills.get(name) ?? { nearest: nearestName(name, [...skills.keys()]) ?? null }
+}

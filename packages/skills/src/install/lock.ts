@@ -1,0 +1,156 @@
+// What is installed, file by file, as a person agreed to it.
+import { createHash } from 'node:crypto'
+import { lstat, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { HermesError, isJsonObject } from '@hermes/contracts'
+import { withLock, writePrivate } from '@hermes/files'
+import type { Skill, SkillHead } from '../format/skill.js'
+import { stateOf } from '../index/find-skill-folders.js'
+
+/** An installed skill. */
+export interface InstalledSkill {
+  readonly head: SkillHead
+  /** What the person named, to get it again. */
+  readonly from: string
+  /** The commit, or the hash of what was fetched; `null` for a folder. */
+  readonly pin: string | null
+  readonly installedAtMs: number
+  /** SHA-256 by path in the skill. */
+  readonly files: Readonly<Record<string, string>>
+  /** What the scanner found and the person agreed to, one line each. */
+  readonly findings: readonly string[]
+}
+
+/** Files of one skill and their facts: while those are the same, nobody wrote to them. */
+interface Verified {
+  readonly state: string
+  readonly problem: string | null
+}
+
+const MAX_FILES = 200
+
+/** The lock of a home: `lock.json` below `.hub` of its skills, and the folders it is about. */
+export class SkillLock {
+  readonly directory: string
+  readonly #file: string
+  readonly #verified = new Map<string, Verified>()
+
+  /** `hub`: absolute. */
+  constructor(hub: string) {
+    this.directory = join(hub, 'skills')
+    this.#file = join(hub, 'lock.json')
+  }
+
+  /** By name. A lock that is damaged is named by {@link HermesError} `skills.bad_lock`: what it is about is not loaded. */
+  async read(): Promise<Readonly<Record<string, InstalledSkill>>> {
+    const text = await readFile(this.#file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw badLock(this.#file)
+    })
+    if (text === null) return {}
+    try {
+      const value: unknown = JSON.parse(text)
+      if (isJsonObject(value) && isJsonObject(value['skills']))
+        return value['skills'] as unknown as Record<string, InstalledSkill>
+    } catch {
+      // Named below.
+    }
+    throw badLock(this.#file)
+  }
+
+  /** Puts an entry in, or takes it out with `null`. Rejects with `skills.bad_lock`, `files.not_writable`. */
+  async set(name: string, entry: InstalledSkill | null): Promise<void> {
+    await withLock(`${this.#file}.lock`, { busy: `Another process writes ${this.#file}; try again.` }, async () => {
+      const { [name]: _, ...others } = await this.read()
+      const skills = entry === null ? others : { ...others, [name]: entry }
+      await writePrivate(this.#file, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`)
+    })
+    this.#verified.delete(name)
+  }
+
+  /** The installed skills whose files are as they were agreed to, and one line for each of the others. Never rejects. */
+  async sound(): Promise<{ readonly skills: readonly Skill[]; readonly problems: readonly string[] }> {
+    const skills: Skill[] = []
+    const problems: string[] = []
+    try {
+      for (const [name, entry] of Object.entries(await this.read())) {
+        const problem = await this.problemOf(name, entry)
+        if (problem !== null) problems.push(problem)
+        else skills.push({ ...entry.head, source: 'installed', folder: join(this.directory, name), origin: entry.from })
+      }
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
+    return { skills, problems }
+  }
+
+  /** Why an installed skill is not loaded; `null` where every file is the one that was agreed to. */
+  async problemOf(name: string, entry: InstalledSkill): Promise<string | null> {
+    const folder = join(this.directory, name)
+    const found = await filesOf(folder).catch(() => null)
+    if (found === null)
+      return `Skill ${name} is not loaded: ${folder} is not as it was installed. Install it again: hermes skills update ${name}`
+    const state = found.map(({ path, state: one }) => `${path}\0${one}`).join('\n')
+    const known = this.#verified.get(name)
+    if (known?.state === state) return known.problem
+    const wrong = await firstChange(folder, entry, found)
+    const problem =
+      wrong === null
+        ? null
+        : `Skill ${name} is not loaded: ${wrong} since it was installed. Look at ${folder}, or get it again: hermes skills update ${name}`
+    this.#verified.set(name, { state, problem })
+    return problem
+  }
+}
+
+async function firstChange(
+  folder: string,
+  { files }: InstalledSkill,
+  found: readonly { readonly path: string }[],
+): Promise<string | null> {
+  for (const { path } of found) {
+    if (!Object.hasOwn(files, path)) return `${path} was added`
+    if ((await digestOf(join(folder, path))) !== files[path]) return `${path} was changed`
+  }
+  const gone = Object.keys(files).find((path) => !found.some((one) => one.path === path))
+  return gone === undefined ? null : `${gone} was removed`
+}
+
+/** SHA-256 of a file, in hexadecimal. */
+async function digestOf(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
+}
+
+/**
+ * The files of a folder with their facts, sorted by path.
+ * @throws HermesError `skills.not_plain` for a link, a device or too many files.
+ */
+async function filesOf(
+  folder: string,
+): Promise<readonly { readonly path: string; readonly size: number; readonly mode: number; readonly state: string }[]> {
+  const found: { path: string; size: number; mode: number; state: string }[] = []
+  const collect = async (below: string): Promise<void> => {
+    for (const name of (await readdir(join(folder, below))).sort()) {
+      const path = below === '' ? name : `${below}/${name}`
+      const info = await lstat(join(folder, path))
+      if (info.isDirectory()) await collect(path)
+      else if (!info.isFile())
+        throw notPlain(`${path.slice(0, 100)} is a ${info.isSymbolicLink() ? 'link' : 'special file'}`)
+      else found.push({ path, size: info.size, mode: info.mode, state: stateOf(info) })
+      if (found.length > MAX_FILES) throw notPlain(`it has more than ${MAX_FILES} files`)
+    }
+  }
+  await collect('')
+  return found
+}
+
+const notPlain = (why: string) => new HermesError(why, { code: 'skills.not_plain' })
+const badLock = (file: string) =>
+  new HermesError(
+    `Installed skills are not loaded: ${file} is damaged. Install them again, or put back a copy of it.`,
+    {
+      code: 'skills.bad_lock',
+    },
+  )

@@ -1,0 +1,201 @@
+// What can be done to a skill of one's own, worked out before it is done, so that it can be shown and can wait.
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
+import { SKILL_FILE, type Skill } from '../format/skill.js'
+import { renderSkill, requireName, requireStrict } from '../format/write-skill.js'
+import type { SkillIndex } from '../index/skill-index.js'
+import { nearDuplicates } from './near-duplicates.js'
+
+/** A change of a skill of one's own. */
+export type SkillChange =
+  | {
+      readonly action: 'create'
+      readonly name: string
+      readonly description: string
+      readonly content: string
+      readonly force?: boolean
+    }
+  /** `content`: the whole SKILL.md, or what follows its head. */
+  | { readonly action: 'edit'; readonly name: string; readonly content: string; readonly description?: string }
+  | {
+      readonly action: 'patch'
+      readonly name: string
+      readonly path: string
+      readonly oldText: string
+      readonly newText: string
+      readonly replaceAll: boolean
+    }
+  | { readonly action: 'delete'; readonly name: string }
+  | { readonly action: 'write_file'; readonly name: string; readonly path: string; readonly content: string }
+  | { readonly action: 'remove_file'; readonly name: string; readonly path: string }
+
+/** What a change comes to, before it is made. */
+export interface PlannedChange {
+  readonly change: SkillChange
+  readonly folder: string
+  /** The file that becomes another one; the folder itself where all of it goes. Absolute. */
+  readonly file: string
+  /** `null` where there is none. */
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** What changes are worked out with. */
+interface ChangeOptions {
+  /** Where the home's own skills lie. */
+  readonly directory: string
+  readonly index: SkillIndex
+  /** Takes registered secrets out of a text. */
+  readonly redact: (text: string) => string
+}
+
+const MAX_FILE_CHARS = 1_048_576
+const FILE_PATH = /^(?:references|templates|scripts|assets|examples)(?:\/[A-Za-z0-9][\w.-]*)+$/
+
+/**
+ * Works a change out: nothing is written.
+ * @throws HermesError `skills.bad_skill`, `skills.unknown`, `skills.not_own`, `skills.near_duplicate`: one line that says what to do instead.
+ */
+export async function planChange(change: SkillChange, options: ChangeOptions): Promise<PlannedChange> {
+  const { name } = change
+  requireName(name)
+  const known = options.index.skills.get(name)
+  const planned = change.action === 'create' ? planCreate(change, known, options) : await planOther(change, known)
+  if (planned.after !== null) {
+    if (planned.file.endsWith(SKILL_FILE)) requireStrict(planned.after, name, (await import('yaml')).parse)
+    await requireHarmless(planned.after, options)
+  }
+  return planned
+}
+
+function planCreate(
+  change: SkillChange & { readonly action: 'create' },
+  known: Skill | undefined,
+  { directory, index }: ChangeOptions,
+): PlannedChange {
+  const { name, description, content, force = false } = change
+  // One's own counts in place of one that comes with Hermes.
+  if (known && known.source !== 'bundled')
+    throw new HermesError(
+      `There is a ${known.source} skill ${name} already${known.source === 'user' ? ': use edit or patch' : '; choose another name'}.`,
+      { code: 'skills.bad_skill' },
+    )
+  const near = force ? [] : nearDuplicates({ name, description }, [...index.skills.values()])
+  if (near.length > 0)
+    throw new HermesError(
+      `There is something like it: ${near.map((skill) => `${skill.name} (${skill.source}): ${skill.description.slice(0, 100)}`).join('; ')}. Load and extend that one; if this is another thing, create it with force.`,
+      { code: 'skills.near_duplicate' },
+    )
+  const folder = join(directory, name)
+  const isWhole = /^\s*---\s*\n/.test(content)
+  const after = isWhole ? content : renderSkill({ name, description, body: content })
+  return { change, folder, file: join(folder, SKILL_FILE), before: null, after }
+}
+
+async function planOther(
+  change: Exclude<SkillChange, { readonly action: 'create' }>,
+  known: Skill | undefined,
+): Promise<PlannedChange> {
+  const { name } = change
+  if (!known) throw new HermesError(`There is no skill ${name}; skills_list shows all.`, { code: 'skills.unknown' })
+  const { folder, source } = known
+  if (source !== 'user' || folder === null)
+    throw new HermesError(
+      `${name} is a ${source} skill, and only the user's own change.${source === 'bundled' ? ' Create one of that name: it counts in its place.' : ''}`,
+      { code: 'skills.not_own' },
+    )
+  const main = join(folder, SKILL_FILE)
+  switch (change.action) {
+    case 'edit': {
+      const before = await readFile(main, 'utf8')
+      return { change, folder, file: main, before, after: edited(change, known) }
+    }
+    case 'patch': {
+      const file = change.path === SKILL_FILE ? main : fileIn(folder, change.path)
+      const before = await readFile(file, 'utf8').catch(() => null)
+      if (before === null) throw new HermesError(`${name} has no file ${change.path}.`, { code: 'skills.unknown' })
+      return { change, folder, file, before, after: patched(before, change) }
+    }
+    case 'delete':
+      return { change, folder, file: folder, before: await readFile(main, 'utf8'), after: null }
+    case 'write_file': {
+      const file = fileIn(folder, change.path)
+      if (change.content.length > MAX_FILE_CHARS)
+        throw new HermesError(`${change.path} has more than 1 MiB.`, { code: 'skills.bad_skill' })
+      return { change, folder, file, before: await readFile(file, 'utf8').catch(() => null), after: change.content }
+    }
+    case 'remove_file': {
+      const file = fileIn(folder, change.path)
+      const before = await readFile(file, 'utf8').catch(() => null)
+      if (before === null) throw new HermesError(`${name} has no file ${change.path}.`, { code: 'skills.unknown' })
+      return { change, folder, file, before, after: null }
+    }
+    default:
+      return change satisfies never
+  }
+}
+
+function edited({ content, name, description }: SkillChange & { readonly action: 'edit' }, known: Skill): string {
+  return /^\s*---\s*\n/.test(content)
+    ? content
+    : renderSkill({ name, description: description ?? known.description, body: content })
+}
+
+function patched(text: string, { oldText, newText, replaceAll }: SkillChange & { readonly action: 'patch' }): string {
+  const count = oldText === '' ? 0 : text.split(oldText).length - 1
+  if (count === 1 || (count > 1 && replaceAll)) return text.split(oldText).join(newText)
+  const why =
+    count === 0
+      ? `the old text is not there. It begins: ${text.slice(0, 500)}`
+      : `the old text is there ${count} times; give more of it, or replace_all`
+  throw new HermesError(`Nothing was changed: ${why}`, { code: 'skills.bad_skill' })
+}
+
+function fileIn(folder: string, path: string): string {
+  if (FILE_PATH.test(path) && !path.includes('..')) return join(folder, path)
+  throw new HermesError(
+    `"${path.slice(0, 100)}" is no place for a file of a skill: references/, templates/, scripts/, assets/ or examples/, then a plain name.`,
+    { code: 'skills.bad_skill' },
+  )
+}
+
+async function requireHarmless(text: string, { redact }: ChangeOptions): Promise<void> {
+  if (redact(text) !== text)
+    throw new HermesError('The skill cannot be written: it holds a secret. Name the variable that has it instead.', {
+      code: 'skills.bad_skill',
+    })
+  const { scanContext } = await import('@hermes/safety/scan')
+  const [finding] = scanContext(text)
+  if (finding)
+    throw new HermesError(
+      `The skill cannot be written: line ${finding.line} reads like an order to take over the agent (${finding.rule}). Say what to do in plain words.`,
+      { code: 'skills.bad_skill' },
+    )
+}
+
+/**
+ * Makes a change that was worked out. What goes is kept in `.archive` of the skills; gives where, or `null`.
+ * @throws HermesError `files.not_writable`, `skills.changed` where the file is another one by now.
+ */
+export async function makeChange(
+  { change, folder, file, before, after }: PlannedChange,
+  { directory, nowMs }: { readonly directory: string; readonly nowMs: number },
+): Promise<string | null> {
+  const current = change.action === 'delete' ? before : await readFile(file, 'utf8').catch(() => null)
+  if (current !== before)
+    throw new HermesError(`${file} was changed meanwhile; look at it again.`, { code: 'skills.changed' })
+  if (after !== null) {
+    await writePrivate(file, after)
+    return null
+  }
+  if (change.action !== 'delete') {
+    await rm(file)
+    return null
+  }
+  const kept = join(directory, '.archive', `${change.name}-${nowMs}`)
+  await mkdir(dirname(kept), { recursive: true, mode: 0o700 })
+  await rename(folder, kept)
+  return kept
+}

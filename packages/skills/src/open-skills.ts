@@ -1,0 +1,117 @@
+import type { Extension } from '@hermes/contracts/extension'
+import { attachSkills } from './attach-skills.js'
+import { countLine, SkillCommands, skillCommand } from './commands/skill-commands.js'
+import { VERBS } from './commands/verbs.js'
+import { SkillWriter } from './library/skill-writer.js'
+import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
+import { SkillLibrary } from './skill-library.js'
+import type { SkillsHome } from './skills-home.js'
+import { skillManageTool } from './tools/skill-manage.js'
+import { skillViewTool } from './tools/skill-view.js'
+import { skillsListTool } from './tools/skills-list.js'
+
+/** The skills of a home. */
+export interface HomeSkills {
+  readonly extension: Extension
+  /**
+   * The part of the system text for a new session that works in `cwd`, and one line for each skill that is not right.
+   * `windowTokens`: of the model. Never rejects.
+   */
+  section(of: {
+    readonly cwd: string
+    readonly windowTokens: number
+  }): Promise<SkillsSection & { readonly problems: readonly string[] }>
+}
+
+/** Opens the skills of a home. Nothing is read before the extension is set up. */
+export function openSkills(home: SkillsHome): HomeSkills {
+  const library = new SkillLibrary(home)
+  const writer = new SkillWriter(library)
+  return {
+    section: (of) => section(library, of),
+    extension: {
+      name: 'skills',
+      setup(api) {
+        api.tools.add(skillViewTool(library))
+        api.tools.add(skillsListTool(library), { deferred: true })
+        api.tools.add(skillManageTool(writer), { deferred: true })
+        // An interrupt ends what it waits for; references come after it.
+        api.hooks.on('input', async (event) => ({ after: await attachSkills(event, library) }), { order: 5 })
+        api.hooks.on('run-end', () => library.usage.flush())
+        const commands = new SkillCommands(library, api.commands)
+        api.commands.add(skillCommand(library))
+        api.commands.add({
+          name: 'skills',
+          summary: 'skills: list, write, answer what waits',
+          usage: '[inspect|edit|delete NAME | create NAME WORDS | pending | approve|reject|diff ID]',
+          duringRun: 'allowed',
+          needsSession: false,
+          parameters: {
+            type: 'object',
+            properties: {
+              description: { type: 'string', description: 'what a new skill is for' },
+              file: { type: 'string', description: 'a file with what it says' },
+              force: { type: 'boolean', default: false, description: 'although there is something like it' },
+              words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
+            },
+          },
+          complete: async (words, { cwd }) =>
+            words.length === 0 ? VERBS : words.length === 1 ? [...(await library.index(cwd)).skills.keys()] : [],
+          run: async (args, context) => {
+            const { runSkillsCommand } = await import('./commands/skills-command.js')
+            try {
+              return await runSkillsCommand(args, context, { library, writer })
+            } finally {
+              await commands.refresh()
+            }
+          },
+        })
+        api.commands.add({
+          name: 'reload-skills',
+          summary: 'look for skills anew',
+          duringRun: 'allowed',
+          needsSession: false,
+          run: async (_, { cwd }) => {
+            library.reload()
+            const [{ skills, problems }] = await Promise.all([library.index(cwd), commands.refresh()])
+            const text = { type: 'text', text: `Skills: ${countLine(skills)}` } as const
+            return problems.length === 0 ? text : [text, { type: 'text', text: problems.join('\n'), isProblem: true }]
+          },
+        })
+        api.doctor.check({
+          name: 'skills',
+          async run() {
+            const { skills, problems } = await library.index(home.cwd)
+            return [
+              { level: 'ok', text: `Skills: ${countLine(skills)}` },
+              ...problems.map((text) => ({ level: 'warn', text }) as const),
+            ]
+          },
+        })
+        // Commands of Hermes and of the person come first, and the start does not wait for files.
+        const started = Promise.resolve().then(() => commands.refresh())
+        return async () => {
+          await started
+          await library.usage.flush()
+        }
+      },
+    },
+  }
+}
+
+async function section(
+  library: SkillLibrary,
+  { cwd, windowTokens }: { readonly cwd: string; readonly windowTokens: number },
+): Promise<SkillsSection & { readonly problems: readonly string[] }> {
+  const { skills, problems } = await library.index(cwd)
+  const own = [...skills.values()].filter(({ source }) => source !== 'bundled')
+  const listed = await Promise.all(
+    own.map(async (skill): Promise<ListedSkill> => ({ skill, isTrusted: await isTrusted(library, skill) })),
+  )
+  return { ...skillsSection(listed, { uses: library.usage.all(), windowTokens }), problems }
+}
+
+/** Whether its description may stand where the model takes its orders from. That of an installed one was agreed to with it. */
+async function isTrusted({ home }: SkillLibrary, { source, folder }: ListedSkill['skill']): Promise<boolean> {
+  return source === 'shared' || source === 'external' ? home.trust.isTrusted(folder!) : true
+}

@@ -1,0 +1,86 @@
+import { estimateTokens, type TextSource } from '@hermes/contracts/conversation'
+import type { Skill } from './format/skill.js'
+import type { SkillUse } from './usage.js'
+
+const MOST_TOKENS = 4_000
+const SHARE_OF_WINDOW = 0.02
+const MAX_DESCRIPTION = 160
+
+const GUIDANCE = `Skills are proven ways to do a kind of task. Load one that fits with skill_view before you begin, three at most; none fits: go on without.
+After hard work that succeeded, or when the user corrects you, ask how it went and offer to save what worked; fix a skill that misled you (skill_manage, by tool_search).`
+
+/** The part of the system text about skills. */
+export interface SkillsSection {
+  readonly text: string
+  /** For `hermes prompt show`: how many of one's own are named. */
+  readonly source: string
+  /** Of what is shown: none for what is the person's own, or was agreed to. */
+  readonly sources: readonly TextSource[]
+}
+
+/** A skill with whether its own words may stand in the prompt. */
+export interface ListedSkill {
+  readonly skill: Skill
+  readonly isTrusted: boolean
+}
+
+/**
+ * Names one's own skills with short descriptions, by name, in at most 4,000 tokens and 2 % of the window. What does not fit loses its
+ * description, then its place, least used first.
+ */
+export function skillsSection(
+  own: readonly ListedSkill[],
+  { uses, windowTokens }: { readonly uses: ReadonlyMap<string, SkillUse>; readonly windowTokens: number },
+): SkillsSection {
+  const budget = Math.floor(Math.min(MOST_TOKENS, windowTokens * SHARE_OF_WINDOW))
+  const byUse = own.toSorted((left, right) => compare(left.skill, right.skill, uses))
+  const lines = new Map<string, string>()
+  let tokens = 0
+  const fits = (name: string, line: string) => {
+    const cost = estimateTokens(`${line}\n`)
+    if (tokens + cost > budget) return false
+    tokens += cost
+    lines.set(name, line)
+    return true
+  }
+  for (const { skill, isTrusted } of byUse)
+    if (!fits(skill.name, lineOf(skill, isTrusted))) fits(skill.name, `- ${skill.name}`)
+  const shown = [...lines].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line)
+  const left = own.length - shown.length
+  const more = left > 0 ? [`(${left} more: skills_list)`] : []
+  const text = own.length === 0 ? GUIDANCE : [GUIDANCE, "The user's skills:", ...shown, ...more].join('\n')
+  const sources = own.flatMap(({ isTrusted, skill: { name, source: from, folder } }): readonly TextSource[] =>
+    isTrusted && lines.has(name) && folder !== null && (from === 'project' || from === 'shared' || from === 'external')
+      ? [{ type: 'file', path: folder }]
+      : [],
+  )
+  const source = own.length === 0 ? 'skills' : `skills, ${shown.length} of ${own.length} of your own`
+  return { text, source, sources }
+}
+
+function compare(left: Skill, right: Skill, uses: ReadonlyMap<string, SkillUse>): number {
+  const [one, other] = [uses.get(left.name), uses.get(right.name)]
+  return (
+    (other?.used ?? 0) - (one?.used ?? 0) ||
+    (other?.lastUsedMs ?? 0) - (one?.lastUsedMs ?? 0) ||
+    (left.name < right.name ? -1 : 1)
+  )
+}
+
+function lineOf({ name, description, source }: Skill, isTrusted: boolean): string {
+  const from = source === 'user' ? '' : ` (${source})`
+  return isTrusted ? `- ${name}${from}: ${shortened(description)}` : `- ${name}${from}`
+}
+
+/** Its first sentence where that is short enough, else its beginning. */
+function shortened(description: string): string {
+  if (description.length <= MAX_DESCRIPTION) return description
+  const sentence = /^.{20,160}?[.!?](?=\s)/.exec(description)?.[0]
+  return (
+    sentence ??
+    `${description
+      .slice(0, MAX_DESCRIPTION - 1)
+      .toWellFormed()
+      .trimEnd()}…`
+  )
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import type { ToolState } from '@hermes/contracts/tool'
+import { BUNDLED } from './bundled.js'
+import type { Skill } from './format/skill.js'
+import { HeadCache } from './index/head-cache.js'
+import { skillRoots } from './index/places.js'
+import { buildIndex, findSkill, type SkillIndex } from './index/skill-index.js'
+import { SkillLock } from './install/lock.js'
+import type { SkillsHome } from './skills-home.js'
+import { SkillUsage } from './usage.js'
+
+/** The skills of a home: which there are for a folder, and how often they are used. Nothing is read before the first is asked for. */
+export class SkillLibrary {
+  readonly home: SkillsHome
+  readonly lock: SkillLock
+  readonly usage: SkillUsage
+  readonly #cache: HeadCache
+  /** Goes up when sessions have to look anew. */
+  #generation = 0
+  readonly #disabled: Set<string>
+
+  constructor(home: SkillsHome) {
+    this.home = home
+    this.lock = new SkillLock(join(home.directory, '.hub'))
+    this.usage = new SkillUsage(join(home.directory, '.usage.json'), home.logger)
+    this.#cache = new HeadCache(home.cacheFile, home.logger)
+    this.#disabled = new Set(home.settings.disabled)
+  }
+
+  /** Names that are switched off. */
+  get disabled(): ReadonlySet<string> {
+    return this.#disabled
+  }
+
+  /** The skills for who works in `cwd`, as they are now. Never rejects. */
+  async index(cwd: string): Promise<SkillIndex> {
+    const { isSafe, os } = this.home
+    const [{ roots, problems }, installed] = await Promise.all([
+      skillRoots(this.home, cwd),
+      isSafe ? { skills: [], problems: [] } : this.lock.sound(),
+    ])
+    const index = await buildIndex({
+      ...{ roots, os, disabled: this.#disabled, cache: this.#cache },
+      others: [...installed.skills, ...BUNDLED],
+    })
+    return { skills: index.skills, problems: [...problems, ...index.problems, ...installed.problems] }
+  }
+
+  /** The skills of a session: those of its first look, until {@link SkillLibrary.reload}. */
+  ofSession(state: ToolState, cwd: string): Promise<SkillIndex> {
+    const seen = state.scratch<{ generation: number; index: Promise<SkillIndex> | null }>('skills.index', () => ({
+      ...{ generation: -1, index: null },
+    }))
+    if (seen.index === null || seen.generation !== this.#generation) {
+      seen.generation = this.#generation
+      seen.index = this.index(cwd)
+    }
+    return seen.index
+  }
+
+  /** Has sessions look anew when they next need a skill. What they were told at their start stays. */
+  reload(): void {
+    this.#generation += 1
+  }
+
+  /**
+   * The skill of that name.
+   * @throws HermesError `skills.unknown`
+   */
+  require(index: SkillIndex, name: string): Skill {
+    const found = findSkill(index, name)
+    if (!('nearest' in found)) return found
+    const problem = index.problems.find((line) => line.includes(name.trim()) && name.trim() !== '')
+    const hint = problem ?? (found.nearest === null ? 'skills_list shows all.' : `Did you mean ${found.nearest}?`)
+    throw new HermesError(`There is no skill ${JSON.stringify(name.slice(0, 64))}. ${hint}`, { code: 'skills.unknown' })
+  }
+
+  async setDisabled(name: string, isDisabled: boolean): Promise<void> {
+    await this.home.setDisabled(name, isDisabled)
+    if (isDisabled) this.#disabled.add(name)
+    else this.#disabled.delete(name)
+    this.reload()
+  }
+}
