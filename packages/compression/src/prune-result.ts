@@ -2,7 +2,8 @@ import type { JsonObject } from '@hermes/contracts'
 import type { ToolCallPart, ToolMessage } from '@hermes/contracts/conversation'
 import { cutMiddle } from './shrink.js'
 
-const SHORT_CHARS = 300
+/** Results of no more than this stay as they are. */
+export const SHORT_CHARS = 300
 const ERROR_CHARS = 600
 const DELEGATED_CHARS = 1_000
 

@@ -106,7 +106,10 @@ export const SECTIONS = [
   ['Relevant Files', 'paths, and what each has to do with the task'],
   ['Commands', 'commands that are worth running again, as they were typed'],
   ['Remaining Work', 'what is left to do for the task'],
-  ['Critical Context', 'names, numbers, addresses and facts that would otherwise be lost'],
+  [
+    'Critical Context',
+    'names, numbers, versions, addresses and facts that would otherwise be lost, most of all what only a result says',
+  ],
 ] as const
 
 /** What the summary is made from. */

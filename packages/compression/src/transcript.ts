@@ -5,23 +5,28 @@ import {
   type ToolCallPart,
   type ToolMessage,
 } from '@hermes/contracts/conversation'
-import { pruneResult, resultText } from './prune-result.js'
+import { chosenFacts, factsIn, namesIn } from './facts.js'
+import { pruneResult, resultText, SHORT_CHARS } from './prune-result.js'
 import type { TranscriptEntry } from './region.js'
 import { cutMiddle, cutToTokens, shrinkValue } from './shrink.js'
 
 const TEXT_CHARS = 4_000
 const ARGUMENT_CHARS = 300
 const LEAST_CHARS = 200
+/** Of what a result takes, for what it says that is worth keeping. */
+const FACT_SHARE = 0.2
 
 /**
- * What a model reads to summarise the messages: who said what, calls with short arguments, results in a line. Of equal results only
+ * What a model reads to summarise the messages: who said what, calls with short arguments, results in a line and the lines of them that
+ * say most. Of equal results only
  * the newest is told. When it is still longer than `maxTokens`, every piece is cut further, then the middle is left out.
  */
 export function renderTranscript(transcript: readonly TranscriptEntry[], maxTokens: number): string {
   const newest = newestOfEqual(transcript)
   const calls = callsById(transcript)
+  const facts = factsBySeq(transcript)
   for (let textChars = TEXT_CHARS; ; textChars = Math.floor(textChars / 2)) {
-    const lines = transcript.flatMap((entry) => renderEntry(entry, { calls, newest, textChars }))
+    const lines = transcript.flatMap((entry) => renderEntry(entry, { calls, newest, facts, textChars }))
     const text = lines.join('\n')
     if (textChars <= LEAST_CHARS || estimateTokens(text) <= maxTokens) return cutToTokens(text, maxTokens)
   }
@@ -30,14 +35,20 @@ export function renderTranscript(transcript: readonly TranscriptEntry[], maxToke
 interface RenderOptions {
   readonly calls: ReadonlyMap<string, ToolCallPart>
   readonly newest: ReadonlyMap<string, number>
+  readonly facts: ReadonlyMap<number, ReturnType<typeof factsIn>>
   readonly textChars: number
 }
 
-function renderEntry({ seq, message }: TranscriptEntry, { calls, newest, textChars }: RenderOptions): string[] {
+function renderEntry({ seq, message }: TranscriptEntry, { calls, newest, facts, textChars }: RenderOptions): string[] {
   if (message.role === 'tool') {
-    const isOld = newest.get(resultText(message)) !== seq
-    const text = isOld ? '(the same came again later)' : pruneResult(message, calls.get(message.callId) ?? null)
-    return [`[${message.toolName}] ${cutMiddle(text, textChars)}`]
+    const whole = resultText(message)
+    if (newest.get(whole) !== seq) return [`[${message.toolName}] (the same came again later)`]
+    const pruned = pruneResult(message, calls.get(message.callId) ?? null)
+    const lines = chosenFacts(facts.get(seq) ?? [], textChars * FACT_SHARE)
+    return [
+      `[${message.toolName}] ${cutMiddle(pruned, textChars)}`,
+      ...unsaid(lines, pruned).map((line) => `  ${line}`),
+    ]
   }
   return message.content.flatMap((part): string[] => {
     switch (part.type) {
@@ -80,6 +91,32 @@ function callsById(transcript: readonly TranscriptEntry[]): ReadonlyMap<string, 
     if (message.role === 'assistant')
       for (const part of message.content) if (part.type === 'tool-call') calls.set(part.id, part)
   return calls
+}
+
+function unsaid(lines: readonly string[], text: string): readonly string[] {
+  return lines.filter((line) => !text.includes(line.replace(/\s+/g, ' ')))
+}
+
+function factsBySeq(transcript: readonly TranscriptEntry[]): RenderOptions['facts'] {
+  const taken = takenUp(transcript)
+  const facts = new Map<number, ReturnType<typeof factsIn>>()
+  for (const { seq, message } of transcript) {
+    const text = message.role === 'tool' ? resultText(message) : ''
+    if (text.length > SHORT_CHARS) facts.set(seq, factsIn(text, taken))
+  }
+  return facts
+}
+
+/** Names that the agent used in its own words and calls. */
+function takenUp(transcript: readonly TranscriptEntry[]): ReadonlySet<string> {
+  const taken = new Set<string>()
+  for (const { message } of transcript)
+    if (message.role === 'assistant')
+      for (const part of message.content) {
+        const text = part.type === 'text' ? part.text : part.type === 'tool-call' ? part.rawArgs : ''
+        for (const name of namesIn(text)) taken.add(name)
+      }
+  return taken
 }
 
 function newestOfEqual(transcript: readonly TranscriptEntry[]): ReadonlyMap<string, number> {
