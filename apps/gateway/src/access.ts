@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from './api-error.js'
+import type { ApiKey } from './api-keys.js'
 import type { Peer } from './peer.js'
 
 /** Who may ask: whoever knows the key of the server or has one of their own, or programs of this machine. */
@@ -11,6 +12,8 @@ export type Access = {
 /** Who asks: `null` is the owner of the home, who has the key of the server. */
 export interface Caller {
   readonly person: string | null
+  /** The key it came with, where that is one with bounds. */
+  readonly key?: ApiKey
 }
 
 const OWNER: Caller = { person: null }

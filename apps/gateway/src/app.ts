@@ -1,21 +1,24 @@
-import { errorLine, HermesError, type Logger } from '@hermes/contracts'
+import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
+import type { Runtime } from '@hermes/runtime'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { cors } from 'hono/cors'
 import { type Access, type Caller, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
+import { KeyLimits, requireScope } from './api-keys.js'
 import type { ApprovalRoutes } from './approval-routes.js'
 import type { Chat, ChatCall } from './chat.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
 import type { PlatformHealth } from './gateway-state.js'
 import { createPeerOf, type PeerOf } from './peer.js'
+import { ROUTE_LIST, ROUTES, scopeOf } from './routes.js'
 import type { RunCall, RunRoutes } from './runs/run-routes.js'
 import type { SessionRoutes } from './session-routes.js'
+import type { StoredSessionRoutes } from './stored-session-routes.js'
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024
 const STALLED_READER_MS = 120_000
-const ROUTES =
-  'POST /v1/chat/completions, POST /v1/responses, GET /v1/responses/ID, GET /v1/models, GET /v1/approvals, POST /v1/approvals/ID, POST /v1/runs, GET /v1/runs, GET /v1/runs/ID, GET /v1/runs/ID/events, POST /v1/runs/ID/ACTION, POST /v1/sessions/ID/ACTION, GET /v1/sessions/ID/children, POST /v1/sessions/ID/children/N/ACTION, POST /mcp, GET /health'
 
 type Env = { readonly Bindings: HttpBindings; readonly Variables: { person: string | null } }
 
@@ -24,6 +27,12 @@ interface AppOptions {
   readonly access: Access
   readonly chat: Chat
   readonly runs: RunRoutes
+  readonly storedSessions: StoredSessionRoutes
+  readonly toolsets: () => ReturnType<Runtime['toolsets']>
+  /** Whether the store answers. */
+  readonly storeAnswers: () => Promise<boolean>
+  /** Origins of web pages that may read answers. */
+  readonly corsOrigins: readonly string[]
   readonly sessions: SessionRoutes
   readonly extensions: ExtensionRoutes
   /** Takes deliveries of chat platforms, which have secrets of their own; `null` where none is meant. */
@@ -42,39 +51,47 @@ interface AppOptions {
 
 /** The routes of the API. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const {
-    access,
-    chat,
-    runs,
-    sessions,
-    extensions,
-    receive,
-    health,
-    approvals,
-    mcp,
-    models,
-    startedAt,
-    version,
-    logger,
-  } = options
+  const { access, chat, runs, sessions, storedSessions, extensions, receive, health, approvals, mcp } = options
+  const { toolsets, storeAnswers, corsOrigins, models, startedAt, version, logger } = options
   const app = new Hono<Env>()
   const peerOf = createPeerOf()
   app.use(async (context, next) => {
     await next()
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
   })
+  if (corsOrigins.length > 0) app.use(corsFor(corsOrigins))
+  const limits = new KeyLimits(systemClock)
   app.use(async (context, next) => {
-    const isOpen =
-      HEALTH.has(context.req.path) || context.req.path.startsWith(WEBHOOKS) || extensions.isOpen(context.req.raw)
+    const { path } = context.req
+    const isOpen = OPEN.has(path) || path.startsWith(WEBHOOKS) || extensions.isOpen(context.req.raw)
     const needsKey = !(access.type === 'key' && isOpen)
-    const { person } = needsKey ? await guard(access, context, peerOf) : NOBODY_ELSE
+    const { person, key } = needsKey ? await guard(access, context, peerOf) : NOBODY_ELSE
+    if (key) {
+      const scope = scopeOf(path)
+      if (scope !== 'any' && scope !== 'none') requireScope(key, scope)
+      context.env.outgoing.once('close', limits.enter(key))
+    }
     context.set('person', person)
     await next()
   })
   for (const path of HEALTH) app.get(path, (context) => context.json({ status: 'ok', version }))
-  app.get('/health/detailed', (context) => {
-    const all = health()
-    return context.json({ status: all.every(({ hears }) => hears) ? 'ok' : 'degraded', version, platforms: all })
+  app.get('/health/detailed', async (context) => {
+    const all = context.get('person') === null ? health() : []
+    const store = (await storeAnswers()) ? 'ok' : 'failed'
+    const isWell = store === 'ok' && all.every(({ hears }) => hears)
+    const uptime_seconds = Math.floor(systemClock.now() / 1000) - startedAt
+    return context.json({ status: isWell ? 'ok' : 'degraded', version, uptime_seconds, store, platforms: all })
+  })
+  app.get('/openapi.json', async (context) => {
+    const { apiDocument } = await import('./api-document.js')
+    return context.json(apiDocument(version))
+  })
+  app.get('/v1/capabilities', (context) => context.json(capabilities({ access, version, corsOrigins })))
+  app.get('/v1/toolsets', (context) => {
+    const data = Object.entries(toolsets()).map(([name, { description, tools }]) => {
+      return { object: 'toolset', name, description, tools }
+    })
+    return context.json({ object: 'list', data })
   })
   const modelOf = (id: string) => ({ id, object: 'model', created: startedAt, owned_by: 'hermes' })
   app.get('/v1/models', (context) => context.json({ object: 'list', data: models.map(modelOf) }))
@@ -129,6 +146,21 @@ export function createApp(options: AppOptions): Hono<Env> {
     const call = { id: context.req.param('id'), person: context.get('person'), body: await context.req.text() }
     return context.json(await approvals.answer(call))
   })
+  const asking = ({ req, get }: Context<Env>) => ({ person: get('person'), query: req.query() })
+  app.get('/v1/sessions', async (context) => context.json(await storedSessions.list(asking(context))))
+  app.get('/v1/sessions/search', async (context) => context.json(await storedSessions.search(asking(context))))
+  app.get('/v1/sessions/:id', async (context) =>
+    context.json(await storedSessions.get(context.req.param('id'), asking(context))),
+  )
+  app.patch('/v1/sessions/:id', limited, async (context) =>
+    context.json(await storedSessions.change(context.req.param('id'), asking(context), await context.req.text())),
+  )
+  app.get('/v1/sessions/:id/messages', async (context) =>
+    context.json(await storedSessions.messages(context.req.param('id'), asking(context))),
+  )
+  app.post('/v1/sessions/:id/fork', limited, async (context) =>
+    context.json(await storedSessions.fork(context.req.param('id'), asking(context), await context.req.text()), 201),
+  )
   app.get('/v1/sessions/:id/children', (context) =>
     context.json(sessions.list(context.req.param('id'), context.get('person'))),
   )
@@ -160,7 +192,10 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
   app.notFound(({ req }) =>
     toResponse(
-      new ApiError(`There is no ${req.method} ${req.path}. Routes: ${ROUTES}.`, { status: 404, code: 'unknown_route' }),
+      new ApiError(`There is no ${req.method} ${req.path}. Routes: ${ROUTE_LIST}.`, {
+        status: 404,
+        code: 'unknown_route',
+      }),
     ),
   )
   app.onError((error) => {
@@ -175,6 +210,8 @@ export function createApp(options: AppOptions): Hono<Env> {
 const NOBODY_ELSE: Caller = { person: null }
 const WEBHOOKS = '/webhooks/'
 const HEALTH = new Set(['/health', '/v1/health'])
+const OPEN: ReadonlySet<string> = new Set([...HEALTH, '/openapi.json'])
+const CORS_MAX_AGE_S = 600
 const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -189,6 +226,51 @@ function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): Prom
     fetchSite: req.header('sec-fetch-site'),
   }
   return checkAccess(access, headers, () => peerOf(env.incoming.socket))
+}
+
+/** Web pages of these origins read answers; what they may send is decided by their key. */
+function corsFor(origins: readonly string[]) {
+  const isAllowed = (origin: string) => origins.includes('*') || origins.includes(origin)
+  return cors({
+    origin: (origin) => (isAllowed(origin) ? (origins.includes('*') ? '*' : origin) : null),
+    allowMethods: ['GET', 'POST', 'PATCH', 'OPTIONS'],
+    exposeHeaders: ['x-hermes-session-id', 'idempotency-replayed', 'retry-after'],
+    maxAge: CORS_MAX_AGE_S,
+  })
+}
+
+/** What a client can count on. */
+function capabilities({
+  access,
+  version,
+  corsOrigins,
+}: Pick<AppOptions, 'access' | 'version' | 'corsOrigins'>): object {
+  return {
+    object: 'hermes.api_server.capabilities',
+    version,
+    auth: { type: 'bearer', required: access.type === 'key' },
+    features: {
+      ...{
+        chat_completions: true,
+        responses: true,
+        runs: true,
+        run_events_resume: true,
+        approvals: true,
+        sessions: true,
+      },
+      ...{
+        client_tools: true,
+        structured_output: true,
+        stop_sequences: true,
+        images: true,
+        idempotency: true,
+        steer: true,
+      },
+      cors: corsOrigins.length > 0,
+    },
+    headers: { session: 'X-Hermes-Session-Id', idempotency: 'Idempotency-Key', last_event: 'Last-Event-ID' },
+    endpoints: ROUTES.map(({ method, path, scope }) => ({ method, path, scope })),
+  }
 }
 
 function ownerOnly(): ApiError {

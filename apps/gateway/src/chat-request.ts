@@ -194,7 +194,7 @@ const tools = z
     refusedAs('invalid_value', 'names a tool twice.'),
   )
 
-const chatBody = z.object({
+export const chatBody = z.object({
   model: z.string().nullish(),
   messages: z.array(message),
   stream: z.boolean().nullish(),

@@ -16,6 +16,7 @@ import { RunRoutes } from './runs/run-routes.js'
 import { StoredRuns } from './runs/stored-runs.js'
 import { SessionRoutes } from './session-routes.js'
 import type { Settings } from './settings.js'
+import { StoredSessionRoutes } from './stored-session-routes.js'
 
 /** What the API is made of. */
 interface ApiOptions {
@@ -23,7 +24,7 @@ interface ApiOptions {
   readonly host: SessionHost
   /** What agents are made with. */
   readonly request: Omit<OpenRequest, 'session' | 'sessionId' | 'instructions'> & { readonly cwd: string }
-  readonly settings: Pick<Settings, 'access' | 'maxRuns' | 'maxWaiting'>
+  readonly settings: Pick<Settings, 'access' | 'maxRuns' | 'maxWaiting' | 'corsOrigins'>
   readonly models: readonly string[]
   readonly receive: (platform: string, request: Request) => Promise<Response> | null
   readonly health: () => readonly PlatformHealth[]
@@ -43,7 +44,7 @@ export interface Api {
 /** Opens nothing heavy: agents are made by the first request. */
 export function openApi(options: ApiOptions): Api {
   const { runtime, host, request, settings, models, version, logger, receive, health } = options
-  const { access, maxRuns, maxWaiting } = settings
+  const { access, maxRuns, maxWaiting, corsOrigins } = settings
   const { cwd, permissions, model, provider, baseUrl, maxSteps } = request
   const clock = systemClock
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
@@ -61,7 +62,17 @@ export function openApi(options: ApiOptions): Api {
   const served = createServedHome({ runtime, host, cwd, agent, permissions: isOpen ? 'ask' : permissions })
   const mcp = new RequestServer({ home: served, version })
   const app = createApp({
-    ...{ access, chat, approvals, models, version, logger, receive, health },
+    ...{ access, corsOrigins, chat, approvals, models, version, logger, receive, health },
+    storedSessions: new StoredSessionRoutes(runtime),
+    toolsets: () => runtime.toolsets(),
+    storeAnswers: () =>
+      runtime
+        .storage()
+        .then(({ meta }) => meta.get('health'))
+        .then(
+          () => true,
+          () => false,
+        ),
     runs: new RunRoutes(runs),
     sessions: new SessionRoutes(host),
     extensions: new ExtensionRoutes(runtime),

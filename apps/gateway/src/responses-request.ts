@@ -11,7 +11,7 @@ import { responseOfItem } from './response-id.js'
 
 const item = z.record(z.string(), z.unknown())
 
-const responsesBody = z.looseObject({
+export const responsesBody = z.looseObject({
   input: z.union([z.string(), z.array(item)], 'string or an array of items'),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullish(),

@@ -3,6 +3,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Runtime } from '@hermes/runtime'
 import type { AgentFlags } from '@hermes/runtime/app/server'
 import { type Access, isLoopback } from './access.js'
+import { findApiKey, readApiKeys } from './api-keys.js'
 
 const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 8642
@@ -34,6 +35,8 @@ export interface Settings {
   readonly maxWaiting: number
   /** Whether references such as `@file:` in a request are attached. */
   readonly references: boolean
+  /** Origins of web pages that may read answers. */
+  readonly corsOrigins: readonly string[]
 }
 
 /** Where settings come from, strongest first: flags, variables, `config.yaml`. */
@@ -53,13 +56,25 @@ interface SettingSources {
  * @throws HermesError `gateway.no_key`, `gateway.weak_key`, `gateway.bad_port`: one line, with what to do.
  */
 export function resolveSettings({ flags, variables, config, people, hasPlatforms }: SettingSources): Settings {
+  const keys = readApiKeys(config.keys)
+  const holderOf: Access['holderOf'] = (input) => {
+    const key = findApiKey(keys, input)
+    return key ? { person: key.person, key } : people.holderOf(input)
+  }
   const host = flags.host ?? (variables['API_SERVER_HOST'] || config.host) ?? DEFAULT_HOST
+  const access = accessOf(variables['API_SERVER_KEY'] || config.key, {
+    ...{ host, allow: flags.allowLoopbackWithoutKey, holderOf, hasPlatforms },
+    hasKeys: people.hasKeys || keys.length > 0,
+  })
+  if (access.type === 'loopback' && config.cors_origins.length > 0) {
+    const message = 'gateway.api_server.cors_origins lets web pages in, which need a key: set API_SERVER_KEY.'
+    throw new HermesError(message, { code: 'gateway.no_key' })
+  }
   return {
     host,
     port: flags.port ?? portOf(variables['API_SERVER_PORT']) ?? config.port ?? DEFAULT_PORT,
-    access: accessOf(variables['API_SERVER_KEY'] || config.key, {
-      ...{ host, allow: flags.allowLoopbackWithoutKey, people, hasPlatforms },
-    }),
+    access,
+    corsOrigins: config.cors_origins,
     modelName: (variables['API_SERVER_MODEL_NAME'] || config.model_name) ?? DEFAULT_MODEL_NAME,
     maxRuns: config.max_concurrent_runs ?? DEFAULT_MAX_RUNS,
     maxWaiting: config.max_waiting_requests ?? DEFAULT_MAX_WAITING,
@@ -69,9 +84,10 @@ export function resolveSettings({ flags, variables, config, people, hasPlatforms
 
 function accessOf(
   key: string | undefined,
-  keyless: { readonly host: string; readonly allow: boolean } & Pick<SettingSources, 'people' | 'hasPlatforms'>,
+  keyless: { readonly host: string; readonly allow: boolean; readonly hasKeys: boolean } & Pick<Access, 'holderOf'> &
+    Pick<SettingSources, 'hasPlatforms'>,
 ): Access {
-  const { holderOf, hasKeys } = keyless.people
+  const { holderOf, hasKeys } = keyless
   if (key) {
     if (key.length >= MIN_KEY_CHARS) return { type: 'key', key, holderOf }
     const message = `API_SERVER_KEY is too short: it needs at least ${MIN_KEY_CHARS} characters. Make one with: openssl rand -hex 32`

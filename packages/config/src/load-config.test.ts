@@ -178,7 +178,7 @@ describe('loadConfig', () => {
         database: { journal_mode: 'wal', synchronous: 'normal' },
         storage: {},
         prompt_caching: { cache_ttl: '5m' },
-        gateway: { api_server: { answer_approvals: false, context_references: false } },
+        gateway: { api_server: { answer_approvals: false, keys: {}, cors_origins: [], context_references: false } },
         context_file_max_chars: 20_000,
         platform_hints: {},
         timezone: '',

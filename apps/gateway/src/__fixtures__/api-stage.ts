@@ -1,4 +1,5 @@
 // The API on a real home with a scripted model server, in this process: requests go to its routes without a socket.
+import { EventEmitter } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
@@ -6,6 +7,7 @@ import { createSessionHost } from '@hermes/host'
 import { openRuntime, type Runtime } from '@hermes/runtime'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { type Api, openApi } from '../open-api.js'
+import { resolveSettings } from '../settings.js'
 
 const BASE = {
   auxiliary: { title_generation: { enabled: false }, session_summary: { enabled: false } },
@@ -48,11 +50,13 @@ export async function apiStage(config: object = {}): Promise<ApiStage> {
         permissions: 'park',
         answersQuestions: 'later',
       },
-      settings: {
-        access: { type: 'key', key: KEY, holderOf: (key) => runtime.people.holderOf(key) },
-        maxRuns: 16,
-        maxWaiting: 16,
-      },
+      settings: resolveSettings({
+        flags: { host: undefined, port: 0, cwd: undefined, allowLoopbackWithoutKey: false, agent: {} },
+        variables: { API_SERVER_KEY: KEY },
+        config: runtime.config.gateway.api_server,
+        people: runtime.people,
+        hasPlatforms: false,
+      }),
       models: ['hermes-agent', 'm'],
       receive: () => null,
       health: () => [],
@@ -83,8 +87,10 @@ export async function apiStage(config: object = {}): Promise<ApiStage> {
         headers: { authorization: `Bearer ${KEY}`, ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }
-      const socket = { setTimeout: () => undefined }
-      return open.api.app.request(path, init, { incoming: { socket }, outgoing: socket } as never)
+      const outgoing = Object.assign(new EventEmitter(), { setTimeout: () => undefined })
+      const answer = await open.api.app.request(path, init, { incoming: { socket: {} }, outgoing } as never)
+      outgoing.emit('close')
+      return answer
     },
     restart: async () => {
       await open.end()

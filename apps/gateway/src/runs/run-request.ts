@@ -7,7 +7,7 @@ import { parseResponsesRequest, type ResponsesRequest } from '../responses-reque
 
 const item = z.record(z.string(), z.unknown())
 
-const runBody = z.looseObject({
+export const runBody = z.looseObject({
   input: z.union([z.string(), z.array(item)], 'string or an array of items'),
   session_id: z.string().nullish(),
   conversation_history: z.array(item).nullish(),

@@ -272,6 +272,20 @@ export const CONFIG = section({
       answer_approvals: flag(false).describe(
         'Whether clients may answer approvals over HTTP, with `POST /v1/approvals/ID`.',
       ),
+      keys: record(
+        someSection({
+          hash: text().describe('`sha256:` and the 64 hex digits of the key; the key itself stands nowhere.'),
+          user: text().describe('A name of `people` whose sessions it opens. Default: the owner.'),
+          scopes: someTexts().describe(
+            'What it may do: `chat`, `runs`, `sessions`, `approvals`, `owner` (MCP and extensions). Default: all.',
+          ),
+          requests_per_minute: whole(1)().describe('Default: as many as it likes.'),
+          max_concurrent: whole(1)().describe('Its requests under way at once. Default: as many as it likes.'),
+        }),
+      ).describe('Further keys of clients, by a name for each.'),
+      cors_origins: texts().describe(
+        'Origins of web pages that may read answers, such as `https://chat.example`, or `*`; only where a key is needed.',
+      ),
       // Who may ask is not always who owns the files.
       context_references: flag(false).describe('Whether `@file:`, `@url:` and their kin in a request are attached.'),
     }),

@@ -1,0 +1,153 @@
+// Keys, web pages and stored sessions, through the routes on a real home.
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ApiStage, apiStage } from './__fixtures__/api-stage.js'
+import { KeyLimits, readApiKeys } from './api-keys.js'
+
+const hash = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`
+const KEYS = { bob: 'key-of-bob', runner: 'key-of-a-runner', slow: 'key-of-a-slow-one' }
+const as = (name: keyof typeof KEYS) => ({ authorization: `Bearer ${KEYS[name]}` })
+
+let stage: ApiStage
+
+beforeAll(async () => {
+  stage = await apiStage({
+    people: { bob: { telegram: ['7'] } },
+    gateway: {
+      api_server: {
+        cors_origins: ['https://chat.example'],
+        keys: {
+          bob: { hash: hash(KEYS.bob), user: 'bob', scopes: ['chat', 'sessions'] },
+          runner: { hash: hash(KEYS.runner), scopes: ['runs'] },
+          slow: { hash: hash(KEYS.slow), requests_per_minute: 2 },
+        },
+      },
+    },
+  })
+  stage.server.setHandler(() => ({ text: 'The zebra sleeps.' }))
+})
+afterAll(() => stage.close())
+
+const codeOf = async (answer: Promise<Response>) => {
+  const { status, ...rest } = await answer.then(async (one) => ({
+    status: one.status,
+    body: (await one.json()) as object,
+  }))
+  return [status, (rest.body as { error?: { code: string } }).error?.code]
+}
+const chat = (content: string, headers: Readonly<Record<string, string>> = {}) =>
+  stage.ask('/v1/chat/completions', { messages: [{ role: 'user', content }] }, headers)
+
+it('lets a key do what its scopes say and no more', async () => {
+  expect((await chat('Bob here.', as('bob'))).status).toBe(200)
+  expect(await codeOf(stage.ask('/v1/runs', { input: 'x' }, as('bob')))).toEqual([403, 'insufficient_scope'])
+  expect(await codeOf(chat('x', as('runner')))).toEqual([403, 'insufficient_scope'])
+  expect((await stage.ask('/v1/runs', undefined, as('runner'))).status).toBe(200)
+  expect((await stage.ask('/v1/models', undefined, as('runner'))).status).toBe(200)
+  for (const path of ['/mcp', '/extensions/x/y', '/v1/approvals', '/v1/responses/x', '/v1/sessions'])
+    expect(await codeOf(stage.ask(path, undefined, as('runner')))).toEqual([403, 'insufficient_scope'])
+  expect(await codeOf(stage.ask('/v1/models', undefined, { authorization: 'Bearer nobody' }))).toEqual([
+    401,
+    'invalid_api_key',
+  ])
+})
+
+it('bounds how much a key does, says when to come back, and counts nobody else', async () => {
+  for (const _ of [1, 2]) expect((await stage.ask('/v1/models', undefined, as('slow'))).status).toBe(200)
+  const third = await stage.ask('/v1/models', undefined, as('slow'))
+  expect([third.status, Number(third.headers.get('retry-after'))]).toEqual([429, expect.any(Number)])
+  expect((await stage.ask('/v1/models')).status).toBe(200)
+  let now = 0
+  const limits = new KeyLimits({ now: () => now })
+  const [key] = readApiKeys({ k: { hash: hash('k'), requests_per_minute: 3, max_concurrent: 1 } } as never)
+  const leave = limits.enter(key!)
+  expect(() => limits.enter(key!)).toThrow(/1 requests under way/)
+  leave()
+  leave()
+  for (const _ of [1, 2]) limits.enter(key!)()
+  expect(() => limits.enter(key!)).toThrow(/3 requests in a minute/)
+  now = 60_000
+  limits.enter(key!)
+})
+
+it.each([
+  [{ hash: 'secret' }, /keys\.k\.hash: it has to be "sha256:"/],
+  [{}, /keys\.k\.hash/],
+  [{ hash: hash('k'), scopes: ['chats'] }, /keys\.k\.scopes: there is no "chats"/],
+])('refuses a key that is not whole at the start: %j', (key, expected) => {
+  expect(() => readApiKeys({ k: key } as never)).toThrow(expected)
+})
+
+it('lets web pages of the origins that are allowed read answers, and others none', async () => {
+  const preflight = (origin: string) =>
+    stage.ask(
+      '/v1/runs',
+      undefined,
+      {
+        origin,
+        authorization: '',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,x-stainless-os',
+      },
+      'OPTIONS',
+    )
+  const allowed = await preflight('https://chat.example')
+  expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, 'https://chat.example'])
+  expect(allowed.headers.get('access-control-allow-headers')).toContain('x-stainless-os')
+  expect(allowed.headers.get('access-control-max-age')).toBe('600')
+  expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
+  const answer = await stage.ask('/v1/models', undefined, { origin: 'https://chat.example' })
+  expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([
+    'https://chat.example',
+    expect.stringContaining('Origin'),
+  ])
+})
+
+it('lists, reads, finds, titles and forks sessions, each person their own', async () => {
+  const mine = (await chat('Where is the zebra?')).headers.get('x-hermes-session-id')!
+  const bobs = (await chat('A quagga for Bob.', as('bob'))).headers.get('x-hermes-session-id')!
+  const get = async (path: string, headers = {}) => (await (await stage.ask(path, undefined, headers)).json()) as never
+  const idsIn = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+  expect(idsIn(await get('/v1/sessions'))).toEqual(expect.arrayContaining([mine, bobs]))
+  expect(idsIn(await get('/v1/sessions', as('bob')))).not.toContain(mine)
+  expect(await codeOf(stage.ask(`/v1/sessions/${mine}/messages`, undefined, as('bob')))).toEqual([
+    404,
+    'session_not_found',
+  ])
+  expect(await get(`/v1/sessions/${mine}/messages`)).toMatchObject({
+    data: [
+      { role: 'user', content: 'Where is the zebra?' },
+      { role: 'assistant', content: 'The zebra sleeps.' },
+    ],
+    has_more: false,
+  })
+  expect(await get('/v1/sessions/search?q=quagga', as('bob'))).toMatchObject({ data: [{ session_id: bobs }] })
+  expect(((await get('/v1/sessions/search?q=where', as('bob'))) as { data: object[] }).data).toEqual([])
+  const titled = await stage.ask(`/v1/sessions/${mine}`, { title: 'Zebras' }, {}, 'PATCH')
+  expect(await titled.json()).toMatchObject({ title: 'Zebras' })
+  expect(await codeOf(stage.ask(`/v1/sessions/${bobs}`, { title: 'Zebras' }, {}, 'PATCH'))).toEqual([
+    409,
+    'title_taken',
+  ])
+  const fork = (await (await stage.ask(`/v1/sessions/${mine}/fork`, {})).json()) as { id: string }
+  expect(fork).toMatchObject({ parent_session_id: mine })
+  const on = await stage.ask(
+    '/v1/chat/completions',
+    { messages: [{ role: 'user', content: 'And now?' }] },
+    { 'x-hermes-session-id': fork.id },
+  )
+  expect(on.status).toBe(200)
+  expect(JSON.stringify(stage.server.requests.at(-1)!.body)).toContain('Where is the zebra?')
+  expect(((await get(`/v1/sessions/${mine}/messages`)) as { data: object[] }).data).toHaveLength(2)
+})
+
+it('tells how it does and what it can', async () => {
+  const health = await (await stage.ask('/health/detailed')).json()
+  expect(health).toMatchObject({ status: 'ok', store: 'ok', uptime_seconds: expect.any(Number), platforms: [] })
+  expect(await (await stage.ask('/v1/capabilities')).json()).toMatchObject({
+    auth: { required: true },
+    features: { runs: true, cors: true },
+  })
+  const toolsets = (await (await stage.ask('/v1/toolsets')).json()) as { data: { name: string }[] }
+  expect(toolsets.data.map(({ name }) => name)).toContain('terminal')
+})
