@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const SOURCE = 'packages/browser/page'
 /** In the order in which they are sent: a file uses what stands before it when it is loaded. */
-const PARTS = ['elements', 'describe', 'collect', 'act', 'page-script']
+const PARTS = ['elements', 'describe', 'collect', 'act', 'label', 'page-script']
 const TARGET = 'packages/browser/src/generated/page-script.ts'
 
 /** @returns {{ file: string, text: string }[]} */

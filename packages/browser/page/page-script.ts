@@ -1,8 +1,8 @@
 import type { PageScript } from '../src/page/page-node.js'
-import { boxOf, choose, focus, locate, scroll } from './act.js'
+import { choose, focus, locate, scroll } from './act.js'
 import { collect, frames } from './collect.js'
-import { isInView } from './describe.js'
-import { clean, elements, find, MOST_NAME } from './elements.js'
+import { clean, find, MOST_NAME } from './elements.js'
+import { label, unlabel } from './label.js'
 
 /**
  * Runs in an isolated world of each document: it sees the page, and the page's scripts see nothing of it. Its text and that of the files beside
@@ -15,7 +15,6 @@ export function pageScript(): PageScript {
     focus,
     choose,
     scroll,
-    element: find,
     frameAt: (index) => frames[index] ?? null,
     frameBox: (ref) => {
       const element = find(ref)
@@ -39,12 +38,7 @@ export function pageScript(): PageScript {
         })),
     isReady: () => document.readyState !== 'loading',
     shows: ({ text }) => document.body?.innerText.toLowerCase().includes(text.toLowerCase()) ?? false,
-    boxes: () =>
-      [...elements].flatMap(([ref, weak]) => {
-        const element = weak.deref()
-        if (!element?.isConnected || !isInView(element)) return []
-        const box = boxOf(element)
-        return box ? [{ ref, x: box.x, y: box.y, width: box.width, height: box.height }] : []
-      }),
+    label,
+    unlabel,
   }
 }

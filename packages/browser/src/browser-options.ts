@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
+import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import type { CheckUrlOptions, Proxies } from '@hermes/safety'
 
 /** What the browser needs of a home. */
@@ -13,6 +14,15 @@ export interface BrowserOptions {
   readonly isRoot: boolean
   /** For profiles of running browsers and what they download. Absolute; made on first use. */
   readonly cacheDir: string
+  /** For what pages download and pictures of them, a folder for each session. Absolute; made on first use. */
+  readonly downloadDir: string
+  /** A file for a page, as the policy lets a call read it. */
+  readonly readFile: (path: string, call: ToolContext) => Promise<Uint8Array>
+  /** What a call gives for a picture: the picture to a model that sees, else what it shows. */
+  readonly showImage: (
+    bytes: Uint8Array,
+    about: { readonly place: string; readonly question: string; readonly call: ToolContext },
+  ) => Promise<ToolResult>
   readonly proxies: Proxies | null
   readonly network: CheckUrlOptions
   /** All addresses of a host. Default: the system's resolver. */

@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type BrowserScene, openScene, PUBLIC } from './__fixtures__/scene.js'
-import { type Site, startSite } from './__fixtures__/site.js'
+import { type Answer, type Site, startSite } from './__fixtures__/site.js'
 import { findBrowser } from './launch/find-browser.js'
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
@@ -221,5 +221,104 @@ needs(missing)('the browser', () => {
     await expect(scene.call('browser_snapshot')).rejects.toThrow(/gone|No page is open|closed/)
     expect(await scene.call('browser_navigate', { url: at('/kill') })).toContain('alive')
     expect(await readdir(join(scene.folder, 'cache'))).toHaveLength(1)
+  })
+
+  const file =
+    (name: string, bytes: string | Buffer): Answer =>
+    (_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/octet-stream',
+        'content-disposition': `attachment; filename="${name}"`,
+      })
+      response.end(bytes)
+    }
+
+  it('keeps what pages download in a folder of the session, by a plain name and what it is', async () => {
+    site.pages['/report'] = file('report.pdf', '%PDF-1.4 report')
+    site.pages['/odd'] = file('..%2F..%2F.bashrc;rm -rf.sh', '#!/bin/sh\n')
+    const text = await open(
+      '/files',
+      '<a href="/report">Report</a><a href="/odd" download="../../.profile">Odd</a><button>Nothing</button>',
+    )
+    const [report, odd] = refs(text, 'link')
+    const first = await scene.call('browser_download', { ref: report! })
+    const path = /Downloaded (\S+) \(PDF document, 15 bytes\)/.exec(first)?.[1] ?? first
+    expect(path.startsWith(join(scene.folder, 'downloads', 'one'))).toBe(true)
+    expect(await readFile(path, 'utf8')).toBe('%PDF-1.4 report')
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(await scene.call('browser_click', { ref: report! })).toContain('report-2.pdf')
+    expect(await scene.call('browser_click', { ref: odd! })).toMatch(
+      /downloads\/one\/[\w() -]+[^/]* \(script, 10 bytes\)/,
+    )
+    const names = await readdir(join(scene.folder, 'downloads', 'one'))
+    expect(names.every((name) => /^[\w(][\w.() -]*$/.test(name))).toBe(true)
+    expect(await scene.call('browser_navigate', { url: at('/report') })).toMatch(
+      /The address is a file[\s\S]*report-3\.pdf/,
+    )
+    expect(await scene.call('browser_snapshot')).toContain('button "Nothing"')
+    expect(await scene.call('browser_download', { ref: refs(text, 'button')[0]! })).toContain('Nothing was downloaded.')
+    expect(await scene.call('browser_download')).toContain('No download is under way.')
+  })
+
+  it('ends a download that is too large, and the session goes on', async () => {
+    site.pages['/huge'] = (_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/octet-stream',
+        'content-disposition': 'attachment; filename=huge.bin',
+      })
+      const chunk = Buffer.alloc(1_000_000)
+      const more = () => {
+        while (!response.destroyed && response.write(chunk)) {}
+      }
+      response.on('drain', more)
+      more()
+    }
+    const text = await open('/big', '<a href="/huge">Huge</a>')
+    expect(await scene.call('browser_download', { ref: refs(text, 'link')[0]! })).toContain(
+      '"huge.bin" was not downloaded: it has more than 100 MB.',
+    )
+    expect(await scene.call('browser_snapshot')).toContain('link "Huge"')
+  })
+
+  it('hands files to a page once they may be read and sent', async () => {
+    await writeFile(join(scene.folder, 'a.txt'), 'alpha')
+    await writeFile(join(scene.folder, 'b.txt'), 'beta')
+    const script =
+      'onchange="Promise.all([...this.files].map((f) => f.text())).then((t) => { out.textContent = t.join(`+`) })"'
+    const text = await open(
+      '/up',
+      `<label>Papers <input type=file multiple ${script}></label><label>One <input type=file></label><button onclick="one.click()">Choose</button><input id=one type=file style="display:none" ${script}><p id=out>empty</p>`,
+    )
+    const [many, single] = refs(text, 'file')
+    const paths = ['a.txt', 'b.txt'].map((name) => join(scene.folder, name))
+    const answer = await scene.call('browser_upload', { ref: many!, paths })
+    expect(answer).toContain('Gave a.txt, b.txt to')
+    expect(await scene.call('browser_snapshot')).toContain('alpha+beta')
+    expect(scene.requested).toContainEqual({
+      type: 'send',
+      target: `browser-upload:http://site.test:${site.port}`,
+      chosen: 'acts',
+    })
+    await expect(scene.call('browser_upload', { ref: single!, paths })).rejects.toThrow('takes one file')
+    await scene.call('browser_upload', { ref: refs(text, 'button')[0]!, paths: [paths[1]!] })
+    expect(await scene.call('browser_snapshot')).toMatch(/\bbeta\b/)
+    scene.denies = ({ type }) => type === 'send'
+    site.seen.length = 0
+    await expect(scene.call('browser_upload', { ref: many!, paths })).rejects.toThrow('denied')
+    expect(site.seen).toEqual([])
+  })
+
+  it('shows a picture of the window, with references where they are wanted and none left behind', async () => {
+    const text = await open('/look', '<button style="position:absolute;left:200px;top:300px">Here</button><p>words')
+    const plain = await scene.call('browser_vision', { question: 'What?' })
+    const [, path = ''] = /(\/\S+screenshot\S*\.jpg) \d+$/.exec(plain) ?? []
+    expect((await readFile(path)).subarray(0, 3).toString('hex')).toBe('ffd8ff')
+    const labelled = await scene.call('browser_vision', { question: 'What?', annotate: true })
+    expect(labelled).toContain(`${refs(text, 'button')[0]} button "Here"`)
+    const [, other = ''] = /(\/\S+screenshot\S*\.jpg) \d+$/.exec(labelled) ?? []
+    expect((await readFile(other)).equals(await readFile(path))).toBe(false)
+    const again = await scene.call('browser_vision', { question: 'What?' })
+    const [, third = ''] = /(\/\S+screenshot\S*\.jpg) \d+$/.exec(again) ?? []
+    expect((await readFile(third)).equals(await readFile(path))).toBe(true)
   })
 })

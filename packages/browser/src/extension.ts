@@ -6,7 +6,9 @@ import { NO_SANDBOX } from './session/notices.js'
 import { BrowserSessions } from './session/sessions.js'
 import { DEFAULT_SETTINGS, type ReadSettings, readSettings } from './settings.js'
 import { actTools } from './tools/act-tools.js'
+import { fileTools } from './tools/file-tools.js'
 import { lookTools } from './tools/look-tools.js'
+import { visionTool } from './tools/vision-tool.js'
 
 /** The browser of a home. */
 export interface HomeBrowser {
@@ -33,7 +35,12 @@ export function createBrowser(options: BrowserOptions): HomeBrowser {
           description: 'open pages in a browser, click, type, see',
           deferred: true,
           trusted: true,
-          list: () => [...lookTools(sessions), ...actTools(sessions)],
+          list: () => [
+            ...lookTools(sessions),
+            ...actTools(sessions),
+            ...fileTools(sessions, options),
+            visionTool(sessions, options),
+          ],
         })
         api.hooks.on('session-end', async ({ session }) => void (await sessions.end(session.id)))
         browserCommand(api, { sessions, options, settings })

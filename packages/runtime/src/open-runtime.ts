@@ -244,6 +244,10 @@ class HomeRuntime implements Runtime {
       user: options.user,
       policy: this.policy,
       proxies: loaded.proxies,
+      pictures: {
+        seesImages: (sessionId) => this.#seesImages(sessionId),
+        describeImage: (image, about) => this.#describeImage(image, about),
+      },
     })
     this.skills = openHomeSkills({
       ...common,

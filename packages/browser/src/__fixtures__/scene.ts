@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
@@ -10,7 +10,9 @@ import { createAllowAllPolicy } from '@hermes/safety'
 import { BrowserSessions } from '../session/sessions.js'
 import { type BrowserSettings, DEFAULT_SETTINGS } from '../settings.js'
 import { actTools } from '../tools/act-tools.js'
+import { fileTools } from '../tools/file-tools.js'
 import { lookTools } from '../tools/look-tools.js'
+import { visionTool } from '../tools/vision-tool.js'
 
 /** The network that counts as public here; everything else of the loopback network is near. */
 export const PUBLIC = '127.0.0.2'
@@ -49,6 +51,9 @@ export async function openScene(): Promise<BrowserScene> {
         env: process.env,
         isRoot: process.getuid?.() === 0,
         cacheDir: join(folder, 'cache'),
+        downloadDir: join(folder, 'downloads'),
+        readFile: (path) => readFile(path),
+        showImage: async (bytes, { question }) => `${question} ${bytes.length}`,
         proxies: null,
         network: { allowRanges: [`${PUBLIC}/32`] },
         resolve: async (name) => {
@@ -75,7 +80,12 @@ export async function openScene(): Promise<BrowserScene> {
       await rm(folder, { recursive: true, force: true })
     },
   }
-  const tools: readonly Tool[] = [...lookTools(scene.sessions), ...actTools(scene.sessions)]
+  const tools: readonly Tool[] = [
+    ...lookTools(scene.sessions),
+    ...actTools(scene.sessions),
+    ...fileTools(scene.sessions, { readFile: (path) => readFile(path) }),
+    visionTool(scene.sessions, { showImage: async (bytes, { place }) => `${place} ${bytes.length}` }),
+  ]
   return scene
 }
 

@@ -452,6 +452,48 @@ target ??= page
 target.scrollBy({ top: by * (target === page ? innerHeight : target.clientHeight), behavior: 'instant' })
 return { y: Math.round(target.scrollTop), height: target.scrollHeight }
 }
+let host                     = null
+const label = ()                    => {
+unlabel()
+host = document.createElement('div')
+Object.assign(host.style, {
+all: 'initial',
+position: 'fixed',
+inset: '0',
+pointerEvents: 'none',
+zIndex: '2147483647',
+})
+const root = host.attachShadow({ mode: 'closed' })
+const refs           = []
+for (const [ref, weak] of elements) {
+const element = weak.deref()
+if (!element?.isConnected || !isInView(element) || !element.checkVisibility({ visibilityProperty: true })) continue
+const box = boxOf(element)
+if (!box) continue
+const frame = document.createElement('div')
+const place = { left: \`\${box.x}px\`, top: \`\${box.y}px\`, width: \`\${box.width}px\`, height: \`\${box.height}px\` }
+Object.assign(frame.style, { ...place, position: 'fixed', boxSizing: 'border-box', border: '2px solid #d00' })
+const tag = document.createElement('span')
+tag.textContent = ref
+const where = { position: 'absolute', left: '-2px', top: box.y > 14 ? '-14px' : '0' }
+Object.assign(tag.style, {
+...where,
+background: '#d00',
+color: '#fff',
+font: 'bold 11px/13px monospace',
+padding: '0 2px',
+})
+frame.append(tag)
+root.append(frame)
+refs.push(ref)
+}
+document.documentElement.append(host)
+return refs
+}
+const unlabel = ()       => {
+host?.remove()
+host = null
+}
 function pageScript()             {
 return {
 collect,
@@ -459,7 +501,6 @@ locate,
 focus,
 choose,
 scroll,
-element: find,
 frameAt: (index) => frames[index] ?? null,
 frameBox: (ref) => {
 const element = find(ref)
@@ -483,13 +524,8 @@ height: image.naturalHeight,
 })),
 isReady: () => document.readyState !== 'loading',
 shows: ({ text }) => document.body?.innerText.toLowerCase().includes(text.toLowerCase()) ?? false,
-boxes: () =>
-[...elements].flatMap(([ref, weak]) => {
-const element = weak.deref()
-if (!element?.isConnected || !isInView(element)) return []
-const box = boxOf(element)
-return box ? [{ ref, x: box.x, y: box.y, width: box.width, height: box.height }] : []
-}),
+label,
+unlabel,
 }
 }
 return pageScript()

@@ -62,18 +62,13 @@ export interface PageScript {
     readonly width: number
     readonly height: number
   }[]
-  element(ref: string): unknown
   frameAt(index: number): unknown
   /** Where the content of a frame begins in the document around it. */
   frameBox(ref: string): { readonly x: number; readonly y: number } | null
   /** Whether the whole document was read. */
   isReady(): boolean
   shows(options: { readonly text: string }): boolean
-  boxes(): readonly {
-    readonly ref: string
-    readonly x: number
-    readonly y: number
-    readonly width: number
-    readonly height: number
-  }[]
+  /** Draws the references of what is in the window beside it, and gives them. */
+  label(): readonly string[]
+  unlabel(): void
 }

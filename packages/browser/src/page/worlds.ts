@@ -51,13 +51,6 @@ export class Worlds {
     return frameId === undefined ? null : { frameId, parent: { place, ref } }
   }
 
-  /** Gives files to a field. */
-  async setFiles(place: FramePlace, ref: string, files: readonly string[]): Promise<void> {
-    const { objectId } = await this.#evaluate(place, callText('element', [ref]))
-    const { sessionId } = await this.#world(place)
-    await this.#hub.call('DOM.setFileInputFiles', { files, objectId }, sessionId)
-  }
-
   /** The session that speaks with a frame. */
   async sessionOf(place: FramePlace): Promise<string> {
     return (await this.#world(place)).sessionId

@@ -4,6 +4,7 @@ import type { BrowserContext, Dialog, Page } from 'playwright-core'
 import type { BrowserOptions } from '../browser-options.js'
 import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
+import { Downloads, MOST_BYTES } from './downloads.js'
 import { Gate } from './gate.js'
 import type { Tab } from './tab.js'
 import type { Zone, ZoneKind } from './zone.js'
@@ -31,6 +32,8 @@ interface SessionOptions {
   readonly settings: BrowserSettings
   /** The browser that all sessions share, started where it does not run. */
   readonly process: () => Promise<BrowserProcess>
+  /** Where what its pages download goes. */
+  readonly folder: string
 }
 
 /** The pages of one session, of which one call works at a time. */
@@ -42,6 +45,7 @@ export class BrowserSession {
   readonly #notes: string[] = []
   readonly #console: string[] = []
   readonly gate: Gate
+  readonly downloads: Downloads
   #current: Tab | null = null
   #asleep: Asleep | null = null
   #leadsOut: string | null = null
@@ -59,6 +63,7 @@ export class BrowserSession {
   constructor(ports: SessionOptions) {
     this.#ports = ports
     this.usedAtMs = ports.options.clock.now()
+    this.downloads = new Downloads(ports.folder, (text) => this.note(text))
     this.gate = new Gate(ports.options, {
       note: (text) => this.note(text),
       leadsOut: (url) => {
@@ -300,6 +305,12 @@ export class BrowserSession {
       void this.#tellOfTab(running, zone, page).catch(() => undefined)
     })
     void running.hub.closed.then(() => this.#lost(zone))
+    const forget = running.hub.on('Browser.downloadProgress', ({ guid, receivedBytes }) => {
+      if (Number(receivedBytes) <= MOST_BYTES) return
+      // Of another zone: the browser knows no such download there.
+      running.hub.call('Browser.cancelDownload', { guid, browserContextId: zone.contextId }).catch(() => undefined)
+    })
+    zone.context.once('close', forget)
     return zone
   }
 
@@ -345,6 +356,7 @@ export class BrowserSession {
       if (message.type() === 'error' && !isIcon) this.#log(`error: ${message.text()}`)
     })
     page.on('pageerror', (error) => this.#log(`uncaught: ${error.message}`))
+    page.on('download', (download) => this.downloads.take(download))
     page.on('crash', () => this.note(`Tab ${tab.number} crashed.`))
     page.on('close', () => this.#closed(tab))
     return tab
@@ -429,6 +441,7 @@ function driverLine({ message }: Error): string {
     ],
     [/net::ERR_BLOCKED_BY_CLIENT/, 'The page was not opened.'],
     [/net::ERR_CERT_\w+/, 'The certificate of the site is not valid, so it was not opened.'],
+    [/Download is starting/, 'The address is a file, and the page stayed as it was.'],
     [/net::ERR_ABORTED/, 'The page was not opened.'],
     [
       /Target page, context or browser has been closed|Target closed/,

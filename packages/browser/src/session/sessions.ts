@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import type { BrowserOptions } from '../browser-options.js'
 import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
 import { BrowserSession } from './browser-session.js'
+import { pruneDownloads } from './downloads.js'
 
 /** Contexts cost what Chromium makes them cost. */
 const MOST_AWAKE = 4
@@ -36,6 +38,7 @@ export class BrowserSessions {
       options: this.#options,
       settings: this.#settings(),
       process: () => this.#running(),
+      folder: join(this.#options.downloadDir, sessionId.replace(/[^\w-]+/g, '_').slice(0, 80)),
     })
     this.#sessions.set(sessionId, session)
     return session
@@ -69,6 +72,7 @@ export class BrowserSessions {
       startBrowser(this.#options, this.#settings()),
     )
     this.#process = starting
+    void pruneDownloads(this.#options.downloadDir, this.#options.clock.now())
     const forget = () => {
       if (this.#process === starting) this.#process = null
     }

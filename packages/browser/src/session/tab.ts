@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import type { Page, Request } from 'playwright-core'
+import type { FileChooser, Page, Request } from 'playwright-core'
 import type { Found, Located, PageNode } from '../page/page-node.js'
 import { lineOf, type Snapshot } from '../page/snapshot-text.js'
 import { type FramePlace, Worlds } from '../page/worlds.js'
@@ -30,6 +30,7 @@ export class Tab {
   #navigation: Request | null = null
   #nextRef = 1
   #latest: Snapshot | null = null
+  #chooserCame: ((chooser: FileChooser) => void) | null = null
   isCrashed = false
 
   constructor(
@@ -56,6 +57,8 @@ export class Tab {
     page.on('framenavigated', (frame) => {
       if (frame === page.mainFrame()) this.#navigation = null
     })
+    // Always heard, so that no window of the browser itself opens.
+    page.on('filechooser', (chooser) => this.#chooserCame?.(chooser))
     page.on('crash', () => {
       this.isCrashed = true
     })
@@ -122,6 +125,29 @@ export class Tab {
     readonly { readonly src: string; readonly alt: string; readonly width: number; readonly height: number }[]
   > {
     return this.#worlds.call(this.#main(), 'images', { max: 50 })
+  }
+
+  /** The choice of files that something opens; `null` where it opens none in time. */
+  async chooserOf(opens: () => Promise<void>, withinMs: number): Promise<FileChooser | null> {
+    const { promise, resolve } = Promise.withResolvers<FileChooser | null>()
+    this.#chooserCame = resolve
+    const timer = setTimeout(() => resolve(null), withinMs)
+    try {
+      await opens()
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      this.#chooserCame = null
+    }
+  }
+
+  /** Draws references beside what is in the window, as the page itself has it. Gives them. */
+  label(): Promise<readonly string[]> {
+    return this.#worlds.call(this.#main(), 'label')
+  }
+
+  async unlabel(): Promise<void> {
+    await this.#worlds.call(this.#main(), 'unlabel').catch(() => undefined)
   }
 
   /** How a person calls an element: as it was last shown. */

@@ -6,6 +6,9 @@ import type { BrowserSessions } from '../session/sessions.js'
 import type { Tab } from '../session/tab.js'
 import { browserTool } from './browser-tool.js'
 
+/** How long an action waits for a file that it made the page download; the next answer tells of longer ones. */
+const DOWNLOAD_MS = 2_000
+
 const REF = { type: 'string', description: 'such as e12' } as const
 
 /** Acting on pages as a person does. */
@@ -123,7 +126,7 @@ export function actTools(sessions: BrowserSessions): readonly Tool[] {
 }
 
 /** Does something on the page, waits until it has come to rest, and tells what changed. */
-async function acting(
+export async function acting(
   session: BrowserSession,
   signal: AbortSignal,
   act: (tab: Tab) => Promise<string>,
@@ -134,6 +137,7 @@ async function acting(
   const line = await act(tab)
   await tab.settle(signal)
   await session.knowsItsTabs(signal)
+  await session.downloads.settled(signal, DOWNLOAD_MS)
   const out = session.takeLeadingOut()
   if (out !== null) {
     const other = await session.pageFor(out)

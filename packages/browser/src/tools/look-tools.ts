@@ -137,13 +137,22 @@ function addressOf(text: string): string {
 
 const withoutHash = (url: string) => url.split('#')[0]!
 
+/** What an address gives that leads to no page. */
+const FILE = 'file'
+
 async function navigate(session: BrowserSession, url: string, signal: AbortSignal): Promise<string> {
   let tab = await session.pageFor(url)
-  let status = await load(tab, url, signal).catch((error: unknown) => {
+  const { begun } = session.downloads
+  let status = await load(tab, url, signal).catch(async (error: unknown) => {
+    if (error instanceof Error && error.message.includes('Download is starting')) {
+      await session.downloads.beyond(begun, signal)
+      return FILE
+    }
     const out = session.takeLeadingOut()
     if (out === null) throw error
     return out
   })
+  if (status === FILE) return 'The address is a file: it was downloaded, and the page stayed as it was.'
   for (let hops = 0; typeof status === 'string' && hops < 3; hops++) {
     tab = await session.pageFor(status)
     status = await load(tab, status, signal)

@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import { createBrowser, type HomeBrowser } from '@hermes/browser'
 import { type HermesConfig, homeLayout } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import { programLine, type RunningProgram } from '@hermes/contracts/environment'
 import type { Policy } from '@hermes/contracts/policy'
+import type { ToolContext } from '@hermes/contracts/tool'
 import type { Proxies } from '@hermes/safety'
 import { createLocalEnvironment } from '@hermes/sandbox'
+import { permitRead, showBytes, type ToolSettings } from '@hermes/tools'
 import { passedVariables, permitOwnProgram } from '../environment/own-program.js'
+
+const MOST_UPLOAD_BYTES = 50_000_000
 
 /** What the browser of a home gets of it. */
 interface HomeBrowserOptions {
@@ -17,24 +21,43 @@ interface HomeBrowserOptions {
   readonly config: HermesConfig
   readonly policy: Policy
   readonly proxies: Proxies | null
+  /** Whether the model of a session sees pictures, and who tells it what they show otherwise. */
+  readonly pictures: Pick<ToolSettings, 'seesImages' | 'describeImage'>
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /** The browser for a home. Nothing is loaded or started before a page is opened. */
 export function openHomeBrowser(options: HomeBrowserOptions): HomeBrowser {
-  const { home, env, config, proxies, clock, logger } = options
+  const { home, env, config, proxies, pictures, clock, logger } = options
   return createBrowser({
     start: (argv) => start(argv, options),
     env,
     isRoot: process.getuid?.() === 0,
     cacheDir: join(homeLayout(home).cache, 'browser'),
+    // Among what tools put out: commands can read it there, isolated ones too.
+    downloadDir: join(homeLayout(home).outputs, 'downloads'),
+    readFile: readPermitted,
+    showImage: (bytes, { place, question, call }) =>
+      showBytes(bytes, { place, question, context: call, settings: pictures }),
     proxies,
     // Private addresses stay apart from public pages even where nobody is asked about them.
     network: { allowRanges: config.security.allowed_ranges },
     clock,
     logger,
   })
+}
+
+/** A whole file for a page, as `read_file` may read it. */
+async function readPermitted(path: string, call: ToolContext): Promise<Uint8Array> {
+  const real = await permitRead(call, path)
+  const stat = await call.environment.stat(real)
+  if (stat?.type !== 'file') throw new HermesError(`${path} is no file.`, { code: 'browser.no_file' })
+  if (stat.sizeBytes > MOST_UPLOAD_BYTES)
+    throw new HermesError(`${path} is larger than ${MOST_UPLOAD_BYTES / 1_000_000} MB.`, { code: 'browser.no_file' })
+  const bytes = await call.environment.read(real, { noLinks: true })
+  if (bytes === null) throw new HermesError(`${path} disappeared while it was read.`, { code: 'browser.no_file' })
+  return bytes
 }
 
 /** An environment of its own for each start: it ends with the program, and the program with it. */
