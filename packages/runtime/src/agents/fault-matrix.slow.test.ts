@@ -4,6 +4,7 @@
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAgent } from '@hermes/agent-core'
+import { createContextCompressor } from '@hermes/compression'
 import { type Clock, isJsonObject } from '@hermes/contracts'
 import type { Message } from '@hermes/contracts/conversation'
 import type { WireApi } from '@hermes/contracts/model'
@@ -103,13 +104,36 @@ const INPUT = {
     { type: 'image', mediaType: 'image/png', data: PIXEL },
   ],
 } as const
-const BEFORE = 3
+/** As much as a small window does not take. */
+const LONG_INPUT = {
+  ...INPUT,
+  history: [
+    ...INPUT.history,
+    ...Array.from({ length: 30 }, (_, at) => [
+      { role: 'user', content: [{ type: 'text', text: `Say more of ${at}. ${'And so on. '.repeat(60)}` }] } as const,
+      {
+        role: 'assistant',
+        content: [{ type: 'text', text: `More of ${at}: ${'and so forth. '.repeat(60)}` }],
+        finishReason: 'stop',
+      } as const,
+    ]).flat(),
+  ],
+} as const
+const SMALL_WINDOW = 10_000
+const CHARS_PER_TOKEN = 4
 const SAYS_WHAT_TO_DO = /\b(?:check|use|try|wait|start|send|choose|top up|change)\b/i
 
-/** In the last one the second endpoint breaks off too before it answers. */
-const SETUPS = [...FAULT_SETUPS, 'a faulty fallback'] as const
+/**
+ * Where the fallback is faulty it breaks off too before it answers. A small window has no room for what was said before: the agent knows it
+ * in every other row, and learns it from a refusal in the others.
+ */
+const SETUPS = [...FAULT_SETUPS, 'a faulty fallback', 'a small window'] as const
+/** Refusals of too much at once, which a shorter conversation gets over. */
+const OF_SIZE: readonly string[] = ['413', 'a tier for long contexts']
 
 interface Cell {
+  readonly name: string
+  readonly row: number
   readonly fault: MatrixFault
   readonly api: WireApi
   readonly setup: (typeof SETUPS)[number]
@@ -121,7 +145,7 @@ const cells = Object.entries(FAULTS).flatMap(([name, fault], row) =>
     (Object.keys(WIRES) as WireApi[]).flatMap((api, wire) =>
       Object.entries(MOMENTS).flatMap(([when, moment], time) => {
         const isPicked = wire === (row + column) % 4 && time === (row + 2 * column) % 3
-        return isFull || isPicked ? [[name, when, api, setup, { fault, api, setup, moment }] as const] : []
+        return isFull || isPicked ? [[name, when, api, setup, { name, row, fault, api, setup, moment }] as const] : []
       }),
     ),
   ),
@@ -148,21 +172,34 @@ const FAULTS_OF_FALLBACKS: readonly ModelStep[] = [
   { fault: 'refuse' },
 ]
 
-function standingIn({ setup }: Cell, row: number): StepHandler {
+function standingIn({ setup, row }: Cell): StepHandler {
   const faults = setup === 'a faulty fallback' ? [FAULTS_OF_FALLBACKS[row % FAULTS_OF_FALLBACKS.length]!] : []
   return ({ body }) => faults.pop() ?? healthy(stepOf(body))
 }
 
 /** Takes one step after the other, and fails when it is time to. */
-function answering({ fault, moment }: Cell): StepHandler {
+function answering({ fault, moment, setup }: Cell): StepHandler {
   let failed = 0
   return ({ body }) => {
     const step = stepOf(body)
+    if (setup === 'a small window' && JSON.stringify(body).length > SMALL_WINDOW * CHARS_PER_TOKEN) return TOO_LONG
     if (step !== moment.step || (failed++ > 0 && !moment.isLasting)) return healthy(step)
     if (fault.alert !== 'request') return breaking(fault.step, step)
     alerting.alertNow()
     return new Promise(() => undefined)
   }
+}
+
+const TOO_LONG: ModelStep = {
+  fault: 'status',
+  status: 400,
+  body: {
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      message: `prompt is too long: the maximum context length is ${SMALL_WINDOW} tokens`,
+    },
+  },
 }
 
 function stepOf(body: unknown): number {
@@ -204,7 +241,12 @@ async function keysIn(home: string, { setup, api }: Cell): Promise<Partial<Model
 }
 
 /** The agent of a task whose steps are lines in a file. */
-function agentOf(model: ModelClientOptions, { storage, steps }: { readonly storage: Storage; readonly steps: string }) {
+function agentOf(
+  model: ModelClientOptions,
+  { storage, steps, cell }: { readonly storage: Storage; readonly steps: string; readonly cell: Cell },
+) {
+  const isKnown = cell.row % 2 === 0
+  const windowOf = () => (isKnown ? SMALL_WINDOW : SMALL_WINDOW * 20)
   const take = defineTool<{ step: string }>({
     name: 'take',
     toolset: 'test',
@@ -222,6 +264,7 @@ function agentOf(model: ModelClientOptions, { storage, steps }: { readonly stora
     model: made,
     tools: [take],
     steps: { temperature: 0.5 },
+    ...(cell.setup === 'a small window' ? { contextEngine: createContextCompressor({ windowOf, models: [] }) } : {}),
     session: { store: storage, id: 'task' },
   })
 }
@@ -233,15 +276,26 @@ async function messagesIn(storage: Storage): Promise<readonly Message[]> {
   return (await storage.log.entries('task')).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 }
 
+const inputOf = ({ setup }: Cell) => (setup === 'a small window' ? LONG_INPUT : INPUT)
+
+async function compactionsIn(storage: Storage): Promise<number> {
+  return (await storage.log.entries('task')).filter(({ type }) => type === 'compaction').length
+}
+
 /** Earlier words, the task, and a call and its result for each step; then the answer. */
-function expectWhole(messages: readonly Message[], steps: number, isDone: boolean): void {
+function expectWhole(
+  messages: readonly Message[],
+  { cell, steps, isDone }: { readonly cell: Cell; readonly steps: number; readonly isDone: boolean },
+): void {
+  const { history, content } = inputOf(cell)
   const calls = Array.from({ length: steps }, () => ['assistant', 'tool']).flat()
   expect(messages.map(({ role }) => role)).toEqual([
-    ...['user', 'assistant', 'user'],
+    ...history.map(({ role }) => role),
+    'user',
     ...calls,
     ...(isDone ? ['assistant'] : []),
   ])
-  expect(messages.slice(0, BEFORE)).toMatchObject([...INPUT.history, { role: 'user', content: INPUT.content }])
+  expect(messages.slice(0, history.length + 1)).toMatchObject([...history, { role: 'user', content }])
 }
 
 async function expectSpareKeyUsed(home: string, api: WireApi): Promise<void> {
@@ -255,40 +309,38 @@ async function expectSpareKeyUsed(home: string, api: WireApi): Promise<void> {
 
 describe('a task whose endpoint has a fault', () => {
   it.each(cells)('%s %s on %s with %s loses and repeats nothing', async (_name, _when, _api, _setup, cell) => {
-    const { fault, api, setup, moment } = cell
+    const { name, fault, api, setup, moment } = cell
     await using home = await temporaryHome()
     const storage = await openStorage({ path: join(home.path, 'state.db') })
     try {
-      const world = { storage, steps: join(home.path, 'steps') }
+      const world = { storage, steps: join(home.path, 'steps'), cell }
       server.setHandler(answering(cell))
-      other.setHandler(
-        standingIn(
-          cell,
-          cells.findIndex((row) => row.at(-1) === cell),
-        ),
-      )
+      other.setHandler(standingIn(cell))
       alerting.alertAfter(fault.alert === 'answer' ? HALF_TEXT : null)
       const hasFallback = setup === 'a fallback' || setup === 'a faulty fallback'
       const fallbacks = hasFallback ? [{ ...endpoint(cell, other), apiKey: 'secret-other' }] : []
       const model = { ...endpoint(cell, server), ...(await keysIn(home.path, cell)), fallbacks }
-      const result = await agentOf(model, world).run(INPUT).result
-      const survives = (moment.isLasting ? fault.always : fault.once).includes(hasFallback ? 'a fallback' : setup)
+      const result = await agentOf(model, world).run(inputOf(cell)).result
+      const alike = hasFallback ? 'a fallback' : setup === 'a small window' ? 'one key' : setup
+      const isShortened = setup === 'a small window' && !moment.isLasting && OF_SIZE.includes(name)
+      const survives = isShortened || (moment.isLasting ? fault.always : fault.once).includes(alike)
       if (survives) expect(result).toMatchObject({ status: 'completed', text: WHOLE })
       else {
         expect(result.status).toBe('failed')
         expect(result.error!.message).toMatch(SAYS_WHAT_TO_DO)
         expect(result.error!.message).not.toMatch(/\n|secret-/)
         expect(await readSteps(world.steps)).toBe(stepsUpTo(moment.step))
-        expectWhole(await messagesIn(storage), moment.step, false)
+        expectWhole(await messagesIn(storage), { cell, steps: moment.step, isDone: false })
         server.setHandler(({ body }) => healthy(stepOf(body)))
         const healed = { ...endpoint(cell, server), apiKey: 'secret-healed' }
         const resumed = await agentOf(healed, world).run({ resume: true }).result
         expect(resumed).toMatchObject({ status: 'completed', text: WHOLE })
       }
       expect(await readSteps(world.steps)).toBe(stepsUpTo(STEPS))
-      expectWhole(await messagesIn(storage), STEPS, true)
+      expectWhole(await messagesIn(storage), { cell, steps: STEPS, isDone: true })
       if (survives && setup === 'three keys' && !fault.once.includes('one key'))
         await expectSpareKeyUsed(home.path, api)
+      if (setup === 'a small window') expect(await compactionsIn(storage)).toBeGreaterThan(0)
       expect([...server.violations, ...other.violations]).toEqual([])
     } finally {
       await storage.close()
