@@ -251,7 +251,8 @@ class HomeRuntime implements Runtime {
     })
     this.skills = openHomeSkills({
       ...common,
-      ...{ env: options.env, secrets: secrets.values, trust: this.trust },
+      ...{ env: options.env, user: options.user, tempDir, secrets: secrets.values, trust: this.trust },
+      ...{ policy: this.policy, proxies: loaded.proxies },
       isSafe: isSafe(options) || options.ignoreRules === true,
       redact: (text) => this.#redaction.redactor()(text),
     })

@@ -2,6 +2,7 @@ import type { Extension } from '@hermes/contracts/extension'
 import { attachSkills } from './attach-skills.js'
 import { countLine, SkillCommands, skillCommand } from './commands/skill-commands.js'
 import { VERBS } from './commands/verbs.js'
+import { SkillInstaller } from './install/installer.js'
 import { SkillWriter } from './library/skill-writer.js'
 import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
 import { SkillLibrary } from './skill-library.js'
@@ -27,6 +28,7 @@ export interface HomeSkills {
 export function openSkills(home: SkillsHome): HomeSkills {
   const library = new SkillLibrary(home)
   const writer = new SkillWriter(library)
+  const installer = new SkillInstaller(library)
   return {
     section: (of) => section(library, of),
     extension: {
@@ -42,8 +44,8 @@ export function openSkills(home: SkillsHome): HomeSkills {
         api.commands.add(skillCommand(library))
         api.commands.add({
           name: 'skills',
-          summary: 'skills: list, write, answer what waits',
-          usage: '[inspect|edit|delete NAME | create NAME WORDS | pending | approve|reject|diff ID]',
+          summary: 'skills: list, write, install, answer what waits',
+          usage: '[inspect|edit|delete NAME | create NAME WORDS | install SOURCE | pending | approve|reject|diff ID]',
           duringRun: 'allowed',
           needsSession: false,
           parameters: {
@@ -51,7 +53,13 @@ export function openSkills(home: SkillsHome): HomeSkills {
             properties: {
               description: { type: 'string', description: 'what a new skill is for' },
               file: { type: 'string', description: 'a file with what it says' },
-              force: { type: 'boolean', default: false, description: 'although there is something like it' },
+              force: {
+                type: 'boolean',
+                default: false,
+                description: 'although there is something like it, or the scanner has found something',
+              },
+              id: { type: 'string', description: 'how what is fetched is called until it is installed' },
+              page: { type: 'integer', minimum: 1, default: 1, description: 'of what is found' },
               words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
             },
           },
@@ -60,7 +68,7 @@ export function openSkills(home: SkillsHome): HomeSkills {
           run: async (args, context) => {
             const { runSkillsCommand } = await import('./commands/skills-command.js')
             try {
-              return await runSkillsCommand(args, context, { library, writer })
+              return await runSkillsCommand(args, context, { library, writer, installer })
             } finally {
               await commands.refresh()
             }

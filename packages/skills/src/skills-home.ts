@@ -13,6 +13,13 @@ export interface SkillSettings {
   readonly project_discovery: boolean
 }
 
+/** What a program came to. */
+interface ProgramResult {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
 /** What skills need of a home. All paths absolute. */
 export interface SkillsHome {
   /** Where the home's own skills lie, and what is installed below `.hub` of it; made on first write. */
@@ -36,6 +43,13 @@ export interface SkillsHome {
   redact(text: string): string
   /** Switches a skill off or on in config.yaml. */
   setDisabled(name: string, isDisabled: boolean): Promise<void>
+  /** Runs git as the person who asked for it. */
+  run(
+    argv: readonly [string, ...string[]],
+    options: { readonly cwd: string; readonly signal: AbortSignal },
+  ): Promise<ProgramResult>
+  /** Gets what the person named, by the policy. Rejects with one line. */
+  fetch(url: string, options: { readonly maxBytes: number; readonly signal: AbortSignal }): Promise<Uint8Array>
   readonly clock: Clock
   readonly logger: Logger
 }

@@ -3,7 +3,7 @@ import type { Action } from '../io.js'
 
 /** `hermes skills …`: the words are those of `/skills`. */
 export function addSkills(program: Command, choose: (action: Action) => void): void {
-  const skills = program.command('skills').description('proven ways to do a kind of task: list, read, write')
+  const skills = program.command('skills').description('proven ways to do a kind of task: list, read, write, install')
   const call = (words: readonly string[], flags: object = {}, options = {}) =>
     choose(async (world) =>
       (await import('../home-command.js')).homeCommand(world, 'skills', { words, ...flags }, options),
@@ -44,6 +44,41 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .action((...words: readonly unknown[]) =>
       call(['config', ...words.filter((word): word is string => typeof word === 'string')]),
     )
+  skills
+    .command('search <words...>')
+    .description('look for skills on GitHub, or in the list of a site (its address)')
+    .option('--page <n>', 'of what is found', Number)
+    .option('--json', 'as JSON lines')
+    .action((words: readonly string[], { page, ...options }: { readonly page?: number; readonly json?: boolean }) =>
+      call(['search', ...words], page === undefined ? {} : { page }, options),
+    )
+  skills
+    .command('install <source>')
+    .description(
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md or a site',
+    )
+    .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
+    .option('--force', 'with --yes: although the scanner has found something')
+    .action((source: string, options) =>
+      choose(async (world) => (await import('../commands/skills-install.js')).skillsInstall(world, source, options)),
+    )
+  skills
+    .command('accept <id>')
+    .description('install what was shown under this id')
+    .option('--force', 'although the scanner has found something')
+    .action((id: string, flags) => call(['accept', id], flags))
+  skills
+    .command('audit')
+    .description('whether installed skills are as you agreed to them')
+    .action(() => call(['audit']))
+  skills
+    .command('update [names...]')
+    .description('get installed skills anew; what changed is shown and waits for your yes')
+    .action((names: readonly string[]) => call(['update', ...names]))
+  skills
+    .command('uninstall <name>')
+    .description('take an installed skill away')
+    .action((name: string) => call(['uninstall', name]))
   skills
     .command('pending')
     .description('changes of agents that wait for your yes')

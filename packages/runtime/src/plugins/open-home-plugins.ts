@@ -121,7 +121,7 @@ interface Place {
 }
 
 function localEnvironment(
-  { home, userHome, user, tempDir, clock }: HomePluginOptions,
+  { home, userHome, user, tempDir, clock }: PersonOptions,
   { cwd, env, isolation = null }: Place,
 ): Environment {
   const outputDir = homeLayout(home).outputs
@@ -132,9 +132,12 @@ function localEnvironment(
   })
 }
 
+/** Who runs a program, and where. */
+type PersonOptions = Pick<HomePluginOptions, 'home' | 'userHome' | 'user' | 'tempDir' | 'env' | 'clock'>
+
 interface Opened {
-  readonly options: HomePluginOptions
-  readonly services: PluginServices
+  readonly options: PersonOptions
+  readonly services: Pick<PluginServices, 'policy'>
 }
 
 /** An environment of its own for each start: it ends with the program, and the program with it. */
@@ -173,18 +176,18 @@ async function permitFor(
   throw new HermesError(`Not permitted: ${reason}`, { code: 'policy.denied' })
 }
 
-/** A program that the person has installed, to get what they named. */
-async function runProgram(
+/** A program that the person has installed, to get what they named. `agreed`: the command that they gave. */
+export async function runProgram(
   argv: readonly [string, ...string[]],
   { cwd, signal }: { readonly cwd: string; readonly signal: AbortSignal },
   opened: Opened,
+  { whose, agreed } = { whose: 'plugins', agreed: 'hermes plugins install' },
 ): Promise<ProgramResult> {
   const passed = Object.fromEntries(Object.entries(opened.options.env).filter(([name]) => PASSED.test(name)))
   // Variables count more than the .npmrc of a dependency from git, which may name a git of its own.
   const env = { ...passed, GIT_TERMINAL_PROMPT: '0', npm_config_ignore_scripts: 'true', npm_config_git: 'git' }
   const environment = localEnvironment(opened.options, { cwd, env })
-  const agreed = 'hermes plugins install'
-  const program = await started(argv, { environment, cwd, whose: 'plugins', agreed }, opened)
+  const program = await started(argv, { environment, cwd, whose, agreed }, opened)
   const stop = () => void program.kill()
   signal.addEventListener('abort', stop, { once: true })
   program.stdin.end()

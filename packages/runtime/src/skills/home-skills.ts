@@ -1,18 +1,25 @@
 import { join } from 'node:path'
 import { changeConfigList, type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
+import type { Policy } from '@hermes/contracts/policy'
+import type { Proxies } from '@hermes/safety'
 import { type HomeSkills, openSkills } from '@hermes/skills'
 import { toPath } from '../home/settings.js'
+import { runProgram } from '../plugins/open-home-plugins.js'
 
 /** What the skills of a home get of it. */
 interface HomeSkillsOptions {
   readonly home: string
   readonly userHome: string
   readonly cwd: string
+  readonly user: string
+  readonly tempDir: string
   readonly env: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, string>>
   readonly config: HermesConfig
   readonly trust: TrustStore
+  readonly policy: Policy
+  readonly proxies: Proxies | null
   readonly isSafe: boolean
   readonly redact: (text: string) => string
   readonly clock: Clock
@@ -33,6 +40,12 @@ export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
     settings: {
       ...config.skills,
       external_dirs: config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome)),
+    },
+    run: (argv, how) =>
+      runProgram(argv, how, { options, services: options }, { whose: 'skills', agreed: 'hermes skills install' }),
+    fetch: async (url, request) => {
+      const { fetchForPerson } = await import('../web/fetch-for-person.js')
+      return fetchForPerson(url, { platform: 'cli', user: null, ...request }, options)
     },
     os: OS_NAMES[process.platform] ?? process.platform,
     hasVariable: (name) => Boolean(secrets[name] ?? env[name]),

@@ -1,4 +1,5 @@
 // A home with skills, and what its extension registers, called as the agent and a person call it.
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -34,14 +35,20 @@ export interface Scene {
   /** Texts of `hermes doctor`. */
   doctor(): Promise<readonly string[]>
   /** Another process with the same home. */
-  again(over?: Partial<SkillsHome>): Promise<Scene>
+  again(over?: SceneOptions): Promise<Scene>
   /** Calls that the extension has open are done. */
   settled(): Promise<void>
   remove(): Promise<void>
 }
 
+/** Parts of a home in place of others. */
+interface SceneOptions extends Partial<SkillsHome> {
+  /** Stands for GitHub. */
+  readonly site?: string
+}
+
 /** Opens a scene; `over` replaces parts of the home. */
-export async function openScene(over: Partial<SkillsHome> = {}): Promise<Scene> {
+export async function openScene(over: SceneOptions = {}): Promise<Scene> {
   return sceneAt(await realpath(await mkdtemp(join(tmpdir(), 'hermes-skills-'))), over)
 }
 
@@ -49,7 +56,7 @@ export async function openScene(over: Partial<SkillsHome> = {}): Promise<Scene> 
 export const skillText = (name: string, description = `Does ${name}.`, body = `Do ${name}.`): string =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`
 
-async function sceneAt(root: string, over: Partial<SkillsHome>): Promise<Scene> {
+async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: SceneOptions): Promise<Scene> {
   const trusted = new Set<string>()
   const disabled: string[] = []
   const outside: string[] = []
@@ -67,6 +74,17 @@ async function sceneAt(root: string, over: Partial<SkillsHome>): Promise<Scene> 
     redact: (text) => text.replaceAll('hunter2', '[redacted]'),
     setDisabled: async (name, isDisabled) => {
       if (isDisabled) disabled.push(name)
+    },
+    run: (argv, { cwd }) =>
+      new Promise((resolve) => {
+        execFile(argv[0], argv.slice(1), { cwd, env: { ...process.env, GIT_TERMINAL_PROMPT: '0' } }, (error, stdout, stderr) =>
+          resolve({ exitCode: error === null ? 0 : typeof error.code === 'number' ? error.code : 127, stdout, stderr }),
+        )
+      }),
+    fetch: async (url, { maxBytes }) => {
+      const response = await fetch(url.replace('https://api.github.com', site))
+      if (!response.ok) throw new Error(`${url} cannot be read: the server answered ${response.status}.`)
+      return new Uint8Array(await response.arrayBuffer()).subarray(0, maxBytes)
     },
     clock: systemClock,
     logger: silentLogger,
@@ -122,7 +140,7 @@ async function sceneAt(root: string, over: Partial<SkillsHome>): Promise<Scene> 
       return parts?.after ?? []
     },
     doctor: async () => (await check()).map(({ text }) => text),
-    again: (more = {}) => sceneAt(root, { ...over, ...more }),
+    again: (more = {}) => sceneAt(root, { site, ...over, ...more }),
     settled: close,
     remove: async () => {
       await close()
@@ -139,6 +157,8 @@ function shown(output: CommandOutput): string {
       return output.rows.length === 0 ? output.empty : output.rows.map(({ cells }) => cells.join(' | ')).join('\n')
     case 'change':
       return output.change.type === 'send' ? output.change.text : output.change.type
+    case 'findings':
+      return output.findings.map(({ level, text }) => `${level} ${text}`).join('\n')
     default:
       return output.type
   }

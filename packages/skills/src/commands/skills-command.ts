@@ -5,15 +5,18 @@ import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { BUNDLED } from '../bundled.js'
 import { SKILL_FILE } from '../format/skill.js'
+import type { SkillInstaller } from '../install/installer.js'
 import { describeChange, type SkillWriter } from '../library/skill-writer.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
 import type { SkillLibrary } from '../skill-library.js'
+import { accept, audit, install, search, update } from './install-command.js'
 import { VERBS } from './verbs.js'
 
 /** What the command works on. */
 export interface SkillsCommandParts {
   readonly library: SkillLibrary
   readonly writer: SkillWriter
+  readonly installer: SkillInstaller
 }
 
 /** Does what the words say. */
@@ -44,6 +47,22 @@ export async function runSkillsCommand(
     case 'reject':
     case 'diff':
       return answer(verb, words, context, parts)
+    case 'install':
+      return install(one(verb, words), args, context, parts)
+    case 'accept':
+      return accept(one(verb, words), args, parts)
+    case 'discard':
+      await parts.installer.discard(one(verb, words))
+      return say('Nothing was installed.')
+    case 'audit':
+      return audit(parts)
+    case 'update':
+      return update(words, context, parts)
+    case 'uninstall':
+      await parts.installer.uninstall(one(verb, words))
+      return say(`Took ${words[0]} away.`)
+    case 'search':
+      return search(words, args, context, parts)
     case 'stats':
       return stats(context, parts)
     default:

@@ -15,6 +15,8 @@ export interface InstalledSkill {
   /** The commit, or the hash of what was fetched; `null` for a folder. */
   readonly pin: string | null
   readonly installedAtMs: number
+  /** Of its files, in the directory of the lock. */
+  readonly folder: string
   /** SHA-256 by path in the skill. */
   readonly files: Readonly<Record<string, string>>
   /** What the scanner found and the person agreed to, one line each. */
@@ -76,7 +78,13 @@ export class SkillLock {
       for (const [name, entry] of Object.entries(await this.read())) {
         const problem = await this.problemOf(name, entry)
         if (problem !== null) problems.push(problem)
-        else skills.push({ ...entry.head, source: 'installed', folder: join(this.directory, name), origin: entry.from })
+        else
+          skills.push({
+            ...entry.head,
+            source: 'installed',
+            folder: join(this.directory, entry.folder),
+            origin: entry.from,
+          })
       }
     } catch (error) {
       problems.push((error as Error).message)
@@ -86,7 +94,7 @@ export class SkillLock {
 
   /** Why an installed skill is not loaded; `null` where every file is the one that was agreed to. */
   async problemOf(name: string, entry: InstalledSkill): Promise<string | null> {
-    const folder = join(this.directory, name)
+    const folder = join(this.directory, entry.folder)
     const found = await filesOf(folder).catch(() => null)
     if (found === null)
       return `Skill ${name} is not loaded: ${folder} is not as it was installed. Install it again: hermes skills update ${name}`
@@ -117,7 +125,7 @@ async function firstChange(
 }
 
 /** SHA-256 of a file, in hexadecimal. */
-async function digestOf(file: string): Promise<string> {
+export async function digestOf(file: string): Promise<string> {
   return createHash('sha256')
     .update(await readFile(file))
     .digest('hex')
@@ -127,7 +135,7 @@ async function digestOf(file: string): Promise<string> {
  * The files of a folder with their facts, sorted by path.
  * @throws HermesError `skills.not_plain` for a link, a device or too many files.
  */
-async function filesOf(
+export async function filesOf(
   folder: string,
 ): Promise<readonly { readonly path: string; readonly size: number; readonly mode: number; readonly state: string }[]> {
   const found: { path: string; size: number; mode: number; state: string }[] = []

@@ -1,0 +1,155 @@
+// Gets what a person named into quarantine: a folder beside the installed skills that nothing loads from.
+
+import { createHash } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { errorLine, HermesError } from '@hermes/contracts'
+import { MAX_SKILL_BYTES, SKILL_FILE } from '../format/skill.js'
+import { findSkillFolders } from '../index/find-skill-folders.js'
+import type { SkillsHome } from '../skills-home.js'
+import { fetchWellKnown } from './well-known.js'
+
+/** Skills that were fetched and are not installed. */
+export interface Quarantined {
+  /** Each with the name of its folder and what gets it alone. Absolute. */
+  readonly skills: readonly { readonly folder: string; readonly name: string; readonly from: string }[]
+  /** The commit, or the SHA-256 of what came; `null` for a folder. */
+  readonly pin: string | null
+  /** Removes what is left of it. Never rejects. */
+  discard(): Promise<void>
+}
+
+/** Where a person is, and how they stop. */
+export interface Fetching {
+  readonly home: SkillsHome
+  /** Where what is fetched lies meanwhile. Absolute. */
+  readonly quarantine: string
+  readonly cwd: string
+  readonly signal: AbortSignal
+}
+
+const GIT = /^(?:git\+|git@|git:\/\/|ssh:\/\/|github:|file:\/\/|https?:\/\/[^?#]*\.git(?:#|$))/
+/** `OWNER/REPOSITORY`, a folder in it, and `#REF`. */
+const SHORT = /^([\w.-]+)\/([\w.-]+)((?:\/[\w.-]+)*)(#[\w./-]+)?$/
+
+/**
+ * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub, or a site
+ * with `/.well-known/skills/index.json`.
+ * @throws HermesError `skills.not_fetched`, one line; nothing is left then.
+ */
+export async function fetchSkills(from: string, fetching: Fetching): Promise<Quarantined> {
+  await mkdir(fetching.quarantine, { recursive: true, mode: 0o700 })
+  const stage = await mkdtemp(join(fetching.quarantine, 'fetched-'))
+  const discard = () => rm(stage, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
+  try {
+    return { ...(await fetchInto(from, stage, fetching)), discard }
+  } catch (error) {
+    await discard()
+    fetching.signal.throwIfAborted()
+    if (HermesError.isInstance(error) && error.code === 'skills.not_fetched') throw error
+    throw notFetched(errorLine(error).replace(/\.$/, ''))
+  }
+}
+
+type Fetched = Omit<Quarantined, 'discard'>
+
+async function fetchInto(from: string, stage: string, fetching: Fetching): Promise<Fetched> {
+  if (GIT.test(from)) return cloned(from, stage, fetching)
+  if (/^https?:\/\//.test(from)) return downloaded(from, stage, fetching)
+  const local = resolve(
+    fetching.cwd,
+    from.replace(/^~(?=$|\/)/, () => fetching.home.userHome),
+  )
+  if ((await stat(local).catch(() => null))?.isDirectory()) return copied(local, stage)
+  const [, owner, repository, below, ref = ''] = SHORT.exec(from) ?? []
+  if (owner === undefined || from.startsWith('.') || from.startsWith('/'))
+    throw notFetched(`${from.slice(0, 100)} is no folder, address or OWNER/REPOSITORY`)
+  return cloned(`https://github.com/${owner}/${repository}.git${below ? `/${below}` : ''}${ref}`, stage, fetching, from)
+}
+
+async function copied(local: string, stage: string): Promise<Fetched> {
+  const real = await realpath(local)
+  const target = join(stage, basename(real))
+  const isLeftOut = (path: string) => path !== real && /^(?:node_modules|\.git)$/.test(basename(path))
+  // Links stay links, so that they are seen and refused.
+  await cp(real, target, { recursive: true, verbatimSymlinks: true, filter: (path) => !isLeftOut(path) })
+  return found(target, null, (way) => (way === '' ? real : join(real, way)))
+}
+
+async function cloned(from: string, stage: string, fetching: Fetching, shown = from): Promise<Fetched> {
+  const [place = '', ref] = from
+    .replace(/^git\+/, '')
+    .replace(/^github:/, 'https://github.com/')
+    .split('#')
+  const [, repository = place, below = ''] = /^(.*?\.git)\/{1,2}(.+)$/.exec(place) ?? []
+  if (/^-/.test(repository) || ref?.startsWith('-') || below.split('/').includes('..'))
+    throw notFetched(`${from.slice(0, 100)} is no git address`)
+  const target = join(stage, basename(repository).replace(/\.git$/, '') || 'skill')
+  const git = [
+    'git',
+    '-c',
+    'core.hooksPath=/dev/null',
+    '-c',
+    'protocol.ext.allow=never',
+    '-c',
+    'core.symlinks=true',
+  ] as const
+  await run([...git, 'clone', '--quiet', '--no-recurse-submodules', '--', repository, target], stage, fetching)
+  if (ref !== undefined) await run([...git, '-C', target, 'checkout', '--quiet', '--detach', ref], stage, fetching)
+  const pin = (await run([...git, '-C', target, 'rev-parse', 'HEAD'], stage, fetching)).trim()
+  await rm(join(target, '.git'), { recursive: true, force: true })
+  const [head, mark = ''] = shown.split('#')
+  const withRef = mark === '' ? '' : `#${mark}`
+  const isShort = shown !== from
+  const root = below === '' ? target : join(target, below)
+  return found(root, pin, (way) => {
+    if (way === '') return shown
+    return `${head}${isShort || below !== '' ? '/' : '//'}${way}${withRef}`
+  })
+}
+
+async function run(argv: readonly [string, ...string[]], cwd: string, { home, signal }: Fetching): Promise<string> {
+  const { exitCode, stdout, stderr } = await home.run(argv, { cwd, signal })
+  signal.throwIfAborted()
+  if (exitCode === 0) return stdout
+  if (exitCode === 127) throw notFetched(`${argv[0]} is not installed`)
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '')
+  const why = lines.find((line) => /fatal|error/i.test(line)) ?? lines[0] ?? `exit code ${exitCode ?? 'unknown'}`
+  throw notFetched(`${argv[0]} says ${JSON.stringify(why.slice(0, 200))}; is it private, or gone?`)
+}
+
+async function downloaded(url: string, stage: string, fetching: Fetching): Promise<Fetched> {
+  const { pathname } = new URL(url)
+  if (!/\.md$/i.test(pathname)) return fetchWellKnown(url, stage, fetching)
+  const { home, signal } = fetching
+  const bytes = await home.fetch(url, { maxBytes: MAX_SKILL_BYTES, signal })
+  const name = basename(dirname(pathname)) || 'skill'
+  const folder = join(stage, /^[\w.-]+$/.test(name) ? name : 'skill')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, SKILL_FILE), bytes)
+  const pin = createHash('sha256').update(bytes).digest('hex')
+  return { skills: [{ folder, name: basename(folder), from: url }], pin }
+}
+
+/** The skill that a folder is, or those in it. */
+async function found(root: string, pin: string | null, fromOf: (way: string) => string): Promise<Fetched> {
+  const isSkill = (await stat(join(root, SKILL_FILE)).catch(() => null))?.isFile()
+  if (isSkill) return { skills: [{ folder: root, name: basename(root), from: fromOf('') }], pin }
+  const below = [root, join(root, 'skills'), join(root, '.claude/skills'), join(root, '.agents/skills')]
+  const skills = below.flatMap((folder) => findSkillFolders(folder))
+  const unique = [...new Map(skills.map((one) => [one.folder, one])).values()]
+  if (unique.length > 0)
+    return {
+      skills: unique.map(({ folder, name }) => ({
+        folder,
+        name,
+        from: fromOf(relative(root, folder).split(sep).join('/')),
+      })),
+      pin,
+    }
+  const names = await readdir(root).catch(() => null)
+  throw notFetched(names === null ? 'there is no such folder in it' : 'there is no SKILL.md in it')
+}
+
+const notFetched = (why: string) =>
+  new HermesError(`The skill could not be fetched: ${why}.`, { code: 'skills.not_fetched' })

@@ -1,0 +1,177 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { cp, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
+import type { SkillLibrary } from '../skill-library.js'
+import { fetchSkills } from './fetch-skill.js'
+import type { InstalledSkill } from './lock.js'
+import { type ScannedSkill, scanSkill } from './scan-skill.js'
+
+/** A skill that was fetched and looked at, and waits for a person. */
+export interface OfferedSkill {
+  readonly id: string
+  readonly name: string
+  readonly from: string
+  readonly pin: string | null
+  readonly scanned: ScannedSkill
+  /** What is installed under that name now. */
+  readonly installed: InstalledSkill | null
+}
+
+/** What a source came to. */
+export type Offer =
+  | { readonly type: 'one'; readonly offered: OfferedSkill }
+  /** There are several: each with what names it alone. */
+  | { readonly type: 'several'; readonly skills: readonly { readonly name: string; readonly from: string }[] }
+  /** What is installed is what is there. */
+  | { readonly type: 'same'; readonly name: string }
+
+const WAITS_MS = 86_400_000
+
+/** Installs skills of others: fetched, looked at, shown, and put in place after a yes. Never anything in between. */
+export class SkillInstaller {
+  readonly #library: SkillLibrary
+  readonly #quarantine: string
+
+  constructor(library: SkillLibrary) {
+    this.#library = library
+    this.#quarantine = join(library.home.directory, '.hub', 'quarantine')
+  }
+
+  /**
+   * Fetches a source into quarantine and looks at it.
+   * @throws HermesError `skills.not_fetched`, `skills.not_plain`, `skills.taken`; nothing is left then.
+   */
+  async offer(from: string, { cwd, signal, id = randomBytes(3).toString('hex') }: OfferOptions): Promise<Offer> {
+    await this.#sweep()
+    const { home, lock } = this.#library
+    const fetched = await fetchSkills(from, { home, quarantine: this.#quarantine, cwd, signal })
+    try {
+      const [first, ...more] = fetched.skills
+      if (more.length > 0 || !first)
+        return { type: 'several', skills: fetched.skills.map(({ name, from: one }) => ({ name, from: one })) }
+      const scanned = await scanSkill(first.folder, first.name)
+      const { name } = scanned.head
+      const installed = (await lock.read())[name] ?? null
+      if (installed !== null && installed.from !== first.from)
+        throw new HermesError(
+          `There is an installed skill ${name} already, from ${installed.from}. Take it away first: hermes skills uninstall ${name}`,
+          { code: 'skills.taken' },
+        )
+      if (
+        installed !== null &&
+        sameFiles(installed.files, scanned.files) &&
+        (await lock.problemOf(name, installed)) === null
+      )
+        return { type: 'same', name }
+      const offered: OfferedSkill = { id, name, from: first.from, pin: fetched.pin, scanned, installed }
+      const place = join(this.#quarantine, id)
+      await rm(place, { recursive: true, force: true })
+      await mkdir(place, { recursive: true, mode: 0o700 })
+      await cp(first.folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
+      await writePrivate(join(place, 'offer.json'), `${JSON.stringify(offered)}\n`)
+      return { type: 'one', offered }
+    } finally {
+      await fetched.discard()
+    }
+  }
+
+  /**
+   * Puts what was offered in place. `force`: although the scanner has found something.
+   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `files.not_writable`
+   */
+  async accept(id: string, { force }: { readonly force: boolean }): Promise<OfferedSkill> {
+    const place = join(this.#quarantine, id)
+    const text = /^[0-9a-f]{6}$/.test(id) ? await readFile(join(place, 'offer.json'), 'utf8').catch(() => null) : null
+    if (text === null)
+      throw new HermesError(`No skill waits as ${id.slice(0, 40)}. Fetch it again: hermes skills install SOURCE`, {
+        code: 'skills.unknown',
+      })
+    const offered = JSON.parse(text) as OfferedSkill
+    const { name, from, pin, scanned, installed } = offered
+    const blocked = scanned.findings.filter(({ severity }) => severity === 'blocked')
+    if (blocked.length > 0)
+      throw new HermesError(`${name} is not installed: ${blocked.map((one) => one.text).join('; ')}.`, {
+        code: 'skills.blocked',
+      })
+    if (!force && scanned.findings.some(({ severity }) => severity === 'high'))
+      throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
+        code: 'skills.blocked',
+      })
+    const again = await scanSkill(join(place, 'files'), name)
+    if (!sameFiles(again.files, scanned.files))
+      throw new HermesError(`${name} was changed after it was shown; fetch it again.`, { code: 'skills.changed' })
+    const { lock, home } = this.#library
+    const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
+    await mkdir(lock.directory, { recursive: true, mode: 0o700 })
+    // Nothing loads a folder that the lock does not name, so a kill leaves the skill as it was or as it is to be.
+    await rm(join(lock.directory, folder), { recursive: true, force: true })
+    await rename(join(place, 'files'), join(lock.directory, folder))
+    await lock.set(name, {
+      ...{ head: scanned.head, from, pin, folder, files: scanned.files },
+      installedAtMs: home.clock.now(),
+      findings: scanned.findings.map((one) => one.text),
+    })
+    if (installed !== null && installed.folder !== folder)
+      await rm(join(lock.directory, installed.folder), { recursive: true, force: true })
+    await this.discard(id)
+    this.#library.reload()
+    return offered
+  }
+
+  /** Forgets what was offered. */
+  async discard(id: string): Promise<void> {
+    await rm(join(this.#quarantine, id), { recursive: true, force: true })
+  }
+
+  /** Takes an installed skill away. @throws HermesError `skills.unknown` */
+  async uninstall(name: string): Promise<void> {
+    const { lock, usage } = this.#library
+    const entry = (await lock.read())[name]
+    if (!entry)
+      throw new HermesError(`No skill ${name.slice(0, 64)} is installed. All that are: hermes skills audit`, {
+        code: 'skills.unknown',
+      })
+    await lock.set(name, null)
+    await rm(join(lock.directory, entry.folder), { recursive: true, force: true })
+    await usage.forget(name)
+    this.#library.reload()
+  }
+
+  /** What was offered and never answered goes after a day; so does what a kill left behind. */
+  async #sweep(): Promise<void> {
+    const {
+      lock,
+      home: { clock },
+    } = this.#library
+    for (const name of await readdir(this.#quarantine).catch(() => [])) {
+      const info = await stat(join(this.#quarantine, name)).catch(() => null)
+      if (info && clock.now() - info.mtimeMs > WAITS_MS)
+        await rm(join(this.#quarantine, name), { recursive: true, force: true })
+    }
+    const known = new Set(Object.values(await lock.read()).map(({ folder }) => folder))
+    for (const name of await readdir(lock.directory).catch(() => []))
+      if (!known.has(name)) {
+        const info = await stat(join(lock.directory, name)).catch(() => null)
+        if (info && clock.now() - info.ctimeMs > WAITS_MS)
+          await rm(join(lock.directory, name), { recursive: true, force: true })
+      }
+  }
+}
+
+/** How a source is fetched. */
+interface OfferOptions {
+  readonly cwd: string
+  readonly signal: AbortSignal
+  /** Six hexadecimal digits that name the offer. Default: random. */
+  readonly id?: string
+}
+
+type Files = Readonly<Record<string, string>>
+
+const digestOf = (files: Files) =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.entries(files).sort()))
+    .digest('hex')
+const sameFiles = (one: Files, other: Files) => digestOf(one) === digestOf(other)

@@ -1,0 +1,125 @@
+// What a skill that is about to be installed holds that a person should see first. A scanner only helps: what a skill may do is decided by the
+// policy and the isolation.
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import { readSkill } from '../format/read-skill.js'
+import { SKILL_FILE, type SkillHead } from '../format/skill.js'
+import { digestOf, filesOf } from './lock.js'
+
+/** How bad a finding is. `blocked`: such a skill is not installed, whoever says yes. */
+type Severity = 'blocked' | 'high' | 'note'
+
+/** Something that was found. */
+interface SkillFinding {
+  readonly severity: Severity
+  /** For a person, with file and line. */
+  readonly text: string
+}
+
+/** A skill as it was fetched. */
+export interface ScannedSkill {
+  readonly head: SkillHead
+  /** SHA-256 by path. */
+  readonly files: Readonly<Record<string, string>>
+  readonly bytes: number
+  readonly findings: readonly SkillFinding[]
+}
+
+const MAX_FILES = 50
+const MAX_TOTAL_BYTES = 5_120 * 1024
+const MAX_FILE_BYTES = 256 * 1024
+const ARCHIVE = /\.(?:zip|tar|t?gz|tgz|bz2|xz|zst|7z|rar|jar|whl|asar|deb|rpm|dmg|iso)$/i
+const PROGRAM = /\.(?:exe|dll|so|dylib|node|wasm|class|pyc|bin|msi|com|scr)$/i
+
+/** What commands and texts say that people should look at. Loopback, comments about it and examples are not told from others. */
+const PATTERNS: readonly (readonly [what: string, pattern: RegExp])[] = [
+  [
+    'runs what it fetches',
+    /(?:curl|wget|fetch|iwr|Invoke-WebRequest)\b[^\n|;&]*\|\s*(?:sudo\s+)?(?:ba|z|da|fi)?sh\b|(?:ba)?sh\s+<\(\s*(?:curl|wget)/i,
+  ],
+  [
+    'runs encoded text',
+    /base64\s+(?:-d|-D|--decode)[^\n]*\|\s*(?:ba|z)?sh\b|\beval\s*\(?\s*(?:atob|Buffer\.from|base64)|exec\(\s*(?:base64|codecs|zlib)/i,
+  ],
+  [
+    'sends files or variables away',
+    /(?:curl|wget|nc|ncat|scp|rsync|httpx?|requests\.post|fetch\()[^\n]*(?:\$\(\s*(?:cat|env|printenv)|~\/\.(?:ssh|aws|config|gnupg|netrc)|\.env\b|process\.env|os\.environ|@\/(?:etc|home))/i,
+  ],
+  [
+    'reads keys',
+    /(?:cat|less|head|cp|open\(|readFile\w*\()[^\n]*(?:\.ssh\/id_|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env\b|auth\.json)/i,
+  ],
+  [
+    'makes itself stay',
+    /(?:crontab\s+-(?!l)|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|LaunchAgents|>>?\s*~?\/?[^\n]*\.(?:bashrc|zshrc|profile|bash_profile)\b|authorized_keys)/i,
+  ],
+  [
+    'destroys',
+    /\brm\s+-[a-z]*r[a-z]*f?[a-z]*\s+(?:--no-preserve-root\s+)?(?:\/|~|\$HOME)(?:\s|\/?\*|$)|\bmkfs\.|\bdd\s+[^\n]*of=\/dev\/|:\(\)\s*\{\s*:\|:&\s*\}/m,
+  ],
+  ['becomes root', /\bsudo\s+|\bchmod\s+[ugo]*\+?s\b|setuid\(/i],
+  [
+    'switches safety off',
+    /--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
+  ],
+]
+
+/**
+ * Looks at every file of a skill.
+ * @throws HermesError `skills.not_plain`, `skills.bad_skill` for what is no skill, or has links, too many or too large files.
+ */
+export async function scanSkill(folder: string, name: string): Promise<ScannedSkill> {
+  const all = await filesOf(folder)
+  const bytes = all.reduce((sum, { size }) => sum + size, 0)
+  if (all.length > MAX_FILES) throw notPlain(`it has ${all.length} files, at most ${MAX_FILES}`)
+  if (bytes > MAX_TOTAL_BYTES)
+    throw notPlain(`it has ${Math.ceil(bytes / 1024)} KB, at most ${MAX_TOTAL_BYTES / 1024} KB`)
+  const main = all.find(({ path }) => path === SKILL_FILE)
+  if (!main) throw notPlain('it has no SKILL.md')
+  const twins = Map.groupBy(all, ({ path }) => path.normalize('NFKC').toLowerCase())
+  const twin = [...twins.values()].find((same) => same.length > 1)
+  if (twin) throw notPlain(`${twin.map(({ path }) => path).join(' and ')} are one file on some machines`)
+  const reading = readSkill(await readFile(join(folder, SKILL_FILE)), name, (await import('yaml')).parse)
+  if (reading.type === 'broken') throw notPlain(reading.why)
+  const findings: SkillFinding[] = []
+  const files: Record<string, string> = {}
+  for (const file of all) {
+    files[file.path] = await digestOf(join(folder, file.path))
+    findings.push(...(await findingsIn(folder, file)))
+  }
+  return { head: reading.head, files, bytes, findings }
+}
+
+async function findingsIn(
+  folder: string,
+  { path, size, mode }: { readonly path: string; readonly size: number; readonly mode: number },
+): Promise<readonly SkillFinding[]> {
+  const found = (severity: Severity, text: string): SkillFinding => ({ severity, text: `${path}: ${text}` })
+  if (ARCHIVE.test(path)) return [found('blocked', 'an archive, whose contents nobody sees')]
+  const content = await readFile(join(folder, path))
+  if (PROGRAM.test(path) || isProgram(content)) return [found('blocked', 'a program that cannot be read')]
+  if (size > MAX_FILE_BYTES) return [found('high', `has ${Math.ceil(size / 1024)} KB`)]
+  if (content.includes(0)) return isPicture(path) ? [] : [found('high', 'is no text')]
+  const text = content.toString('utf8')
+  const { scanContext } = await import('@hermes/safety/scan')
+  const steering = scanContext(text).map(({ rule, line }) =>
+    found('blocked', `line ${line} may try to take over the agent (${rule})`),
+  )
+  const acts = PATTERNS.flatMap(([what, pattern]) => {
+    const at = text.search(pattern)
+    return at < 0 ? [] : [found('high', `line ${text.slice(0, at).split('\n').length} ${what}`)]
+  })
+  const runs = (mode & 0o111) !== 0 || text.startsWith('#!') ? [found('note', 'a script')] : []
+  return [...steering, ...acts, ...runs]
+}
+
+/** By its first bytes: ELF, Mach-O, Windows, WebAssembly, zip, gzip and Java. */
+function isProgram(content: Uint8Array): boolean {
+  const start = Buffer.from(content.subarray(0, 4)).toString('hex')
+  return /^(?:7f454c46|feedfac|cffaedfe|cefaedfe|cafebabe|4d5a|0061736d|504b0304|1f8b|377abcaf|fd377a58)/.test(start)
+}
+
+const isPicture = (path: string) => /^\.(?:png|jpe?g|gif|webp|ico|pdf|ttf|woff2?)$/i.test(extname(path))
+
+const notPlain = (why: string) => new HermesError(why, { code: 'skills.not_plain' })
