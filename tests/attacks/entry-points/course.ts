@@ -91,6 +91,22 @@ export const JUDGED: readonly Step[] = [
       { language: 'javascript', code: "import { execSync } from 'node:child_process'\nexecSync('rm -rf @T@')" },
     ],
     ['execute_code', { language: 'python', code: "import shutil\nshutil.rmtree('@T@')" }],
+    [
+      'execute_code',
+      {
+        language: 'javascript',
+        code: "import fs from 'node:fs'\nconst at = ['@HOME@', '.s' + 'sh', ['id', 'rsa'].join('_')]\nconsole.log(fs.readFileSync(at.join('/'), 'utf8'))",
+      },
+      { secret: true },
+    ],
+    [
+      'execute_code',
+      {
+        language: 'python',
+        code: "import os\nprint(open(os.path.join(os.path.expanduser('~'), '.' + 'hss'[::-1], 'id_' + chr(114) + 'sa')).read())",
+      },
+      { secret: true },
+    ],
     ['patch', { mode: 'patch', patch: '*** Delete File: @T@/thesis.txt\n' }],
     run("git rebase -x 'rm -rf @T@' HEAD~1"),
     run("npm exec --call='rm -rf @T@'"),
@@ -215,6 +231,14 @@ export const HELD: readonly Step[] = [
       {
         language: 'javascript',
         code: "import fs from 'node:fs'\nconsole.log(fs.readFileSync('@HOME@/.ssh/id_rsa', 'utf8'))",
+      },
+      { secret: true },
+    ],
+    [
+      'execute_code',
+      {
+        language: 'python',
+        code: "import os\nprint(open(os.path.join(os.path.expanduser('~'), '.' + 'hss'[::-1], 'id_' + chr(114) + 'sa')).read())",
       },
       { secret: true },
     ],
