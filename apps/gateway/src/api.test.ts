@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ApiStage, apiStage } from './__fixtures__/api-stage.js'
 import { KeyLimits, readApiKeys } from './api-keys.js'
+import { ROUTES, scopeOf } from './routes.js'
 
 const hash = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`
 const KEYS = { bob: 'key-of-bob', runner: 'key-of-a-runner', slow: 'key-of-a-slow-one' }
@@ -44,12 +45,17 @@ it('lets a key do what its scopes say and no more', async () => {
   expect(await codeOf(chat('x', as('runner')))).toEqual([403, 'insufficient_scope'])
   expect((await stage.ask('/v1/runs', undefined, as('runner'))).status).toBe(200)
   expect((await stage.ask('/v1/models', undefined, as('runner'))).status).toBe(200)
-  for (const path of ['/mcp', '/extensions/x/y', '/v1/approvals', '/v1/responses/x', '/v1/sessions'])
+  for (const path of ['/mcp', '/extensions/x/y', '/v1/approvals', '/v1/responses/x', '/v1/%73essions'])
     expect(await codeOf(stage.ask(path, undefined, as('runner')))).toEqual([403, 'insufficient_scope'])
   expect(await codeOf(stage.ask('/v1/models', undefined, { authorization: 'Bearer nobody' }))).toEqual([
     401,
     'invalid_api_key',
   ])
+})
+
+it('has a scope for each route by its path alone', () => {
+  const open = ROUTES.map(({ path, scope }) => (scopeOf(path) === scope || scope === 'none' ? null : path))
+  expect(open.filter((path) => path !== null)).toEqual([])
 })
 
 it('bounds how much a key does, says when to come back, and counts nobody else', async () => {
@@ -150,4 +156,25 @@ it('tells how it does and what it can', async () => {
   })
   const toolsets = (await (await stage.ask('/v1/toolsets')).json()) as { data: { name: string }[] }
   expect(toolsets.data.map(({ name }) => name)).toContain('terminal')
+})
+
+it('gives an answer that was lost on the way again, after a restart too, and another one to who heard it', async () => {
+  const texts = ['First.', 'Second.', 'Third.', 'Fourth.']
+  stage.server.setHandler(() => ({ text: texts.shift()! }))
+  const textOf = async (answer: Promise<Response>) => {
+    const { choices } = (await (await answer).json()) as { choices: { message: { content: string } }[] }
+    return choices[0]!.message.content
+  }
+  const lost = { 'x-lost': 'yes' }
+  expect(await textOf(chat('Lost?', lost))).toBe('First.')
+  expect(await textOf(chat('Lost?', lost))).toBe('First.')
+  await stage.restart()
+  const again = await chat('Lost?')
+  const session = { 'x-hermes-session-id': again.headers.get('x-hermes-session-id')! }
+  expect(await textOf(Promise.resolve(again))).toBe('First.')
+  expect(await textOf(chat('Lost?'))).toBe('Second.')
+  // The same in a session that is named, where the new words are sent alone.
+  expect(await textOf(chat('And then?', { ...session, ...lost }))).toBe('Third.')
+  expect(await textOf(chat('And then?', session))).toBe('Third.')
+  expect(await textOf(chat('And then?', session))).toBe('Fourth.')
 })

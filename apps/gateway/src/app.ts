@@ -105,12 +105,15 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
   const answered = async (context: Context<Env>, answer: (call: ChatCall) => Promise<Response>) => {
     const { signal } = context.req.raw
+    const { promise: delivered, resolve } = Promise.withResolvers<void>()
+    context.env.outgoing.once('finish', resolve)
     const response = await answer({
       body: await context.req.text(),
       person: context.get('person'),
       sessionId: context.req.header('x-hermes-session-id'),
       idempotencyKey: context.req.header('idempotency-key'),
       signal,
+      delivered,
     })
     // A reader that takes nothing for so long is gone; a stream that waits for its model writes a comment now and then.
     if (response.headers.get('content-type')?.startsWith('text/event-stream'))

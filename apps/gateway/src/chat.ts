@@ -49,6 +49,8 @@ export interface ChatCall {
   readonly idempotencyKey: string | undefined
   /** Fires when the client is gone. */
   readonly signal: AbortSignal
+  /** Resolves once the answer has left whole, and never where it does not. */
+  readonly delivered?: Promise<void>
   /** Is told the session before anything is said in it; nothing is, where that fails. */
   readonly onSession?: (sessionId: string) => Promise<void>
 }
@@ -147,6 +149,7 @@ export class Chat {
       await prepare(conversation, request, onSession)
       const { format } = request.answer
       const reader = new ReplyReader(format ? '' : unheard, clientTools, { isStructured: format !== undefined })
+      void call.delivered?.then(() => conversations.heard(session.id, Math.max(afterSeq, reader.seq)))
       if (format && unheard !== '') reader.notices.push({ level: 'info', text: unheard })
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })

@@ -17,6 +17,7 @@ import type { Storage } from '@hermes/storage'
 import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
 import { type ClientCall, type ClientResult, type ClientTools, clientCallsIn, SessionTools } from './client-tools.js'
+import type { HeardAnswers } from './heard-answers.js'
 import { brokenOffAt, endsWith, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
 import type { NamedImages } from './named-images.js'
 import { responsePlace } from './response-id.js'
@@ -55,6 +56,7 @@ interface Call {
 interface ConversationsOptions {
   readonly storage: () => Promise<Storage>
   readonly host: SessionHost
+  readonly heard: HeardAnswers
   /** What agents are made with. Nobody at the other end of a request can be asked. */
   readonly request: Omit<OpenRequest, 'session' | 'sessionId' | 'instructions'>
 }
@@ -137,6 +139,11 @@ export class Conversations {
     const place = responsePlace(id)
     if (!place) throw noResponse(id)
     return place.sessionId
+  }
+
+  /** What the session says up to this entry has left for its client. Never rejects. */
+  heard(sessionId: string, seq: number): Promise<void> {
+    return this.#options.heard.heard(sessionId, seq)
   }
 
   /** @throws ApiError 404 where there is no such session, or none of this person */
@@ -255,7 +262,8 @@ export class Conversations {
       const entries = await this.#entries(sessionId)
       const messages = messagesOf(entries)
       images.remember(messages)
-      const wanted = request.isRepeat ? RESUME : inputOf(messages, request, partial)
+      const isLost = await this.#options.heard.isLost(sessionId, entries, request.message)
+      const wanted = request.isRepeat ? RESUME : inputOf(messages, request, { partial, isLost })
       if (wanted) {
         const input = 'content' in wanted ? await images.bring(wanted) : wanted
         const clientTools = this.#tools.of(sessionId, request.tools)
@@ -344,12 +352,16 @@ type RequestedInput =
   | { readonly content: readonly UserPart[]; readonly history: readonly PastMessage[] }
 
 /** What the run starts with, or `null` when the request contradicts the log. */
-function inputOf(messages: readonly Message[], request: PersonalRequest, partial: boolean): RequestedInput | null {
+function inputOf(
+  messages: readonly Message[],
+  request: PersonalRequest,
+  how: { readonly partial: boolean; readonly isLost: boolean },
+): RequestedInput | null {
   const { history, historyWithAnswers, message, results } = request
   if (message === null) return withResults(messages, request)
   return (
-    continued(messages, { history, message, results }, partial) ??
-    continued(messages, { history: historyWithAnswers, message, results }, partial)
+    continued(messages, { history, message, results }, how) ??
+    continued(messages, { history: historyWithAnswers, message, results }, how)
   )
 }
 
@@ -367,12 +379,13 @@ function withResults(messages: readonly Message[], { history, results }: Persona
 function continued(
   messages: readonly Message[],
   { history, message, results }: Pick<ChatRequest, 'history' | 'results'> & { readonly message: UserMessage },
-  partial: boolean,
+  { partial, isLost }: { readonly partial: boolean; readonly isLost: boolean },
 ): RequestedInput | null {
   const past = withoutRepeats(history)
   const [text] = textsIn([message])
   const pastTexts = past.map(({ text }) => text)
-  const isWaiting = openCallsIn(messages).length > 0
+  // An answer that nobody heard is as good as one that is still to come.
+  const isWaiting = isLost || openCallsIn(messages).length > 0
   const continuation = findContinuation({
     log: textsIn(messages),
     history: pastTexts,

@@ -12,6 +12,7 @@ it('needs the key for a route that has it, however its address is written', asyn
   const app = createApp({
     access: { type: 'key', key: 'k'.repeat(32) },
     extensions: new ExtensionRoutes({ extensions: { list } } as never),
+    corsOrigins: [],
     models: [],
     startedAt: 0,
     version: '0',

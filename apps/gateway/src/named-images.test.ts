@@ -1,12 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HermesError } from '@hermes/contracts'
+import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
 import { createSessionHost } from '@hermes/host'
 import { openRuntime } from '@hermes/runtime'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { type ChatRequest, parseChatRequest, wordsOf } from './chat-request.js'
 import { Conversations } from './conversations.js'
+import { HeardAnswers } from './heard-answers.js'
 import { type FetchImage, NamedImages } from './named-images.js'
 
 const PNG = Buffer.from('\u0089PNG\r\n\u001A\nrest', 'latin1')
@@ -97,6 +98,11 @@ it('goes on in its session when a picture is gone or another one by now, also wh
   const conversations = new Conversations({
     storage: () => runtime.storage(),
     host,
+    heard: new HeardAnswers({
+      meta: async () => (await runtime.storage()).meta,
+      clock: systemClock,
+      logger: silentLogger,
+    }),
     request: { platform: 'gateway', permissions: 'deny' },
   })
   server.setHandler(() => ({ text: 'Nice.' }))

@@ -1,5 +1,5 @@
 // The API put together: what its routes need, on one home.
-import { type Logger, systemClock } from '@hermes/contracts'
+import { errorLine, type Logger, systemClock } from '@hermes/contracts'
 import { createServedHome, type OpenRequest, type SessionHost } from '@hermes/host'
 import { RequestServer } from '@hermes/mcp/serve'
 import type { Runtime } from '@hermes/runtime'
@@ -10,6 +10,7 @@ import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
 import type { PlatformHealth } from './gateway-state.js'
+import { HeardAnswers } from './heard-answers.js'
 import type { FetchImage } from './named-images.js'
 import { BackgroundRuns } from './runs/background-runs.js'
 import { RunRoutes } from './runs/run-routes.js'
@@ -47,7 +48,9 @@ export function openApi(options: ApiOptions): Api {
   const { access, maxRuns, maxWaiting, corsOrigins } = settings
   const { cwd, permissions, model, provider, baseUrl, maxSteps } = request
   const clock = systemClock
-  const conversations = new Conversations({ storage: () => runtime.storage(), host, request })
+  const meta = async () => (await runtime.storage()).meta
+  const heard = new HeardAnswers({ meta, clock, logger })
+  const conversations = new Conversations({ storage: () => runtime.storage(), host, request, heard })
   const commands = new ChatCommands({ runtime, host, cwd })
   const fetchImage: FetchImage = (url, who) => runtime.fetchForPerson(url, { ...who, platform: 'api' })
   const chat = new Chat({ conversations, commands, fetchImage, models, maxRuns, maxWaiting, clock })
@@ -55,7 +58,7 @@ export function openApi(options: ApiOptions): Api {
   const approvals = new ApprovalRoutes({ runtime, host, isOpen })
   const runs = new BackgroundRuns({
     ...{ chat, host, approvals, clock, logger },
-    runs: new StoredRuns(async () => (await runtime.storage()).meta),
+    runs: new StoredRuns(meta),
     requireSession: (sessionId, person) => conversations.requireSession(sessionId, person),
   })
   const agent = defined({ model, provider, baseUrl, maxSteps })
@@ -81,7 +84,10 @@ export function openApi(options: ApiOptions): Api {
   })
   return {
     app,
-    takeUp: () => runs.takeUp(),
+    takeUp: async () => {
+      await runs.takeUp()
+      await heard.prune().catch((error: unknown) => logger.warn('Old notes stay.', { error: errorLine(error) }))
+    },
     close: async () => {
       runs.close()
       await Promise.all([chat.stop(), mcp.close()])

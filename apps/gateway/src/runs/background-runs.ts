@@ -35,6 +35,7 @@ interface BackgroundRunsOptions {
 interface LiveRun {
   run: StoredRun
   readonly events: RunEvents
+  readonly over: PromiseWithResolvers<void>
   stop: AbortController
 }
 
@@ -247,7 +248,7 @@ export class BackgroundRuns {
 
   #enter(run: StoredRun): LiveRun {
     const known = this.#live.get(run.id)
-    const live = known ?? { run, events: new RunEvents(run.attempt + 1), stop: new AbortController() }
+    const live = known ?? { run, ...newParts(run), stop: new AbortController() }
     live.run = run
     live.stop = new AbortController()
     this.#live.set(run.id, live)
@@ -281,6 +282,7 @@ export class BackgroundRuns {
         sessionId: undefined,
         idempotencyKey: undefined,
         signal: live.stop.signal,
+        delivered: live.over.promise,
         onSession: async (session) =>
           void (await this.#change(live, {
             status: 'running',
@@ -314,6 +316,8 @@ export class BackgroundRuns {
     live.events.add({ event: `run.${run.status}`, ...shown(run) })
     if (!isOver) return run
     live.events.end()
+    // What a run came to is known to whoever asks for it.
+    live.over.resolve()
     setTimeout(() => this.#live.delete(run.id), KEEP_EVENTS_MS).unref()
     return run
   }
@@ -324,6 +328,11 @@ export class BackgroundRuns {
     return live.run
   }
 }
+
+const newParts = ({ attempt }: StoredRun) => ({
+  events: new RunEvents(attempt + 1),
+  over: Promise.withResolvers<void>(),
+})
 
 /** Whether the process that had a run is no more, as far as this machine knows. */
 function isGone(owner: string): boolean {
