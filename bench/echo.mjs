@@ -1,9 +1,8 @@
 // How long a key takes to the screen, in a real terminal, at rest and while a tool floods its output.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BIN, interleave, scratchEnvironment } from './measure.mjs'
+import { BIN, interleave } from './measure.mjs'
+import { openTerminal } from './pty.mjs'
 import { atMost, row } from './report.mjs'
 
 const KEYS = 120
@@ -72,41 +71,6 @@ async function timeKeys(workspace, args, { ready, first, begun }) {
     return times
   } finally {
     await terminal.close()
-  }
-}
-
-/** A pseudo-terminal around `node ARGS`, made by the system's script program. */
-function openTerminal({ directory, cwd }, args) {
-  const command = [process.execPath, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-q', '-f', '-c', `stty rows 30 cols 100; exec ${command}`, '/dev/null'], {
-    cwd,
-    env: { ...scratchEnvironment({ directory }), TERM: 'xterm-256color' },
-    stdio: ['pipe', 'pipe', 'ignore'],
-    detached: true,
-  })
-  let output = ''
-  let wake = () => undefined
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text
-    wake()
-  })
-  return {
-    type: (keys) => child.stdin.write(keys),
-    /** Resolves once `text` was written after this call. */
-    shows: async (text) => {
-      output = ''
-      const tooLate = performance.now() + 20_000
-      while (!output.includes(text)) {
-        if (performance.now() > tooLate) throw new Error(`the terminal did not show ${JSON.stringify(text)}`)
-        await Promise.race([new Promise((resolve) => (wake = resolve)), sleep(1000)])
-      }
-    },
-    close: async () => {
-      const ended = once(child, 'close')
-      process.kill(-child.pid, 'SIGTERM')
-      await Promise.race([ended, sleep(5000)])
-      if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL')
-    },
   }
 }
 

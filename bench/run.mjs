@@ -28,6 +28,7 @@ import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolSteps, versionStart } from './scenarios.mjs'
+import { screen } from './screen.mjs'
 import { sources } from './sources.mjs'
 import { sessionStore } from './store.mjs'
 import { tools } from './tools.mjs'
@@ -42,6 +43,7 @@ const SCENARIOS = {
   acp: acpServer,
   gateway: gatewayLoad,
   echo: keystrokeEcho,
+  screen,
   store: sessionStore,
   checkpoint: checkpoints,
   compression,
