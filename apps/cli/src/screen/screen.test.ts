@@ -43,6 +43,9 @@ class FakeTerminal implements Output {
     if (final === 'K' || final === 'J') this.#line().length = Math.min(this.#line().length, this.column)
     if (final === 'J' && this.row + this.column === 0) throw new Error('tmux would keep what is erased here')
     if (final === 'J') this.lines.length = this.row + 1
+    // What is pushed over the lower edge is gone.
+    if (final === 'L') this.lines.splice(this.row, 0, ...Array.from({ length: count }, () => []))
+    if (final === 'L') this.lines.splice(this.lines.length - count, count)
   }
 
   #put(character: string): void {
@@ -106,6 +109,21 @@ describe('createScreen', () => {
     expect(terminal.text().split('\n')).toHaveLength(101)
   })
 
+  it('moves the footer down for some words, rather than drawing it again', () => {
+    const terminal = new FakeTerminal(40, 10)
+    const screen = createScreen(terminal)
+    screen.setFooter(footer('a status of some length', 'a row of the same kind', '> '))
+    const sizes: number[] = []
+    const write = terminal.write.bind(terminal)
+    terminal.write = (text) => void (sizes.push(text.length), write(text))
+    for (const words of ['One ', 'two ', 'three\nfour ', 'five\n', '\n', '\u001B[1msix\u001B[22m']) {
+      screen.output.write(words)
+      vi.runAllTimers()
+    }
+    expect(terminal.text()).toBe('One two three\nfour five\n\nsix\na status of some length\na row of the same kind\n>')
+    expect(Math.max(...sizes)).toBeLessThan(80)
+  })
+
   it('writes a flood over several frames, whole lines each', () => {
     const terminal = new FakeTerminal(20, 10)
     const screen = createScreen(terminal)
@@ -130,13 +148,20 @@ describe('createScreen', () => {
         const terminal = new FakeTerminal(columns, 12)
         const plain = new FakeTerminal(columns, 12)
         const screen = createScreen(terminal)
+        let rows: readonly string[] = []
         for (const step of steps) {
+          if (typeof step === 'number') rows = Array.from({ length: step }, () => '>')
           if (typeof step === 'number') screen.setFooter(footer(...Array.from({ length: step }, () => '> ')))
           else {
             screen.output.write(step.join(''))
             plain.write(step.join('').replaceAll('\n', '\r\n'))
-            vi.advanceTimersByTime(20)
+            vi.advanceTimersByTime(40)
           }
+          if (rows.length === 0) continue
+          const above = plain.column > 0 ? `${plain.text()}\n` : plain.text()
+          const shown = `${above}${rows.join('\n')}`
+          expect(terminal.text().trimEnd()).toBe(shown)
+          expect([terminal.row, terminal.column]).toEqual([shown.split('\n').length - 1, 2])
         }
         screen.close()
         expect(terminal.text().trimEnd()).toBe(plain.text().trimEnd())

@@ -29,6 +29,9 @@ export interface Screen {
 }
 
 const FRAME_MS = 16
+/** Words of a model come a few at a time; nobody reads them faster. */
+const WORDS_FRAME_MS = 33
+const MAX_WORDS_CHARS = 512
 /** What one frame writes at most, so that a key never waits for a flood. */
 const FRAME_CHARS = 16_384
 const ESC = '\u001B['
@@ -36,6 +39,11 @@ const ESC = '\u001B['
 const BEGIN = `${ESC}?2026h${ESC}?25l`
 const END = `${ESC}?2026l`
 const SHOW_CURSOR = `${ESC}?25h`
+/** More lines at a time are drawn with the footer. */
+const MAX_INSERTED = 4
+/** Colours and faces, and what else a terminal would not just show. */
+const STYLES = /\u001B\[[0-9;]*m/g
+const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/
 const EMPTY: Footer = { rows: [], cursor: null }
 
 /** A screen on `terminal`, which nobody else writes to until `close`. */
@@ -111,18 +119,54 @@ class LiveScreen implements Screen {
     this.#waiting += text.replaceAll('\t', '    ')
     if (this.#timer || this.#isPaused) return
     const sinceMs = performance.now() - this.#lastFrameMs
-    this.#timer = setTimeout(() => this.#frame(), Math.max(0, FRAME_MS - sinceMs))
+    const frameMs = this.#waiting.length > MAX_WORDS_CHARS ? FRAME_MS : WORDS_FRAME_MS
+    this.#timer = setTimeout(() => this.#frame(), Math.max(0, frameMs - sinceMs))
   }
 
   #frame(): void {
     this.#lastFrameMs = performance.now()
     const text = this.#nextPiece()
     this.#timer = this.#waiting === '' ? null : setTimeout(() => this.#frame(), FRAME_MS)
+    const words = this.#inserted(text)
+    if (words !== null) {
+      this.#terminal.write(BEGIN + words + END)
+      return
+    }
     const start = BEGIN + this.#toTail()
     this.#tail.append(text)
     const footer = this.#footer
     this.#footer = EMPTY
     this.#terminal.write(start + text.replaceAll('\n', '\r\n') + this.#drawFooter(footer) + END)
+  }
+
+  /**
+   * Some words put above a footer that is only moved down, not drawn again: most of what a model writes comes this way. `null` where the text
+   * is more than that, or would be broken by the terminal; nothing has happened then.
+   */
+  #inserted(text: string): string | null {
+    const { rows, cursor } = this.#footer
+    const lines = text.split('\n')
+    if (rows.length === 0 || lines.length > MAX_INSERTED || OBEYED.test(text.replace(STYLES, ''))) return null
+    const before = this.#tail.end.column
+    const fits = lines.every((line, index) => (index === 0 ? before : 0) + width(line) < this.#columns)
+    const hasRoom = rows.length + lines.length < this.#terminal.rows()
+    if (!fits || !hasRoom) return null
+    // A line that is not begun yet has no row of its own; its last end needs none.
+    const isEnded = lines.at(-1) === ''
+    const added = lines.length - (isEnded ? 1 : 0) - (before > 0 ? 1 : 0)
+    this.#tail.append(text)
+    const last = rows.length - 1
+    const at = cursor?.row ?? last
+    const down = (count: number) => (count > 0 ? `${ESC}${count}B` : '')
+    const up = (count: number) => (count > 0 ? `${ESC}${count}A` : '')
+    const right = (count: number) => (count > 0 ? `${ESC}${count}C` : '')
+    // Rows are made below the footer, where the screen scrolls for them, and put in above it.
+    const moved =
+      added > 0 ? `${down(last - at)}${'\n'.repeat(added)}${up(last + added)}\r${ESC}${added}L` : `${up(at)}\r`
+    const toTail = before > 0 ? `${ESC}1A${right(before)}` : ''
+    const written = (isEnded ? lines.slice(0, -1) : lines).join('\r\n')
+    const back = `\r${down(1 + at)}${right(cursor?.column ?? 0)}${cursor === null ? '' : SHOW_CURSOR}`
+    return moved + toTail + written + back
   }
 
   /** At most a frame of what waits, to the end of a line where there is one. */
