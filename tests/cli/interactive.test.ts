@@ -274,7 +274,8 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
       await say(terminal, `Round ${round}.`)
       await terminal.shows(new RegExp(`Round ${round}\\.\\n {2}terminal {2}echo begun`))
       await terminal.signal('INT')
-      await terminal.shows(new RegExp(`Round ${round}\\.\\n✗ terminal .* stopped.*Stopped\\.\\n>$`, 's'))
+      // A busy machine may not have begun the call that stands there.
+      await terminal.shows(new RegExp(`Round ${round}\\.\\n✗ terminal .* (?:stopped|failed).*Stopped\\.\\n>$`, 's'))
     }
     await terminal.signal('TERM')
     expect(await terminal.exitCode()).toBe(143)
