@@ -182,6 +182,7 @@ describe('hermes tools and completion', () => {
       'moa',
       'vision',
       'web',
+      'skills',
       'browser',
       'learning',
     ]

@@ -180,7 +180,8 @@ class Registry implements ToolRegistry {
     if (this.#allowed && !this.#allowed.has(tool.name)) return registered
     this.deregister(tool.name)
     this.#tools.set(tool.name, registered)
-    this.#hasGuests = true
+    // What joins a set of Hermes stays: a name that nobody has is a mistake all the same.
+    this.#hasGuests ||= !Object.hasOwn(TOOLSETS, tool.toolset)
     for (const alias of tool.aliases ?? []) this.#aliases.set(alias, tool.name)
     this.#changes++
     return registered
