@@ -24,6 +24,8 @@ export default defineConfig({
     env: { TZ: 'UTC' },
     // Built apps run as they are.
     server: { deps: { external: [/\/apps\/[^/]+\/dist\//] } },
+    // A machine under load takes longer than a second for what is soon.
+    expect: { poll: { timeout: 10_000 } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
