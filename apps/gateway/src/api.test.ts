@@ -45,6 +45,12 @@ it('lets a key do what its scopes say and no more', async () => {
   expect(await codeOf(chat('x', as('runner')))).toEqual([403, 'insufficient_scope'])
   expect((await stage.ask('/v1/runs', undefined, as('runner'))).status).toBe(200)
   expect((await stage.ask('/v1/models', undefined, as('runner'))).status).toBe(200)
+  // Who may run things need not be who lets them.
+  for (const path of ['/v1/runs/x/approval', '/v1/runs/x/%61pproval'])
+    expect(await codeOf(stage.ask(path, { choice: 'once' }, as('runner')))).toEqual([403, 'insufficient_scope'])
+  for (const path of ['/v1/runs/x/steer', '/v1/runs/x/%2561pproval', '/v1/runs/x%2Fapproval/steer'])
+    expect((await codeOf(stage.ask(path, { choice: 'once', text: 'x' }, as('runner'))))[0]).not.toBe(403)
+  expect(await codeOf(stage.ask('/v1/runs/x/approval', { choice: 'once' }))).toEqual([404, 'run_not_found'])
   for (const path of ['/mcp', '/extensions/x/y', '/v1/approvals', '/v1/responses/x', '/v1/%73essions'])
     expect(await codeOf(stage.ask(path, undefined, as('runner')))).toEqual([403, 'insufficient_scope'])
   expect(await codeOf(stage.ask('/v1/models', undefined, { authorization: 'Bearer nobody' }))).toEqual([

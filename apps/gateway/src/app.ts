@@ -140,6 +140,9 @@ export function createApp(options: AppOptions): Hono<Env> {
     context.env.outgoing.setTimeout(STALLED_READER_MS)
     return runs.events(context.req.param('id'), await runCall(context))
   })
+  app.post('/v1/runs/:id/approval', limited, async (context) =>
+    runs.approve(context.req.param('id'), await runCall(context)),
+  )
   app.post('/v1/runs/:id/:action', limited, async (context) => {
     const { id, action } = context.req.param()
     return runs.act(id, action, await runCall(context))

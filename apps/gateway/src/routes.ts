@@ -47,7 +47,10 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/v1/runs/{id}', 'runs', 'How a run is doing.', { answer: 'Run' }),
   route('GET', '/v1/runs/{id}/events', 'runs', 'What happens in a run, after Last-Event-ID, as server-sent events.'),
-  route('POST', '/v1/runs/{id}/{action}', 'runs', 'approval, steer or stop.', { body: 'Action', answer: 'Run' }),
+  route('POST', '/v1/runs/{id}/approval', 'approvals', 'Answers what a run waits for.', {
+    ...{ body: 'Action', answer: 'Run' },
+  }),
+  route('POST', '/v1/runs/{id}/{action}', 'runs', 'steer or stop.', { body: 'Action', answer: 'Run' }),
   route('GET', '/v1/approvals', 'approvals', 'What waits for an approval.', { answer: 'List' }),
   route('POST', '/v1/approvals/{id}', 'approvals', 'Answers one.', { body: 'Action', answer: 'Object' }),
   route('GET', '/v1/sessions', 'sessions', 'Sessions, newest activity first.', {
@@ -85,7 +88,9 @@ export const ROUTE_LIST = `${ROUTES.map(({ method, path }) => `${method} ${path.
 /** What a key has to be good for; the owner's routes are all that are not listed. */
 export function scopeOf(path: string): Route['scope'] {
   if (/^\/v1\/(?:chat|responses)(?:\/|$)/.test(path)) return 'chat'
-  const [, , first] = path.split('/')
+  const [, , first, , action] = path.split('/')
+  // Who may run things need not be who lets them.
+  if (first === 'runs' && action === 'approval') return 'approvals'
   if (first === 'runs' || first === 'approvals' || first === 'sessions') return first
   return path === '/mcp' || path.startsWith('/extensions/') ? 'owner' : 'any'
 }

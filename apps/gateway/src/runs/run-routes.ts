@@ -59,17 +59,20 @@ export class RunRoutes {
     })
   }
 
-  /** `approval` with a choice, `steer` with a text, or `stop`. @throws ApiError 404, 409 where the run is not in such a state, 400 */
+  /** Answers what it waits for. @throws ApiError as {@link BackgroundRuns.approve} */
+  async approve(id: string, { person, body }: RunCall): Promise<Response> {
+    return Response.json(shown(await this.#runs.approve(id, person, body)))
+  }
+
+  /** `steer` with a text, or `stop`. @throws ApiError 404, 409 where the run is not in such a state, 400 */
   async act(id: string, action: string, { person, body }: RunCall): Promise<Response> {
     switch (action) {
-      case 'approval':
-        return Response.json(shown(await this.#runs.approve(id, person, body)))
       case 'steer':
         return Response.json(shown(await this.#runs.steer(id, person, textIn(body))))
       case 'stop':
         return Response.json(shown(await this.#runs.stop(id, person)))
       default:
-        throw new ApiError(`There is no action "${action}". Actions: approval, steer, stop.`, {
+        throw new ApiError(`There is no action "${action}". Actions: steer, stop.`, {
           code: 'unknown_action',
         })
     }
