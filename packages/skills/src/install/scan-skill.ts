@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { readSkill } from '../format/read-skill.js'
 import { SKILL_FILE, type SkillHead } from '../format/skill.js'
+import { actsIn } from './acts.js'
 import { digestOf, filesOf } from './lock.js'
 
 /** How bad a finding is. `blocked`: such a skill is not installed, whoever says yes. */
@@ -31,39 +32,6 @@ const MAX_TOTAL_BYTES = 5_120 * 1024
 const MAX_FILE_BYTES = 256 * 1024
 const ARCHIVE = /\.(?:zip|tar|t?gz|tgz|bz2|xz|zst|7z|rar|jar|whl|asar|deb|rpm|dmg|iso)$/i
 const PROGRAM = /\.(?:exe|dll|so|dylib|node|wasm|class|pyc|bin|msi|com|scr)$/i
-
-/** What commands and texts say that people should look at. Loopback, comments about it and examples are not told from others. */
-const PATTERNS: readonly (readonly [what: string, pattern: RegExp])[] = [
-  [
-    'runs what it fetches',
-    /(?:curl|wget|fetch|iwr|Invoke-WebRequest)\b[^\n|;&]*\|\s*(?:sudo\s+)?(?:ba|z|da|fi)?sh\b|(?:ba)?sh\s+<\(\s*(?:curl|wget)/i,
-  ],
-  [
-    'runs encoded text',
-    /base64\s+(?:-d|-D|--decode)[^\n]*\|\s*(?:ba|z)?sh\b|\beval\s*\(?\s*(?:atob|Buffer\.from|base64)|exec\(\s*(?:base64|codecs|zlib)/i,
-  ],
-  [
-    'sends files or variables away',
-    /(?:curl|wget|nc|ncat|scp|rsync|httpx?|requests\.post|fetch\()[^\n]*(?:\$\(\s*(?:cat|env|printenv)|~\/\.(?:ssh|aws|config|gnupg|netrc)|\.env\b|process\.env|os\.environ|@\/(?:etc|home))/i,
-  ],
-  [
-    'reads keys',
-    /(?:cat|less|head|cp|open\(|readFile\w*\()[^\n]*(?:\.ssh\/id_|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env\b|auth\.json)/i,
-  ],
-  [
-    'makes itself stay',
-    /(?:crontab\s+-(?!l)|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|LaunchAgents|>>?\s*~?\/?[^\n]*\.(?:bashrc|zshrc|profile|bash_profile)\b|authorized_keys)/i,
-  ],
-  [
-    'destroys',
-    /\brm\s+-[a-z]*r[a-z]*f?[a-z]*\s+(?:--no-preserve-root\s+)?(?:\/|~|\$HOME)(?:\s|\/?\*|$)|\bmkfs\.|\bdd\s+[^\n]*of=\/dev\/|:\(\)\s*\{\s*:\|:&\s*\}/m,
-  ],
-  ['becomes root', /\bsudo\s+|\bchmod\s+[ugo]*\+?s\b|setuid\(/i],
-  [
-    'switches safety off',
-    /--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
-  ],
-]
 
 /**
  * Looks at every file of a skill.
@@ -106,10 +74,7 @@ async function findingsIn(
   const steering = scanContext(text).map(({ rule, line }) =>
     found('blocked', `line ${line} may try to take over the agent (${rule})`),
   )
-  const acts = PATTERNS.flatMap(([what, pattern]) => {
-    const at = text.search(pattern)
-    return at < 0 ? [] : [found('high', `line ${text.slice(0, at).split('\n').length} ${what}`)]
-  })
+  const acts = actsIn(text).map(({ what, line }) => found('high', `line ${line} ${what}`))
   const runs = (mode & 0o111) !== 0 || text.startsWith('#!') ? [found('note', 'a script')] : []
   return [...steering, ...acts, ...runs]
 }

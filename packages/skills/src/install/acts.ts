@@ -1,0 +1,75 @@
+// What commands and texts of a skill say that people should look at. Loopback, comments about it and examples are not told from others.
+
+/** Something that a line may do: `first` stands in it, and `later` somewhere after it. Both match in linear time. */
+interface Act {
+  readonly what: string
+  readonly first: RegExp
+  readonly later?: RegExp
+}
+
+const PIPED_TO_SHELL = /\|\s*(?:sudo\s+)?(?:ba|z|da|fi)?sh\b/i
+
+const ACTS: readonly Act[] = [
+  { what: 'runs what it fetches', first: /(?:curl|wget|fetch|iwr|Invoke-WebRequest)\b/i, later: PIPED_TO_SHELL },
+  { what: 'runs what it fetches', first: /(?:ba)?sh\s+<\(\s*(?:curl|wget)/i },
+  { what: 'runs encoded text', first: /base64\s+(?:-d|--decode)/i, later: PIPED_TO_SHELL },
+  {
+    what: 'runs encoded text',
+    first: /\beval\s{0,9}\(?\s{0,9}(?:atob|Buffer\.from|base64)|exec\(\s*(?:base64|codecs|zlib)/i,
+  },
+  {
+    what: 'sends files or variables away',
+    first: /curl|wget|nc|scp|rsync|httpx?|requests\.post|fetch\(/i,
+    later:
+      /\$\(\s*(?:cat|env|printenv)|~\/\.(?:ssh|aws|config|gnupg|netrc)|\.env\b|process\.env|os\.environ|@\/(?:etc|home)/i,
+  },
+  {
+    what: 'reads keys',
+    first: /cat|less|head|cp|open\(|readFile\w{0,20}\(/i,
+    later: /\.ssh\/id_|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env\b|auth\.json/i,
+  },
+  {
+    what: 'makes itself stay',
+    first: /crontab\s+-(?!l)|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|LaunchAgents|authorized_keys/i,
+  },
+  { what: 'makes itself stay', first: />/, later: /\.(?:bashrc|zshrc|profile|bash_profile)\b/i },
+  {
+    what: 'destroys',
+    first: /\brm\s+(?:-[a-z-]{1,20}\s+){1,4}(?:\/|~|\$HOME)(?:\s|\/?\*|$)|\bmkfs\.|:\(\)\s*\{\s*:\|:&\s*\}/i,
+  },
+  { what: 'destroys', first: /\bdd\s/, later: /of=\/dev\// },
+  { what: 'becomes root', first: /\bsudo\s+|\bchmod\s+[ugo]{0,3}\+?s\b|setuid\(/i },
+  {
+    what: 'switches safety off',
+    first:
+      /--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
+  },
+]
+
+/** What a text may do, each once, with the line where it first stands, from 1. Pure; linear in the text. */
+export function actsIn(text: string): readonly { readonly what: string; readonly line: number }[] {
+  const found = new Map<string, number>()
+  for (const { line, words } of commandsIn(text))
+    for (const act of ACTS) if (!found.has(act.what) && isIn(act, words)) found.set(act.what, line)
+  return [...found].map(([what, line]) => ({ what, line }))
+}
+
+function isIn({ first, later }: Act, words: string): boolean {
+  const match = first.exec(words)
+  if (match === null) return false
+  return later === undefined || later.test(words.slice(match.index + match[0].length))
+}
+
+/** Lines as a shell takes them: what ends in a backslash, a pipe or a bracket goes on in the next one. */
+function commandsIn(text: string): readonly { readonly line: number; readonly words: string }[] {
+  const commands: { line: number; words: string }[] = []
+  let open: string[] = []
+  const lines = text.split('\n')
+  for (const [index, line] of lines.entries()) {
+    open.push(line.replace(/\\\r?$/, ''))
+    if (/[\\|(]\r?$/.test(line) && index < lines.length - 1) continue
+    commands.push({ line: index + 2 - open.length, words: open.join(' ') })
+    open = []
+  }
+  return commands
+}
