@@ -38,6 +38,7 @@ export function pageScript(): PageScript {
         })),
     isReady: () => document.readyState !== 'loading',
     shows: ({ text }) => document.body?.innerText.toLowerCase().includes(text.toLowerCase()) ?? false,
+    origin: () => location.origin,
     label,
     unlabel,
   }

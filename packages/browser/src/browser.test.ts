@@ -258,6 +258,11 @@ needs(missing)('the browser', () => {
     expect(await scene.call('browser_snapshot')).toContain('button "Nothing"')
     expect(await scene.call('browser_download', { ref: refs(text, 'button')[0]! })).toContain('Nothing was downloaded.')
     expect(await scene.call('browser_download')).toContain('No download is under way.')
+    const script = `const a = document.createElement('a'); a.download = '${'報'.repeat(120)}.txt'; a.href = window.URL.createObjectURL(new Blob(['long'])); a.click()`
+    const made = await open('/made', `<button onclick="${script}">Make</button>`)
+    expect(await scene.call('browser_download', { ref: refs(made, 'button')[0]! })).toMatch(
+      /報+\.txt \(text, 4 bytes\)/,
+    )
   })
 
   it('ends a download that is too large, and the session goes on', async () => {
@@ -302,9 +307,14 @@ needs(missing)('the browser', () => {
     await expect(scene.call('browser_upload', { ref: single!, paths })).rejects.toThrow('takes one file')
     await scene.call('browser_upload', { ref: refs(text, 'button')[0]!, paths: [paths[1]!] })
     expect(await scene.call('browser_snapshot')).toMatch(/\bbeta\b/)
+    const framed = await open('/around', `<iframe src="http://other.test:${site.port}/up"></iframe>`)
+    await scene.call('browser_upload', { ref: refs(framed, 'file')[0]!, paths: [paths[0]!] })
+    expect(scene.requested.at(-1)).toMatchObject({ target: `browser-upload:http://other.test:${site.port}` })
+    await open('/up-again', '<label>Papers <input type=file></label>')
     scene.denies = ({ type }) => type === 'send'
     site.seen.length = 0
-    await expect(scene.call('browser_upload', { ref: many!, paths })).rejects.toThrow('denied')
+    const [last] = refs(await scene.call('browser_snapshot'), 'file')
+    await expect(scene.call('browser_upload', { ref: last!, paths: [paths[0]!] })).rejects.toThrow('denied')
     expect(site.seen).toEqual([])
   })
 

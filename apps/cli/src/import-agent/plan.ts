@@ -41,9 +41,10 @@ export async function planImport(
         await cp(join(home, name), join(copy, name), { recursive: true })
     const known = items.flatMap((item) => (item.type === 'secret' ? [item.value] : []))
     const redactor = createRedactor({ secrets: known.filter((secret) => secret.length > 3) })
+    const { values } = await loadSecrets({ home: copy, env: {} })
     const taken: string[] = []
     const left: (readonly [string, string])[] = []
-    for (const item of items) {
+    for (const item of withNamesOfTheirOwn(items, values)) {
       const outcome = await take(item, { home, copy, known, secrets, overwrite }).catch((error: unknown) => ({
         why: errorLine(error),
       }))
@@ -77,11 +78,42 @@ function nameOf(item: ImportItem): string {
   }
 }
 
+/**
+ * A variable that stands for another value already, in this home or earlier among the items, is not that of a newcomer: it gets a number, in
+ * the setting before it too. Otherwise a server could have itself sent what another one logs in with.
+ */
+function withNamesOfTheirOwn(
+  items: readonly ImportItem[],
+  there: Readonly<Record<string, string>>,
+): readonly ImportItem[] {
+  const values = new Map(Object.entries(there))
+  const all = [...items]
+  let setting = -1
+  for (const [at, item] of items.entries()) {
+    if (item.type === 'setting') setting = at
+    if (item.type !== 'secret') continue
+    let name = item.name
+    for (let number = 2; values.has(name) && values.get(name) !== item.value; number++) name = `${item.name}_${number}`
+    values.set(name, item.value)
+    const before = all[setting]
+    if (name === item.name || before?.type !== 'setting') continue
+    all[at] = { ...item, name }
+    const text = JSON.stringify(before.value).replaceAll(`\${${item.name}}`, () => `\${${name}}`)
+    all[setting] = { ...before, value: JSON.parse(text) }
+  }
+  return all
+}
+
 /** What a server would be started with, or reached at, and the variables that go to it: what a person has to see before a yes. */
 function startOf(entry: unknown): string {
   if (!isJsonObject(entry)) return 'nothing'
-  const { command, args, url } = entry
-  const start = [command ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ')
+  const { command, args, url, cwd, env } = entry
+  const set = Object.entries(isJsonObject(env) ? env : {}).filter(([, value]) => !/^\$\{\w+\}$/.test(String(value)))
+  const start = [
+    ...(cwd === undefined ? [] : [`in ${String(cwd)}:`]),
+    ...set.map(([name, value]) => `${name}=${String(value)}`),
+    ...[command ?? url, ...(Array.isArray(args) ? args : [])].map(String),
+  ].join(' ')
   const names = new Set([...JSON.stringify(entry).matchAll(/\$\{(?:env:)?(\w+)\}/g)].map(([, name]) => name))
   return names.size === 0 ? start : `${start}; gets ${[...names].join(', ')}`
 }
@@ -134,7 +166,8 @@ async function take(
       const { value } = await writtenConfig(copy)
       const there = item.path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value)
       if (there !== undefined && !overwrite) return IS_THERE
-      if (hasSecret(JSON.stringify(item.value), known)) return HELD_BACK
+      if (hasSecret(JSON.stringify(item.value), known))
+        return { why: 'a secret stands in the middle of it: put a variable in its place there' }
       await setOwnValue({ home: copy, path: item.path, value: item.value as object })
       return null
     }

@@ -2,7 +2,7 @@ import { isJsonObject } from '@hermes/contracts'
 import { createRedactor } from '@hermes/safety'
 
 const SECRET_NAME =
-  /(?:^|[_-]|(?<=[a-z]))(?:api_?key|key|token|secret|password|passwd|credentials?|authorization|cookie)$/i
+  /(?:^|[_-]|(?<=[a-z]))(?:api_?key|key|token|secret|password|passwd|pass|pwd|pat|(?<!o)auth|credentials?|authorization|cookie)$/i
 const REFERENCE = /\$\{(?:env:)?\w+\}/g
 
 /** Whether a name is that of a secret. */
@@ -16,8 +16,8 @@ export function hasSecret(text: string, known: readonly string[]): boolean {
   return createRedactor({ secrets: known.filter((secret) => secret.length > 3) }).redact(plain) !== plain
 }
 
-/** `--api-key=VALUE`, `GITHUB_TOKEN=VALUE`, `x-api-key: VALUE`. */
-const NAMED = /^(-{0,2})([\w.-]+)(\s*[=:]\s*)(.*\S)/gs
+/** `--api-key=VALUE`, `GITHUB_TOKEN=VALUE`, `x-api-key: VALUE`: one word, or two as in `Bearer VALUE`, and none that a shell would run. */
+const NAMED = /^(-{0,2})([\w.-]+)(\s*[=:]\s*)((?:[\w-]+ )?[^\s;&|<>()`$'"\\]+)$/g
 /** `?api_key=VALUE` of an address. */
 const PARAMETER = /([?&])([\w.-]+)(=)([^&#]+)/g
 
@@ -36,7 +36,9 @@ export function withoutSecrets(
   const text = (item: string, path: readonly string[], hides: boolean): string => {
     // `Bearer ${TOKEN}` is as it should be; what stands beside a reference may still be a secret.
     const rest = item.replace(REFERENCE, '')
-    if (hides && item !== '' && rest === item) return keep(item, path)
+    // What is run has to be seen: an argument of several words is never hidden, but held back where a secret is in it.
+    const isScript = path[0] === 'args' && /\s/.test(item)
+    if (hides && item !== '' && rest === item && !isScript) return keep(item, path)
     const named = item.replace(
       /^https?:/i.test(item) ? PARAMETER : NAMED,
       (found, before: string, name: string, sign: string, one: string) =>
@@ -44,7 +46,7 @@ export function withoutSecrets(
           ? `${before}${name}${sign}${keep(one, [...path, name])}`
           : found,
     )
-    return hasSecret(named, []) ? keep(item, path) : named
+    return !isScript && hasSecret(named, []) ? keep(item, path) : named
   }
   const walk = (item: unknown, path: readonly string[], hides: boolean): unknown => {
     if (Array.isArray(item))

@@ -524,6 +524,7 @@ height: image.naturalHeight,
 })),
 isReady: () => document.readyState !== 'loading',
 shows: ({ text }) => document.body?.innerText.toLowerCase().includes(text.toLowerCase()) ?? false,
+origin: () => location.origin,
 label,
 unlabel,
 }

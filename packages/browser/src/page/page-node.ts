@@ -68,6 +68,8 @@ export interface PageScript {
   /** Whether the whole document was read. */
   isReady(): boolean
   shows(options: { readonly text: string }): boolean
+  /** Of the document itself; `null` as text where it has none. */
+  origin(): string
   /** Draws the references of what is in the window beside it, and gives them. */
   label(): readonly string[]
   unlabel(): void

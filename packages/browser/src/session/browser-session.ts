@@ -305,12 +305,18 @@ export class BrowserSession {
       void this.#tellOfTab(running, zone, page).catch(() => undefined)
     })
     void running.hub.closed.then(() => this.#lost(zone))
-    const forget = running.hub.on('Browser.downloadProgress', ({ guid, receivedBytes }) => {
+    const addresses = new Map<unknown, string>()
+    const unheed = running.hub.on('Browser.downloadWillBegin', ({ guid, url }) => void addresses.set(guid, String(url)))
+    const uncount = running.hub.on('Browser.downloadProgress', ({ guid, receivedBytes }) => {
       if (Number(receivedBytes) <= MOST_BYTES) return
+      this.downloads.tooLarge.add(addresses.get(guid) ?? '')
       // Of another zone: the browser knows no such download there.
       running.hub.call('Browser.cancelDownload', { guid, browserContextId: zone.contextId }).catch(() => undefined)
     })
-    zone.context.once('close', forget)
+    zone.context.once('close', () => {
+      unheed()
+      uncount()
+    })
     return zone
   }
 

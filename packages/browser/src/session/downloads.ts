@@ -7,7 +7,9 @@ export const MOST_BYTES = 100_000_000
 const MOST_FILES = 50
 const KEPT_MS = 14 * 24 * 3_600_000
 const SCREENSHOTS_KEPT_MS = 24 * 3_600_000
-const LONGEST_NAME = 100
+/** In bytes, as file systems count. */
+const LONGEST_NAME = 200
+const TOO_LARGE = `it has more than ${MOST_BYTES / 1_000_000} MB`
 
 /** What a file begins with, and what it is then. The first that fits counts. */
 const KINDS: readonly (readonly [bytes: string, kind: string])[] = [
@@ -30,6 +32,8 @@ export class Downloads {
   readonly #note: (text: string) => void
   readonly #running = new Set<Promise<void>>()
   readonly #names = new Set<string>()
+  /** Addresses of those that were ended for their size. */
+  readonly tooLarge = new Set<string>()
   /** How many began. */
   begun = 0
 
@@ -59,12 +63,12 @@ export class Downloads {
   }
 
   /** Resolves once one more than `count` began and all are done; the driver tells of one a moment after the page. Abort rejects. */
-  async beyond(count: number, signal: AbortSignal): Promise<void> {
-    for (let tries = 0; this.begun <= count && tries < 100; tries++) {
+  async beyond(count: number, signal: AbortSignal, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let tries = 0; this.begun <= count && tries < 50; tries++) {
       signal.throwIfAborted()
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    await this.settled(signal)
+    await this.settled(signal, withinMs)
   }
 
   get isRunning(): boolean {
@@ -92,14 +96,21 @@ export class Downloads {
     }
     const failure = await download.failure()
     if (failure !== null) {
-      const why = failure === 'canceled' ? `it has more than ${MOST_BYTES / 1_000_000} MB` : failure
+      const isTooLarge = this.tooLarge.has(download.url())
+      const why = isTooLarge ? TOO_LARGE : failure === 'canceled' ? 'it was ended before it was whole' : failure
       this.#note(`${shown} was not downloaded: ${why}.`)
+      return
+    }
+    // What comes in one piece was never counted on its way.
+    const { size } = await stat(await download.path())
+    if (size > MOST_BYTES) {
+      await download.delete()
+      this.#note(`${shown} was not downloaded: ${TOO_LARGE}.`)
       return
     }
     const path = await this.newFile(download.suggestedFilename())
     await download.saveAs(path)
     await chmod(path, 0o600)
-    const { size } = await stat(path)
     this.#note(`Downloaded ${path} (${await kindOf(path)}, ${size} bytes). What is in it comes from outside.`)
     await download.delete().catch(() => undefined)
   }
@@ -110,7 +121,8 @@ function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1)!.normalize('NFC')
   const plain = last.replace(/[^\p{L}\p{N}._ ()+-]+/gu, '_').replace(/^[.\s-]+|[.\s]+$/g, '')
   const end = extname(plain).slice(0, 20)
-  const stem = plain.slice(0, plain.length - extname(plain).length).slice(0, LONGEST_NAME - end.length)
+  let stem = plain.slice(0, plain.length - extname(plain).length)
+  while (Buffer.byteLength(`${stem}${end}`) > LONGEST_NAME) stem = [...stem].slice(0, -1).join('')
   return `${stem}${end}` || 'download'
 }
 

@@ -32,6 +32,8 @@ export class Tab {
   #latest: Snapshot | null = null
   #chooserCame: ((chooser: FileChooser) => void) | null = null
   isCrashed = false
+  /** Whether a navigation ended without a document since {@link mark}: what it led to may be a file. */
+  wasCutOff = false
 
   constructor(
     process: BrowserProcess,
@@ -53,7 +55,10 @@ export class Tab {
       if (this.#navigation === request) this.#navigation = null
     }
     page.on('requestfinished', over)
-    page.on('requestfailed', over)
+    page.on('requestfailed', (request) => {
+      if (this.#navigation === request) this.wasCutOff = true
+      over(request)
+    })
     page.on('framenavigated', (frame) => {
       if (frame === page.mainFrame()) this.#navigation = null
     })
@@ -127,6 +132,11 @@ export class Tab {
     return this.#worlds.call(this.#main(), 'images', { max: 50 })
   }
 
+  /** Of the document that an element stands in, which may be a frame of another site. */
+  originOf(ref: string): Promise<string> {
+    return this.#worlds.call(this.#known(ref).place, 'origin')
+  }
+
   /** The choice of files that something opens; `null` where it opens none in time. */
   async chooserOf(opens: () => Promise<void>, withinMs: number): Promise<FileChooser | null> {
     const { promise, resolve } = Promise.withResolvers<FileChooser | null>()
@@ -159,6 +169,7 @@ export class Tab {
   /** Marks what is under way already, so that {@link settle} waits for what comes after. */
   mark(): void {
     this.#busy.clear()
+    this.wasCutOff = false
   }
 
   /** Resolves once what an action began has come to rest: a new document is there, what it asked for has been answered, or time is up. */

@@ -134,10 +134,12 @@ export async function acting(
   const tab = await session.page()
   if (tab.latest === null) await tab.snapshot()
   tab.mark()
+  const { begun } = session.downloads
   const line = await act(tab)
   await tab.settle(signal)
   await session.knowsItsTabs(signal)
-  await session.downloads.settled(signal, DOWNLOAD_MS)
+  if (tab.wasCutOff) await session.downloads.beyond(begun, signal, DOWNLOAD_MS)
+  else await session.downloads.settled(signal, DOWNLOAD_MS)
   const out = session.takeLeadingOut()
   if (out !== null) {
     const other = await session.pageFor(out)

@@ -29,11 +29,8 @@ export function fileTools(sessions: BrowserSessions, { readFile }: Pick<BrowserO
           const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
           if (size > MOST_UPLOAD_BYTES)
             throw cannot(`${size} bytes are too many to upload: ${MOST_UPLOAD_BYTES} at once.`)
-          await call.permit({
-            type: 'send',
-            target: `browser-upload:${new URL(tab.page.url()).origin}`,
-            chosen: 'acts',
-          })
+          const origin = await tab.originOf(ref)
+          await call.permit({ type: 'send', target: `browser-upload:${origin}`, chosen: 'acts' })
           const what = tab.describe(ref)
           const { x, y } = await tab.locate(ref)
           const chooser = await tab.chooserOf(() => tab.page.mouse.click(x, y), CHOOSER_MS)
@@ -41,6 +38,11 @@ export function fileTools(sessions: BrowserSessions, { readFile }: Pick<BrowserO
           if (files.length > 1 && !chooser.isMultiple()) {
             await chooser.setFiles([])
             throw cannot(`${ref} (${what}) takes one file.`)
+          }
+          // A person may have been asked meanwhile, and the document may be another one since.
+          if ((await tab.originOf(ref)) !== origin) {
+            await chooser.setFiles([])
+            throw cannot(`The page is not the one it was: ${ref} is of another site now.`)
           }
           await chooser.setFiles(
             files.map(({ name, bytes }) => ({
@@ -72,7 +74,7 @@ export function fileTools(sessions: BrowserSessions, { readFile }: Pick<BrowserO
           await tab.page.mouse.click(x, y)
           return `Clicked ${what}.`
         })
-        await downloads.settled(signal)
+        await downloads.beyond(before, signal)
         return downloads.begun > before ? text : `${text}\nNothing was downloaded.`
       },
     }),

@@ -219,14 +219,15 @@ async function connect(
 }
 
 async function notConnected(
-  { name, connectTimeoutMs }: ServerSettings,
+  settings: ServerSettings,
   error: unknown,
   reason: string | null,
   { SdkErrorCode }: Connecting['sdk'],
 ): Promise<HermesError> {
   if (HermesError.isInstance(error)) return error
+  const { name, connectTimeoutMs } = settings
   const status = statusOf(error)
-  const missing = await loginNeeded(name, error)
+  const missing = await loginNeeded(settings, error)
   if (missing) return missing
   if (status === 401) return needed(name, 'wants a login. Log in with:', error)
   const isLate = (error as { code?: unknown }).code === SdkErrorCode.RequestTimeout

@@ -23,12 +23,11 @@ export class ProgramAuth implements ConnectionAuth {
   readonly #options: ProgramAuthOptions
   #token: { readonly value: string; readonly endsAtMs: number | null } | null = null
   #renewing: Promise<void> | null = null
-  #scope: string | undefined
+  #lacked: string | undefined
 
   constructor(settings: ServerSettings, options: ProgramAuthOptions) {
     this.#settings = settings
     this.#options = options
-    this.#scope = settings.oauth.scope
   }
 
   async token(): Promise<string | undefined> {
@@ -48,16 +47,18 @@ export class ProgramAuth implements ConnectionAuth {
   /** What was asked for with too few rights works with the next call. */
   async wants(scope: string): Promise<void> {
     const { computeScopeUnion } = await import('@modelcontextprotocol/client')
-    this.#scope = computeScopeUnion(this.#scope, scope)
+    this.#lacked = computeScopeUnion(this.#lacked, scope)
     this.#token = null
   }
 
   async #renew(response: Response): Promise<void> {
     const { address, name } = this.#settings
     if (address.type !== 'http') throw new TypeError('Not an address of the network.')
-    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
-    const { resourceMetadataUrl, scope = this.#scope } = extractWWWAuthenticateParams(response)
-    const provider = await this.#provider()
+    const { auth, computeScopeUnion, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client')
+    const { resourceMetadataUrl, scope: named } = extractWWWAuthenticateParams(response)
+    // What the person wrote is the most that is asked for; what a request lacked is asked for besides what the server names.
+    const scope = this.#settings.oauth.scope ?? computeScopeUnion(named, this.#lacked)
+    const provider = await this.#provider(scope)
     try {
       await auth(provider, {
         serverUrl: address.url,
@@ -84,13 +85,13 @@ export class ProgramAuth implements ConnectionAuth {
     this.#token = { value: tokens.access_token, endsAtMs: endOf(tokens, this.#options.clock.now()) }
   }
 
-  async #provider() {
+  async #provider(scope: string | undefined) {
     const { ClientCredentialsProvider, PrivateKeyJwtProvider } = await import('@modelcontextprotocol/client')
     const { clientId = '', clientSecret = '', privateKey, signingAlgorithm = 'ES256', issuer } = this.#settings.oauth
     const common = {
       clientId,
       clientName: 'Hermes',
-      ...(this.#scope === undefined ? {} : { scope: this.#scope }),
+      ...(scope === undefined ? {} : { scope }),
       ...(issuer === undefined ? {} : { expectedIssuer: issuer }),
     }
     if (privateKey === undefined) return new ClientCredentialsProvider({ ...common, clientSecret })

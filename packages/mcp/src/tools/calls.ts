@@ -11,17 +11,18 @@ export interface Calls {
 
 /** What a call rejects with is a line for the model. Abort passes as it is. */
 export async function guarded<T>(
-  { name, timeoutMs }: ServerSettings,
+  settings: ServerSettings,
   what: string,
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { name, timeoutMs } = settings
   try {
     return await work()
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (HermesError.isInstance(error)) throw error
-    const missing = await loginNeeded(name, error)
+    const missing = await loginNeeded(settings, error)
     if (missing) throw missing
     const { SdkErrorCode } = await import('@modelcontextprotocol/client')
     const { code } = error as { code?: unknown }

@@ -158,7 +158,7 @@ describe('what a program changes of what runs later', () => {
       '.github/workflows/x.yml': 'EVIL',
       'packages/x/AGENTS.md': 'EVIL',
     }
-    put('fill.sh', 'for at in $(seq 1100); do echo 0$at; done | xargs mkdir')
+    put('fill.sh', 'mkdir $(for at in $(seq 1100); do echo 0$at; done)')
     const result = await run(`sh fill.sh; ${write(evil)}`)
     expect(requested.toSorted()).toEqual(Object.keys(evil))
     expect(result).toMatch(/not permitted[\s\S]*\[There are more folders or files than are compared/)
