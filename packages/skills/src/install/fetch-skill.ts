@@ -73,7 +73,7 @@ async function copied(local: string, stage: string): Promise<Fetched> {
   const isLeftOut = (path: string) => path !== real && /^(?:node_modules|\.git)$/.test(basename(path))
   // Links stay links, so that they are seen and refused.
   await cp(real, target, { recursive: true, verbatimSymlinks: true, filter: (path) => !isLeftOut(path) })
-  return found(target, null, (way) => (way === '' ? real : join(real, way)))
+  return found(target, stage, null, (way) => (way === '' ? real : join(real, way)))
 }
 
 async function cloned(from: string, stage: string, fetching: Fetching, shown = from): Promise<Fetched> {
@@ -102,7 +102,7 @@ async function cloned(from: string, stage: string, fetching: Fetching, shown = f
   const withRef = mark === '' ? '' : `#${mark}`
   const isShort = shown !== from
   const root = below === '' ? target : join(target, below)
-  return found(root, pin, (way) => {
+  return found(root, stage, pin, (way) => {
     if (way === '') return shown
     return `${head}${isShort || below !== '' ? '/' : '//'}${way}${withRef}`
   })
@@ -132,12 +132,19 @@ async function downloaded(url: string, stage: string, fetching: Fetching): Promi
 }
 
 /** The skill that a folder is, or those in it. */
-async function found(root: string, pin: string | null, fromOf: (way: string) => string): Promise<Fetched> {
+async function found(
+  root: string,
+  stage: string,
+  pin: string | null,
+  fromOf: (way: string) => string,
+): Promise<Fetched> {
+  await requirePlain(root, stage)
   const isSkill = (await stat(join(root, SKILL_FILE)).catch(() => null))?.isFile()
   if (isSkill) return { skills: [{ folder: root, name: basename(root), from: fromOf('') }], pin }
   const below = [root, join(root, 'skills'), join(root, '.claude/skills'), join(root, '.agents/skills')]
   const skills = below.flatMap((folder) => findSkillFolders(folder))
   const unique = [...new Map(skills.map((one) => [one.folder, one])).values()]
+  for (const { folder } of unique) await requirePlain(folder, stage)
   if (unique.length > 0)
     return {
       skills: unique.map(({ folder, name }) => ({
@@ -149,6 +156,14 @@ async function found(root: string, pin: string | null, fromOf: (way: string) => 
     }
   const names = await readdir(root).catch(() => null)
   throw notFetched(names === null ? 'there is no such folder in it' : 'there is no SKILL.md in it')
+}
+
+/** What leads elsewhere by a link is not what was fetched. */
+async function requirePlain(folder: string, stage: string): Promise<void> {
+  const way = relative(stage, folder)
+  const real = await realpath(folder).catch(() => null)
+  if (real !== null && real !== join(await realpath(stage), way))
+    throw notFetched(`${JSON.stringify(basename(folder))} in it is a link, or lies behind one`)
 }
 
 const notFetched = (why: string) =>

@@ -1,7 +1,7 @@
 // Skills of others, from folders, real git repositories and an HTTP server.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFile, chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -45,9 +45,9 @@ function git(cwd: string, ...args: readonly string[]): string {
 }
 
 /** A bare repository that has these files in its newest commit. */
-async function repository(files: Readonly<Record<string, string>>): Promise<string> {
+async function repository(files: Readonly<Record<string, string>>, { keep = false } = {}): Promise<string> {
   const work = join(scene.root, 'work-tree')
-  await rm(work, { recursive: true, force: true })
+  if (!keep) await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
   const bare = join(scene.root, 'forge.git')
   git(work, 'init', '-q')
@@ -118,6 +118,31 @@ describe('a skill is installed', () => {
     await scene.type(`skills accept ${idIn(offer)}`)
     expect(await installed()).toEqual(['two'])
     expect(await quarantined()).toEqual([])
+  })
+
+  it('but not behind a link, which shows one thing today and another tomorrow', async () => {
+    await scene.put('elsewhere/tides/SKILL.md', skillText('tides'))
+    await mkdir(join(scene.root, 'work-tree/skills'), { recursive: true })
+    await symlink(join(scene.root, 'elsewhere/tides'), join(scene.root, 'work-tree/skills/tides'))
+    await symlink('../elsewhere', join(scene.root, 'work-tree/more'))
+    const from = await repository({ 'README.md': 'x' }, { keep: true })
+    for (const source of [from, `${from}//skills/tides`, `${from}//more/tides`, `${from}//more`])
+      await expect(scene.type(`skills install ${source}`)).rejects.toThrow(/is a link|no such folder/)
+    await rename(join(scene.root, 'work-tree/skills/tides'), join(scene.home.cwd, 'tides'))
+    await mkdir(join(scene.home.cwd, 'pack'))
+    await rename(join(scene.home.cwd, 'tides'), join(scene.home.cwd, 'pack/tides'))
+    await expect(scene.type('skills install pack')).rejects.toThrow('is a link')
+    expect(await quarantined()).toEqual([])
+  })
+
+  it('and not loaded from a link that took the place of its folder', async () => {
+    await scene.put('work/tides/SKILL.md', skillText('tides'))
+    await scene.type(`skills accept ${idIn(await scene.type('skills install tides'))}`)
+    const hub = join(scene.home.directory, '.hub/skills')
+    const [folder] = await readdir(hub)
+    await rename(join(hub, folder!), join(scene.root, 'out'))
+    await symlink(join(scene.root, 'out'), join(hub, folder!))
+    expect(await scene.call('skill_view', { name: 'tides' })).toContain('is not as it was installed')
   })
 
   it('from the address of its file, and from the list of a site, whose hashes have to be right', async () => {

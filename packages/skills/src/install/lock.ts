@@ -138,6 +138,7 @@ export async function digestOf(file: string): Promise<string> {
 export async function filesOf(
   folder: string,
 ): Promise<readonly { readonly path: string; readonly size: number; readonly mode: number; readonly state: string }[]> {
+  if (!(await lstat(folder)).isDirectory()) throw notPlain('its folder is a link')
   const found: { path: string; size: number; mode: number; state: string }[] = []
   const collect = async (below: string): Promise<void> => {
     for (const name of (await readdir(join(folder, below))).sort()) {
