@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { runCli } from '../support/cli.js'
+import { CLI, runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
@@ -35,4 +35,42 @@ it('loads no zod, neither on the way to a first request nor to check or change t
     for (const url of files)
       expect(await readFile(fileURLToPath(url), 'utf8'), url).not.toMatch(/_zod\.def|\bZodType\b/)
   }
+})
+
+it('takes a library that is CommonJS by its default: its chunk exports nothing else', async () => {
+  const folder = dirname(CLI)
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.js'))
+  const texts = await Promise.all(
+    files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const),
+  )
+  const bare = new Set(
+    texts.flatMap(([file, text]) => (/export default require_\w+\(\);\s*$/.test(text) ? [file] : [])),
+  )
+  expect(bare.size).toBeGreaterThan(2)
+  const byName = texts.flatMap(([file, text]) =>
+    [...text.matchAll(/(?:\{([^{}]*)\}=|\()await import\("\.\/([^"]+)"\)(?:\)\.(\w+))?/g)]
+      .filter(([, names, chunk, name]) => bare.has(chunk!) && !(names ?? name ?? 'default').startsWith('default'))
+      .map(([taken]) => `${file}: ${taken}`),
+  )
+  expect(byName).toEqual([])
+})
+
+it('reads YAML in the head of a skill that is written, and in a file that the model writes', async () => {
+  const file = join(scene.home, 'skills/tides/SKILL.md')
+  expect(await runCli(['skills', 'create', 'tides', 'Tells', 'the', 'tides'], scene)).toMatchObject({
+    exitCode: 0,
+    stdout: `Made ${file}. Write into it what to do: hermes skills edit tides\n`,
+  })
+  await mkdir(join(scene.home, 'skills/moon'), { recursive: true })
+  await writeFile(
+    join(scene.home, 'skills/moon/SKILL.md'),
+    '---\nname: moon\ndescription: >-\n  Tells: the\n  moon.\n---\nLook up.',
+  )
+  expect((await runCli(['skills', 'list', 'moon'], scene)).stdout).toContain('Tells: the moon.')
+  scene.server.enqueue(
+    { toolCalls: [{ name: 'write_file', args: { path: 'a.yaml', content: 'a: [1' } }] },
+    { text: 'Done.' },
+  )
+  await runCli(['chat', '-q', 'Write it.', '--yolo', '--base-url', scene.server.baseUrl, '-m', 'test'], scene)
+  expect(JSON.stringify(scene.server.requests.at(-1)!.body)).toMatch(/Flow sequence [^"]*line 1/)
 })

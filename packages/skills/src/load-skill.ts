@@ -41,7 +41,7 @@ export async function loadSkill(skill: Skill, lock: SkillLock): Promise<LoadedSk
   const bytes = await readFile(join(folder, SKILL_FILE)).catch(() => null)
   if (bytes === null)
     throw notLoaded(name, `${join(folder, SKILL_FILE)} is gone. Have the list made anew: /reload-skills`)
-  const reading = readSkill(bytes, name, (await import('yaml')).parse)
+  const reading = readSkill(bytes, name, (await import('yaml')).default.parse)
   if (reading.type === 'broken') throw notLoaded(name, reading.why)
   const text = reading.body.replaceAll(/\$\{(?:HERMES|CLAUDE)_SKILL_DIR\}/g, () => folder)
   return { ...(await examined(skill, text, SKILL_FILE)), files: await linkedFiles(folder) }

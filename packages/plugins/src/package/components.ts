@@ -158,10 +158,10 @@ function promptName(plugin: string, name: string): string | null {
 async function frontMatter(text: string): Promise<Omit<PluginPrompt, 'name'>> {
   const [all, head] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text) ?? ['', '']
   const body = text.slice(all.length).trim()
-  const { parse } = await import('yaml')
+  const { default: yaml } = await import('yaml')
   let value: unknown = null
   try {
-    value = parse(head ?? '')
+    value = yaml.parse(head ?? '')
   } catch {
     // A head that is no YAML says nothing.
   }

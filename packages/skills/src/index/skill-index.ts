@@ -68,11 +68,11 @@ async function readHeads(
   unread: readonly { readonly one: FoundFolder }[],
   cache: HeadCache,
 ): Promise<ReadonlyMap<FoundFolder, CachedHead>> {
-  const { parse } = await import('yaml')
+  const { default: yaml } = await import('yaml')
   const heads = new Map<FoundFolder, CachedHead>()
   await Promise.all(
     unread.map(async ({ one }) => {
-      const head = await headOf(one, parse)
+      const head = await headOf(one, yaml.parse)
       heads.set(one, head)
       cache.set(one.folder, head)
     }),

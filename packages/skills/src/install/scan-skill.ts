@@ -48,7 +48,7 @@ export async function scanSkill(folder: string, name: string): Promise<ScannedSk
   const twins = Map.groupBy(all, ({ path }) => path.normalize('NFKC').toLowerCase())
   const twin = [...twins.values()].find((same) => same.length > 1)
   if (twin) throw notPlain(`${twin.map(({ path }) => path).join(' and ')} are one file on some machines`)
-  const reading = readSkill(await readFile(join(folder, SKILL_FILE)), name, (await import('yaml')).parse)
+  const reading = readSkill(await readFile(join(folder, SKILL_FILE)), name, (await import('yaml')).default.parse)
   if (reading.type === 'broken') throw notPlain(reading.why)
   const findings: SkillFinding[] = []
   const files: Record<string, string> = {}

@@ -64,7 +64,7 @@ export async function planChange(change: SkillChange, options: ChangeOptions): P
   const known = options.index.skills.get(name)
   const planned = change.action === 'create' ? planCreate(change, known, options) : await planOther(change, known)
   if (planned.after !== null) {
-    if (planned.file.endsWith(SKILL_FILE)) requireStrict(planned.after, name, (await import('yaml')).parse)
+    if (planned.file.endsWith(SKILL_FILE)) requireStrict(planned.after, name, (await import('yaml')).default.parse)
     await requireHarmless(planned.after, options)
   }
   return planned

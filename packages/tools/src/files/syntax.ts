@@ -37,7 +37,9 @@ const MOST_YAML_CHARS = 64_000
 /** Templates of other tools in files of that name are not YAML until they are filled in. */
 async function yamlError(text: string): Promise<string | null> {
   if (text.length > MOST_YAML_CHARS || text.includes('{{') || text.includes('{%') || isNestedTooDeep(text)) return null
-  const { Composer, Parser } = await import('yaml')
+  const {
+    default: { Composer, Parser },
+  } = await import('yaml')
   const placed = (message: string, offset: number) => `${firstLine(message)} at ${placeOf(text, offset)}`
   // The library reads on after each mistake, in time by the square of their number: the first one is enough.
   for (const token of new Parser().parse(text)) if (token.type === 'error') return placed(token.message, token.offset)
