@@ -51,6 +51,8 @@ export function openSkills(home: SkillsHome): HomeSkills {
           parameters: {
             type: 'object',
             properties: {
+              // First, so that all that is typed is words; the others are options of `hermes skills`.
+              words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
               description: { type: 'string', description: 'what a new skill is for' },
               file: { type: 'string', description: 'a file with what it says' },
               force: {
@@ -60,7 +62,6 @@ export function openSkills(home: SkillsHome): HomeSkills {
               },
               id: { type: 'string', description: 'how what is fetched is called until it is installed' },
               page: { type: 'integer', minimum: 1, default: 1, description: 'of what is found' },
-              words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
             },
           },
           complete: async (words, { cwd }) =>

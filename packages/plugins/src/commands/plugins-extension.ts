@@ -17,9 +17,10 @@ export function pluginsExtension({ host, loaded, problems }: HomePlugins): Exten
         parameters: {
           type: 'object',
           properties: {
+            // First, so that all that is typed is words; the kind is an option of `hermes plugins`.
+            words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
             enable: { type: 'boolean', default: false, description: 'agree to it at once' },
             kind: { type: 'string', description: 'what is created: tool, memory or hook' },
-            words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
           },
         },
         complete: (words) =>

@@ -1,7 +1,8 @@
 // Every part of a home is seen at work once, and missed once: a part that nobody misses has no place in the list.
 import { chown, mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Extension } from '@hermes/contracts/extension'
+import { runCommand } from '@hermes/commands'
+import type { CommandContext, Extension } from '@hermes/contracts/extension'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
@@ -193,6 +194,27 @@ it('every part that comes with Hermes has a row', async () => {
   }
   opened = await openRuntime({ ...place, env: {}, extensions })
   expect(names.toSorted()).toEqual(Object.keys(ROWS).toSorted())
+})
+
+it('what is typed after a command that takes words is its words, whatever options it has', async () => {
+  await writeFile(join(place.home, 'config.yaml'), '{}')
+  opened = await openRuntime({ ...place, env: {} })
+  const caller = { platform: 'cli', user: 'ada', isOwner: true, changes: [] }
+  const context = { caller, session: null, cwd, commands: [] } as unknown as CommandContext
+  const typed: Record<string, unknown> = {}
+  for (const { item } of opened.extensions.list('command')) {
+    const properties = item.parameters?.['properties'] as Record<string, { type: string }> | undefined
+    if (properties?.['words']?.type !== 'array') continue
+    const echo = {
+      ...item,
+      needsSession: false,
+      changes: [],
+      run: ({ words }: object & { words?: unknown }) => ({ type: 'text', text: String(words) }),
+    }
+    typed[item.name] = await runCommand(echo as typeof item, 'one two', context)
+  }
+  expect(Object.keys(typed)).toEqual(expect.arrayContaining(['skills', 'plugins', 'hooks']))
+  for (const [name, output] of Object.entries(typed)) expect(output, name).toEqual([{ type: 'text', text: 'one,two' }])
 })
 
 for (const [name, seen] of Object.entries(ROWS))
