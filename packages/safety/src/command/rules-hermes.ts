@@ -12,7 +12,8 @@ export const ANSWERS_ITSELF: CommandRule = {
   reason: 'answers a question that is meant for the user',
   programs: ['hermes', ...RUNNERS],
   matches: (invocation) => {
-    const [command, verb] = commandOf(invocation)
+    const [command, verb = ''] = commandOf(invocation)
+    if (command === 'skills') return ['approve', 'accept', 'install'].includes(verb)
     return command === 'approvals' && verb === 'answer'
   },
 }
@@ -57,6 +58,8 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
       if (command === 'hooks') return ['accept', 'test', 'revoke'].includes(verb)
       if (command === 'plugins')
         return ['install', 'uninstall', 'update', 'enable', 'disable', 'accept', 'create'].includes(verb)
+      if (command === 'skills')
+        return ['create', 'edit', 'delete', 'config', 'reject', 'discard', 'update', 'uninstall'].includes(verb)
       if (command === 'backup') return verb === 'restore'
       if (command === 'audit') return verb === 'prune'
       return command === 'sessions' && (verb === 'delete' || verb === 'prune')

@@ -39,6 +39,11 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     /^@\/(?:permissions\.yaml|(?:shell-hooks-allowlist|trust|installed-plugins)\.json)$/,
   ),
   denied(
+    'hermes-permissions',
+    'it says which skills a person has agreed to, or holds what waits for a yes',
+    /^@\/(?:skills\/\.hub|pending\/skills)(?:\/.*)?$/,
+  ),
+  denied(
     'hermes-memory',
     'it says which notes no person has confirmed',
     /^@\/memories\/(?:users\/[^/]+\/)?\.unconfirmed\.json$/,
