@@ -338,6 +338,27 @@ describe('a skill is not installed', () => {
     expect(await scene.call('skill_view', { name: 'trap' })).toMatch(/^error: /)
   })
 
+  it.each(['../../..', '../../../../victim', 'abcde', 'ABCDEF', ''])(
+    'under the id %j, which names nothing that waits',
+    async (id) => {
+      await draft({})
+      const victim = await scene.put('victim', 'x')
+      await scene.put('home/config.yaml', 'x')
+      await mkdir(join(scene.home.directory, '.hub/quarantine'), { recursive: true })
+      for (const [line, args] of [
+        [`skills discard ${id}`],
+        [`skills accept ${id}`],
+        ...(id === '' ? [] : [['skills install trap', { id }] as const]),
+      ] as const)
+        await expect(scene.type(line, args)).rejects.toThrow(
+          /^No skill waits as .*\. Fetch it again: hermes skills install SOURCE$/,
+        )
+      expect(await readFile(victim, 'utf8')).toBe('x')
+      expect(await readFile(join(scene.root, 'home/config.yaml'), 'utf8')).toBe('x')
+      expect(await quarantined()).toEqual([])
+    },
+  )
+
   it('by half: a kill before the lock is written leaves what was there', async () => {
     await draft({})
     await scene.type(`skills accept ${idIn(await scene.type('skills install trap'))}`)

@@ -41,9 +41,10 @@ export class SkillInstaller {
 
   /**
    * Fetches a source into quarantine and looks at it.
-   * @throws HermesError `skills.not_fetched`, `skills.not_plain`, `skills.taken`; nothing is left then.
+   * @throws HermesError `skills.not_fetched`, `skills.not_plain`, `skills.taken`, `skills.unknown` for an id that is none; nothing is left then.
    */
   async offer(from: string, { cwd, signal, id = randomBytes(3).toString('hex') }: OfferOptions): Promise<Offer> {
+    const place = this.#placeOf(id)
     await this.#sweep()
     const { home, lock } = this.#library
     const fetched = await fetchSkills(from, { home, quarantine: this.#quarantine, cwd, signal })
@@ -66,7 +67,6 @@ export class SkillInstaller {
       )
         return { type: 'same', name }
       const offered: OfferedSkill = { id, name, from: first.from, pin: fetched.pin, scanned, installed }
-      const place = join(this.#quarantine, id)
       await rm(place, { recursive: true, force: true })
       await mkdir(place, { recursive: true, mode: 0o700 })
       await cp(first.folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
@@ -82,12 +82,9 @@ export class SkillInstaller {
    * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `files.not_writable`
    */
   async accept(id: string, { force }: { readonly force: boolean }): Promise<OfferedSkill> {
-    const place = join(this.#quarantine, id)
-    const text = /^[0-9a-f]{6}$/.test(id) ? await readFile(join(place, 'offer.json'), 'utf8').catch(() => null) : null
-    if (text === null)
-      throw new HermesError(`No skill waits as ${id.slice(0, 40)}. Fetch it again: hermes skills install SOURCE`, {
-        code: 'skills.unknown',
-      })
+    const place = this.#placeOf(id)
+    const text = await readFile(join(place, 'offer.json'), 'utf8').catch(() => null)
+    if (text === null) throw waitsNot(id)
     const offered = JSON.parse(text) as OfferedSkill
     const { name, from, pin, scanned, installed } = offered
     const blocked = scanned.findings.filter(({ severity }) => severity === 'blocked')
@@ -120,9 +117,9 @@ export class SkillInstaller {
     return offered
   }
 
-  /** Forgets what was offered. */
+  /** Forgets what was offered. @throws HermesError `skills.unknown` for an id that is none */
   async discard(id: string): Promise<void> {
-    await rm(join(this.#quarantine, id), { recursive: true, force: true })
+    await rm(this.#placeOf(id), { recursive: true, force: true })
   }
 
   /** Takes an installed skill away. @throws HermesError `skills.unknown` */
@@ -137,6 +134,12 @@ export class SkillInstaller {
     await rm(join(lock.directory, entry.folder), { recursive: true, force: true })
     await usage.forget(name)
     this.#library.reload()
+  }
+
+  /** Nothing but an id names a folder of the quarantine: what is called by anything else would lie, and go, elsewhere. */
+  #placeOf(id: string): string {
+    if (!/^[0-9a-f]{6}$/.test(id)) throw waitsNot(id)
+    return join(this.#quarantine, id)
   }
 
   /** What was offered and never answered goes after a day; so does what a kill left behind. */
@@ -167,6 +170,11 @@ interface OfferOptions {
   /** Six hexadecimal digits that name the offer. Default: random. */
   readonly id?: string
 }
+
+const waitsNot = (id: string) =>
+  new HermesError(`No skill waits as ${id.slice(0, 40)}. Fetch it again: hermes skills install SOURCE`, {
+    code: 'skills.unknown',
+  })
 
 type Files = Readonly<Record<string, string>>
 
