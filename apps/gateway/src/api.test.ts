@@ -184,3 +184,27 @@ it('gives an answer that was lost on the way again, after a restart too, and ano
   expect(await textOf(chat('And then?', session))).toBe('Third.')
   expect(await textOf(chat('And then?', session))).toBe('Fourth.')
 })
+
+it('carries out the same words again where their answer went elsewhere, or where they come under another key', async () => {
+  let turn = 0
+  stage.server.setHandler(() => ({ text: `${++turn}.` }))
+  const begun = await chat('Begin.')
+  const id = begun.headers.get('x-hermes-session-id')!
+  const go = async (headers: object = {}) => {
+    const answer = await chat('go', { 'x-hermes-session-id': id, ...headers })
+    return ((await answer.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message.content
+  }
+  await stage.sayElsewhere(id, 'go')
+  expect(await go({ 'x-lost': 'yes' })).toBe('3.')
+  // What was said since ends what was lost.
+  await stage.sayElsewhere(id, 'go')
+  expect(await go()).toBe('5.')
+  const first = { 'idempotency-key': 'first' }
+  expect(await go({ ...first, 'x-lost': 'yes' })).toBe('6.')
+  await stage.restart()
+  expect(await go({ ...first, 'x-lost': 'yes' })).toBe('6.')
+  expect(await go(first)).toBe('6.')
+  expect(await go()).toBe('7.')
+  expect(await go({ 'idempotency-key': 'second', 'x-lost': 'yes' })).toBe('8.')
+  expect(await go({ 'idempotency-key': 'third' })).toBe('9.')
+})

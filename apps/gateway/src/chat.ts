@@ -118,7 +118,10 @@ export class Chat {
     const request = await this.#personal(call, parsed)
     const answer = () => this.#within(call, request, reply)
     if (key === undefined || request.stream) return answer()
-    return this.#idempotency.once({ key, person, sessionId, body }, answer)
+    const response = await this.#idempotency.once({ key, person, sessionId, body }, answer)
+    const replayed = response.headers.has('idempotency-replayed') && response.headers.get('x-hermes-session-id')
+    if (replayed) void call.delivered?.then(() => this.#options.conversations.heardUnder(replayed, key))
+    return response
   }
 
   async #personal({ person }: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<FormedRequest> {
@@ -133,7 +136,7 @@ export class Chat {
     answer: (opened: ReplyOptions) => Promise<Answer>,
   ): Promise<Answer> {
     const { conversations, commands } = this.#options
-    const { sessionId, previous = null, signal, onSession } = call
+    const { sessionId, previous = null, signal } = call
     const model = this.#modelOf(request)
     const typed = request.message && commands.read(request.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
@@ -144,12 +147,12 @@ export class Chat {
         const message = request.message!
         return await answer(await this.#carryOut(typed, { message, request, model, handle, slot }))
       }
-      const conversation = await this.#conversation(request, { sessionId, previous, signal: slot.signal })
+      const conversation = await this.#conversation(request, { ...call, signal: slot.signal })
       const { session, unheard, otherUser, clientTools, afterSeq, isLateWithTools } = conversation
-      await prepare(conversation, request, onSession)
+      const heard = await prepare(conversation, request, call)
+      void call.delivered?.then(heard)
       const { format } = request.answer
       const reader = new ReplyReader(format ? '' : unheard, clientTools, { isStructured: format !== undefined })
-      void call.delivered?.then(() => conversations.heard(session.id, Math.max(afterSeq, reader.seq)))
       if (format && unheard !== '') reader.notices.push({ level: 'info', text: unheard })
       if (otherUser !== null)
         reader.notices.push({ level: 'warning', text: `This session is also open in ${otherUser}.` })
@@ -165,10 +168,10 @@ export class Chat {
 
   async #conversation(
     request: FormedRequest,
-    { sessionId, previous = null, signal }: Pick<ChatCall, 'sessionId' | 'previous' | 'signal'>,
+    { sessionId, previous = null, idempotencyKey: key, signal }: ChatCall,
   ): Promise<Conversation> {
     const { conversations, fetchImage } = this.#options
-    const call = { signal, images: new NamedImages(fetchImage, { person: request.person, signal }) }
+    const call = { signal, key, images: new NamedImages(fetchImage, { person: request.person, signal }) }
     if (previous !== null) {
       const { sessionId: following, isRepeat } = await conversations.following(previous, request, call)
       return conversations.named(following, { ...request, isRepeat }, call)
@@ -270,15 +273,19 @@ interface Slot {
   endUnlessRunning(): void
 }
 
-/** Keeps what the client chose for the answers, and says which session it is; the place is left where that cannot be done. */
+/**
+ * Keeps what the client chose for the answers, and says which session it is; the place is left where that cannot be done. Resolves to what
+ * is to be called once the answer has left whole.
+ */
 async function prepare(
-  { session, place }: Conversation,
+  { session, place, begin }: Conversation,
   { sampling }: FormedRequest,
-  onSession: ChatCall['onSession'],
-): Promise<void> {
+  { onSession }: ChatCall,
+): Promise<() => Promise<void>> {
   try {
     await onSession?.(session.id)
     if (Object.keys(sampling).length > 0) await (await session.agent()).agent.setSampling(sampling)
+    return await begin()
   } catch (error) {
     place.leave()
     session.close()

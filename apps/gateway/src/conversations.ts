@@ -18,7 +18,7 @@ import { ApiError } from './api-error.js'
 import type { ChatRequest, PastMessage } from './chat-request.js'
 import { type ClientCall, type ClientResult, type ClientTools, clientCallsIn, SessionTools } from './client-tools.js'
 import type { HeardAnswers } from './heard-answers.js'
-import { brokenOffAt, endsWith, findContinuation, messagesOf, textsIn, unheardIn } from './history.js'
+import { brokenOffAt, endsWith, findContinuation, isSame, isWords, messagesOf, textsIn, unheardIn } from './history.js'
 import type { NamedImages } from './named-images.js'
 import { responsePlace } from './response-id.js'
 
@@ -41,6 +41,8 @@ export interface Conversation {
   readonly afterSeq: number
   /** The client brought tools to an agent that was made without them. */
   readonly isLateWithTools: boolean
+  /** Notes that its answer is on the way. What that resolves to takes the note away, once the answer has left whole. Neither rejects. */
+  begin(): Promise<() => Promise<void>>
 }
 
 /** A request and who asks; `null` is the owner. */
@@ -50,6 +52,8 @@ type PersonalRequest = ChatRequest & { readonly person: string | null }
 interface Call {
   readonly signal: AbortSignal
   readonly images: NamedImages
+  /** Its Idempotency-Key. */
+  readonly key?: string | undefined
 }
 
 /** Options of {@link Conversations}. */
@@ -141,9 +145,9 @@ export class Conversations {
     return place.sessionId
   }
 
-  /** What the session says up to this entry has left for its client. Never rejects. */
-  heard(sessionId: string, seq: number): Promise<void> {
-    return this.#options.heard.heard(sessionId, seq)
+  /** The answer that was begun under an Idempotency-Key has left, as a replay. Never rejects. */
+  heardUnder(sessionId: string, key: string): Promise<void> {
+    return this.#options.heard.heardUnder(sessionId, key)
   }
 
   /** @throws ApiError 404 where there is no such session, or none of this person */
@@ -247,7 +251,7 @@ export class Conversations {
     sessionId: string,
     {
       request,
-      call: { signal, images },
+      call: { signal, images, key },
       partial,
     }: {
       readonly request: PersonalRequest & { readonly isRepeat?: boolean }
@@ -262,7 +266,8 @@ export class Conversations {
       const entries = await this.#entries(sessionId)
       const messages = messagesOf(entries)
       images.remember(messages)
-      const isLost = await this.#options.heard.isLost(sessionId, entries, request.message)
+      const { heard } = this.#options
+      const isLost = await heard.isLost(sessionId, entries, { ...request, key })
       const wanted = request.isRepeat ? RESUME : inputOf(messages, request, { partial, isLost })
       if (wanted) {
         const input = 'content' in wanted ? await images.bring(wanted) : wanted
@@ -279,6 +284,8 @@ export class Conversations {
         if (fromSeq !== null) await agent.undo({ fromSeq })
         const otherUser = entries.length > 0 ? await session.otherUser() : null
         const unheard = unheardIn(messages, request.history)
+        const afterSeq = entries.at(-1)?.seq ?? 0
+        const words = 'content' in wanted ? wanted.history.filter(({ role }) => role === 'user').length + 1 : 0
         return {
           session,
           input: await withSteer(session, messages, { input, request }),
@@ -286,7 +293,8 @@ export class Conversations {
           unheard,
           otherUser,
           clientTools,
-          afterSeq: entries.at(-1)?.seq ?? 0,
+          afterSeq,
+          begin: () => heard.begin(sessionId, { afterSeq, words, key }),
           isLateWithTools: request.tools.length > 0 && clientTools?.isKnown === false,
         }
       }
@@ -321,14 +329,6 @@ async function withSteer(
   if (!isAnswered || !message || !isText || isResume(input)) return input
   await session.steer(messageText(message))
   return { resume: true }
-}
-
-function isWords(message: Message): boolean {
-  return textsIn([message]).some(({ role }) => role === 'user')
-}
-
-function isSame(logged: Message, client: Message): boolean {
-  return JSON.stringify(textsIn([logged])) === JSON.stringify(textsIn([client]))
 }
 
 function noResponse(id: string): ApiError {

@@ -42,6 +42,16 @@ export function textsIn(messages: readonly Message[]): HistoryText[] {
   return texts
 }
 
+/** Whether somebody speaks in it. */
+export function isWords(message: Message): boolean {
+  return textsIn([message]).some(({ role }) => role === 'user')
+}
+
+/** Whether a client that has seen the one has seen the other. */
+export function isSame(one: Message, other: Message): boolean {
+  return JSON.stringify(textsIn([one])) === JSON.stringify(textsIn([other]))
+}
+
 /** Whether the run of a reply began with no word of a person: a message that nobody sees follows an answer that was complete. */
 function isBegunByItself(messages: readonly Message[], index: number): boolean {
   let start = index

@@ -65,8 +65,6 @@ export class ReplyReader {
   /** So many notices of the beginning wait: a run that fails before it has said anything is an error of its own, not a stream. */
   #held = 0
   #hasBegun = false
-  /** The newest entry of the log that it has read. */
-  seq = 0
   /** Whether the model was cut off at its output limit in its last words. */
   isCutOff = false
   readonly #labels = new Map<string, Pick<ToolProgress, 'tool' | 'label' | 'emoji'>>()
@@ -101,7 +99,6 @@ export class ReplyReader {
   }
 
   read(event: AgentEvent): readonly Piece[] {
-    this.seq = Math.max(this.seq, event.seq ?? 0)
     // A client shows its own calls itself.
     if ('toolName' in event && this.#clientTools?.has(event.toolName)) return []
     const notice = describeNotice(event)

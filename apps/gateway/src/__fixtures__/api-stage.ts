@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
-import { createSessionHost } from '@hermes/host'
+import { createSessionHost, type SessionHost } from '@hermes/host'
 import { openRuntime, type Runtime } from '@hermes/runtime'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { type Api, openApi } from '../open-api.js'
@@ -21,6 +21,8 @@ export interface ApiStage {
   readonly work: string
   readonly runtime: Runtime
   readonly api: Api
+  /** Says something in a session as a terminal does, past the API. */
+  sayElsewhere(sessionId: string, text: string): Promise<void>
   /** A request with the key of the owner, or of somebody else. With a header `x-lost` its answer does not arrive. */
   ask(path: string, body?: unknown, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>
   /** The same home with a new process' view of it. */
@@ -33,7 +35,12 @@ export async function apiStage(config: object = {}): Promise<ApiStage> {
   const [home, work] = [join(temporary.path, '.hermes'), join(temporary.path, 'work')]
   for (const folder of [home, work]) await mkdir(folder)
   await writeFile(join(home, 'config.yaml'), JSON.stringify({ ...BASE, ...config }))
-  let open: { readonly runtime: Runtime; readonly api: Api; readonly end: () => Promise<void> }
+  let open: {
+    readonly runtime: Runtime
+    readonly host: SessionHost
+    readonly api: Api
+    readonly end: () => Promise<void>
+  }
   const start = async () => {
     const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
     const runtime = await openRuntime({ home, userHome: temporary.path, env, cwd: work, user: 'ada', tempDir: work })
@@ -68,7 +75,7 @@ export async function apiStage(config: object = {}): Promise<ApiStage> {
       await host.close('server_stop')
       await runtime.close()
     }
-    open = { runtime, api, end }
+    open = { runtime, host, api, end }
     await api.takeUp()
   }
   await start()
@@ -80,6 +87,11 @@ export async function apiStage(config: object = {}): Promise<ApiStage> {
     },
     get api() {
       return open.api
+    },
+    sayElsewhere: async (sessionId, text) => {
+      const session = open.host.open({ baseUrl: server.baseUrl, model: 'm', platform: 'cli', permissions: 'deny', sessionId })
+      await session.send(text).result
+      session.close()
     },
     ask: async (path, body, { 'x-lost': isLost, ...headers } = {}, method = body === undefined ? 'GET' : 'POST') => {
       const init = {
