@@ -107,3 +107,27 @@ it('closes a schema for Claude, and sends none that closing would change or that
     $defs: { a: { type: 'string' } },
   })
 })
+
+it('sends Claude no schema that nothing fits once its parts are closed', () => {
+  const of = (name: string) => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] })
+  const ref = { $ref: '#/$defs/a', $defs: { a: of('a') } }
+  for (const schema of [
+    { allOf: [of('a'), of('b')] },
+    { allOf: [{ $ref: '#/$defs/a' }, { minProperties: 1 }], $defs: { a: of('a') } },
+    { ...of('a'), anyOf: [of('b'), of('c')] },
+    { ...of('a'), oneOf: [{ required: ['a'] }] },
+    { ...of('b'), ...ref },
+    { anyOf: [of('a')], oneOf: [of('b')] },
+    { ...of('a'), additionalProperties: true },
+    { ...of('a'), required: ['a', 'b'] },
+    { type: ['object', 'null'] },
+    { type: 'array', items: { allOf: [of('a'), of('b')] } },
+  ] as readonly JsonObject[])
+    expect(closedSchema(schema), JSON.stringify(schema)).toBeNull()
+  const closedOf = (name: string) => ({ ...of(name), additionalProperties: false })
+  expect(closedSchema({ anyOf: [of('a'), of('b')] })).toEqual({ anyOf: [closedOf('a'), closedOf('b')] })
+  expect(closedSchema({ allOf: [{ $ref: '#/$defs/a' }], $defs: { a: of('a') } })).toMatchObject({
+    $defs: { a: closedOf('a') },
+  })
+  expect(closedSchema({ allOf: [{ type: 'string' }, { enum: ['x'] }] })).not.toBeNull()
+})

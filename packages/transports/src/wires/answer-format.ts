@@ -26,6 +26,7 @@ const FORMATS: ReadonlySet<JsonValue> = new Set(
 )
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 const LISTED: ReadonlySet<string> = new Set(['anyOf', 'allOf'])
+const COMBINED = ['anyOf', 'oneOf', 'allOf', '$ref'] as const
 /** A schema may refer to itself in a circle, so this is how far it is followed. */
 const MOST_REFERENCES = 64
 
@@ -39,9 +40,12 @@ export function closedSchema(schema: JsonObject): JsonObject | null {
 
 function closed(schema: JsonValue): JsonObject | null {
   if (!isJsonObject(schema)) return null
-  const isObject = schema['type'] === 'object' || isJsonObject(schema['properties'])
-  // An object whose members have any name.
-  if (isObject && (!isJsonObject(schema['properties']) || isJsonObject(schema['additionalProperties']))) return null
+  const isObject = describesObject(schema)
+  if (isObject && !mayBeClosed(schema)) return null
+  // Closed one by one, they would forbid each other's members.
+  const all = schema['allOf']
+  if (combinations(schema) > 1) return null
+  if (Array.isArray(all) && all.length > 1 && all.some(mayBeObject)) return null
   if (schema['patternProperties'] !== undefined || schema['prefixItems'] !== undefined) return null
   const result: Record<string, JsonValue> = {}
   for (const [keyword, value] of Object.entries(schema)) {
@@ -54,6 +58,29 @@ function closed(schema: JsonValue): JsonObject | null {
     result[key] = inner
   }
   return isObject ? { ...result, additionalProperties: false } : result
+}
+
+function describesObject({ type = null, properties = null }: JsonObject): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isJsonObject(properties)
+}
+
+/** Whether all members it may have are named here: none have any name, none stand in another schema that holds as well. */
+function mayBeClosed(schema: JsonObject): boolean {
+  const { properties = null, required = [], additionalProperties = false } = schema
+  if (!isJsonObject(properties) || additionalProperties !== false) return false
+  if (combinations(schema) > 0) return false
+  return (
+    Array.isArray(required) && required.every((name) => typeof name === 'string' && Object.hasOwn(properties, name))
+  )
+}
+
+function mayBeObject(schema: JsonValue): boolean {
+  if (!isJsonObject(schema)) return false
+  return describesObject(schema) || combinations(schema) > 0
+}
+
+function combinations(schema: JsonObject): number {
+  return COMBINED.filter((keyword) => schema[keyword] !== undefined).length
 }
 
 function closedMember(key: string, value: JsonValue): JsonValue | null {
