@@ -77,6 +77,16 @@ it('ends a reply at a stop, shown and kept alike, with what it would have called
   })
 })
 
+it('finds a stop that the output limit parts: the reply ends before its beginning and is gone on with from there', async () => {
+  const { agent, model } = setUp({ text: 'one ST', finish: 'length' }, { text: 'STOP two' }, { text: 'Yes.' })
+  const run = agent.run('Count.', { demands: { stop: ['STOP'] } })
+  let shown = ''
+  for await (const event of run) if (event.type === 'message-delta') shown += event.text
+  expect([shown, (await run.result).text]).toEqual(['one ', 'one '])
+  await agent.run('Done?').result
+  for (const { messages } of model.requests.slice(1)) expect(JSON.stringify(messages)).not.toMatch(/"one ST|STOP/)
+})
+
 it('has a tool called before the answer: by the request, and in words where the model answers all the same', async () => {
   const { agent, model } = setUp({ text: 'No need.' }, { calls: [['1', 'look', {}]] }, { text: 'Seen.' })
   expect(await agent.run('Look.', { demands: { calls: ['look'] } }).result).toMatchObject({ text: 'Seen.' })

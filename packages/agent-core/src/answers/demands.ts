@@ -4,7 +4,7 @@ import { type AssistantMessage, messageText, type TextPart, toolCalls } from '@h
 import type { AnswerFormat, ToolChoice } from '@hermes/contracts/model'
 import type { ToolDefinition } from '@hermes/contracts/tool'
 import { schemaProblem } from '@hermes/registry'
-import { cutAtStop } from './stop-sequences.js'
+import { beforeBegunStop, cutAtStop } from './stop-sequences.js'
 
 /** What the answer of one run has to be. */
 export interface AnswerDemands {
@@ -60,11 +60,17 @@ export function demandedChoice(
   return calls.length === 1 && shown.length === 1 ? { name: shown[0]! } : 'required'
 }
 
-/** A reply as it is kept: it ends at a stop, and what it is to be stands alone. */
+/** Whether the rest of a reply is asked for. It ends before what may begin a stop, so that no stop stands in two replies. */
+export function goesOn(message: AssistantMessage): boolean {
+  return message.finishReason === 'length' && toolCalls(message).length === 0
+}
+
+/** A reply as it is kept: it ends at a stop, or before one that may have begun, and what it is to be stands alone. */
 export function asDemanded(message: AssistantMessage, { stop = [], format }: AnswerDemands): AssistantMessage {
   const text = messageText(message)
-  const cut = cutAtStop(text, stop)
-  const isCut = cut !== text
+  const ended = cutAtStop(text, stop)
+  const isCut = ended !== text
+  const cut = !isCut && goesOn(message) ? beforeBegunStop(ended, stop) : ended
   const calls = isCut ? [] : toolCalls(message)
   const kept = format && calls.length === 0 ? (jsonTextIn(cut) ?? cut) : cut
   if (kept === text) return message

@@ -10,6 +10,19 @@ export function cutAtStop(text: string, stops: readonly string[]): string {
   return found ? text.slice(0, found.at) : text
 }
 
+/** A text that may go on elsewhere, without what may begin a stop at its end. */
+export function beforeBegunStop(text: string, stops: readonly string[]): string {
+  return text.slice(0, text.length - begunAtEnd(text, stops))
+}
+
+/** How many characters at the end may begin a stop. */
+function begunAtEnd(text: string, stops: readonly string[]): number {
+  const longest = Math.max(0, ...stops.map(({ length }) => length - 1))
+  for (let length = Math.min(longest, text.length); length > 0; length--)
+    if (stops.some((stop) => stop.length > length && text.endsWith(stop.slice(0, length)))) return length
+  return 0
+}
+
 function firstStop(text: string, stops: readonly string[]): Ending | null {
   let first: Ending | null = null
   for (const stop of stops) {
@@ -37,7 +50,7 @@ export class StopCutter {
     const all = this.#waiting + text
     const found = firstStop(all, this.#stops)
     this.#isOver = found !== null
-    const sure = found ? found.at : all.length - this.#beginningAtEnd(all)
+    const sure = found ? found.at : all.length - begunAtEnd(all, this.#stops)
     this.#waiting = found ? '' : all.slice(sure)
     return all.slice(0, sure)
   }
@@ -47,13 +60,5 @@ export class StopCutter {
     const rest = this.#waiting
     this.#waiting = ''
     return rest
-  }
-
-  /** How many characters at the end may begin a stop. */
-  #beginningAtEnd(text: string): number {
-    const longest = Math.max(...this.#stops.map(({ length }) => length - 1))
-    for (let length = Math.min(longest, text.length); length > 0; length--)
-      if (this.#stops.some((stop) => stop.length > length && text.endsWith(stop.slice(0, length)))) return length
-    return 0
   }
 }

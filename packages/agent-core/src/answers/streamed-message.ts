@@ -2,6 +2,7 @@ import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { type RecallFence, recallFences } from '@hermes/safety'
 import type { RunContext } from '../loop/run-context.js'
 import { createRecallScrubber, type RecallScrubber, scrubRecalled } from '../outside-text/recall-scrubber.js'
+import { goesOn } from './demands.js'
 import { PartialAnswer } from './partial-answer.js'
 import { StopCutter } from './stop-sequences.js'
 
@@ -81,7 +82,7 @@ export class StreamedMessage {
           break
         }
         case 'finish':
-          this.#say(this.#cutter?.end() ?? '')
+          if (!goesOn(event.message)) this.#say(this.#cutter?.end() ?? '')
           this.#emit('reasoning-delta', this.#scrubbers['reasoning-delta']?.flush() ?? '')
           this.#emit('message-delta', this.#scrubbers['message-delta']?.flush() ?? '')
           return event
