@@ -117,7 +117,27 @@ async function section(
   const listed = await Promise.all(
     own.map(async (skill): Promise<ListedSkill> => ({ skill, isTrusted: await isTrusted(library, skill) })),
   )
-  return { ...skillsSection(listed, { uses: library.usage.all(), windowTokens }), problems }
+  const { plain, steering } = await withoutOrders(listed)
+  return {
+    ...skillsSection(plain, { uses: library.usage.all(), windowTokens }),
+    problems: [...problems, ...steering],
+  }
+}
+
+/** Descriptions that read like an order to take over the agent, or hide text, stay out of the prompt, whoever wrote them. */
+async function withoutOrders(listed: readonly ListedSkill[]) {
+  if (!listed.some(({ isTrusted }) => isTrusted)) return { plain: listed, steering: [] }
+  const { scanContext } = await import('@hermes/safety/scan')
+  const steering: string[] = []
+  const plain = listed.map((one): ListedSkill => {
+    const [finding] = one.isTrusted ? scanContext(one.skill.description) : []
+    if (finding === undefined) return one
+    steering.push(
+      `The model is shown skill ${one.skill.name} without its description: it may try to take over the agent (${finding.rule}). Look at ${one.skill.folder}`,
+    )
+    return { ...one, isTrusted: false }
+  })
+  return { plain, steering }
 }
 
 /** Whether its description may stand where the model takes its orders from. That of an installed one was agreed to with it. */

@@ -50,13 +50,29 @@ export async function scanSkill(folder: string, name: string): Promise<ScannedSk
   if (twin) throw notPlain(`${twin.map(({ path }) => path).join(' and ')} are one file on some machines`)
   const reading = readSkill(await readFile(join(folder, SKILL_FILE)), name, (await import('yaml')).default.parse)
   if (reading.type === 'broken') throw notPlain(reading.why)
-  const findings: SkillFinding[] = []
+  const findings: SkillFinding[] = [...(await findingsInHead(reading.head))]
   const files: Record<string, string> = {}
   for (const file of all) {
     files[file.path] = await digestOf(join(folder, file.path))
     findings.push(...(await findingsIn(folder, file)))
   }
   return { head: reading.head, files, bytes, findings }
+}
+
+/** What YAML wrote in escapes is looked at as the model would read it. */
+async function findingsInHead(head: SkillHead): Promise<readonly SkillFinding[]> {
+  const { scanContext } = await import('@hermes/safety/scan')
+  return Object.entries(head).flatMap(([key, value]) => {
+    const [finding] = scanContext(typeof value === 'string' ? value : value.join('\n'))
+    return finding === undefined
+      ? []
+      : [
+          {
+            severity: 'blocked',
+            text: `SKILL.md: its ${key} may try to take over the agent (${finding.rule})`,
+          } as const,
+        ]
+  })
 }
 
 async function findingsIn(
