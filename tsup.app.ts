@@ -1,6 +1,7 @@
 // How apps are bundled: everything in lazy chunks, only what the manifest names as a dependency stays outside.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import type { Options } from 'tsup'
 
@@ -42,7 +43,7 @@ export function appBundle({ cores = [], apart = [], afterwards }: AppBundle = {}
     noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
     define: { __HERMES_VERSION__: JSON.stringify(version) },
     banner: { js: banner },
-    esbuildPlugins: cores.length === 0 ? [] : [keepTogether(absolute(cores), absolute(apart))],
+    esbuildPlugins: [keepNames(), ...(cores.length === 0 ? [] : [keepTogether(absolute(cores), absolute(apart))])],
     esbuildOptions: (options) => {
       options.legalComments = 'none'
       // Errors of libraries are told apart by the names of their classes; `keepNames` would pay for that in every function at run time.
@@ -88,10 +89,46 @@ function keepTogether(cores: readonly string[], apart: readonly string[]): Plugi
   }
 }
 
+/**
+ * A CommonJS package that is loaded lazily keeps its names. A bundle gives such a chunk a default export alone, so that
+ * `const { parse } = await import('yaml')` is what it is in Node when it runs from sources, and undefined in what people install.
+ */
+function keepNames(): Plugin {
+  const named = Symbol('named')
+  const load = createRequire(import.meta.url)
+  return {
+    name: 'keep-names',
+    setup: (build) => {
+      build.onResolve({ filter: /^[^./]/ }, async ({ kind, path, pluginData, ...rest }) => {
+        if (kind !== 'dynamic-import' || pluginData === named || path.startsWith('@hermes/') || isBuiltin(path)) return
+        const resolved = await build.resolve(path, { ...rest, kind, pluginData: named })
+        const isOurs = resolved.errors.length === 0 && !resolved.external && resolved.namespace === 'file'
+        return isOurs && isCommonJs(resolved.path) ? { path: resolved.path, namespace: 'named' } : resolved
+      })
+      build.onLoad({ filter: /./, namespace: 'named' }, ({ path }) => {
+        const names = Object.keys(load(path) as object).filter(
+          (name) => name !== 'default' && /^[A-Za-z_$][\w$]*$/.test(name),
+        )
+        const lines = names.map((name) => `const $${name} = all.${name}\nexport { $${name} as ${name} }`)
+        const contents = [`const all = require(${JSON.stringify(path)})`, 'export default all', ...lines].join('\n')
+        return { contents, resolveDir: dirname(path), loader: 'js' }
+      })
+    },
+  }
+}
+
+function isCommonJs(path: string): boolean {
+  if (!/\.c?js$/.test(path) || path.endsWith('.mjs')) return false
+  const isModule = /^\s*(?:(?:import|export)\s+[\w{*"']|(?:import|export)[{*"'])/m
+  return path.endsWith('.cjs') || !isModule.test(readFileSync(path, 'utf8'))
+}
+
 /** One file with the licence of every package that went into the bundle. */
 function writeLicences(): void {
   const { inputs } = JSON.parse(readFileSync('dist/metafile-esm.json', 'utf8')) as { inputs: Record<string, unknown> }
-  const folders = new Set(Object.keys(inputs).flatMap((input) => packageFolder(resolve(input)) ?? []))
+  const folders = new Set(
+    Object.keys(inputs).flatMap((input) => packageFolder(resolve(input.replace(/^named:/, ''))) ?? []),
+  )
   const texts = [...folders].map(licenceOf).sort((left, right) => left.localeCompare(right, 'en'))
   writeFileSync('dist/THIRD-PARTY-LICENSES.txt', texts.join(`\n${'-'.repeat(80)}\n\n`))
 }
