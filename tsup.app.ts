@@ -49,8 +49,7 @@ export function appBundle({ cores = [], apart = [], afterwards }: AppBundle = {}
       // Errors of libraries are told apart by the names of their classes; `keepNames` would pay for that in every function at run time.
       options.minifySyntax = true
       options.minifyWhitespace = true
-      // Of a library that is CommonJS a chunk has the default alone; one that is an ES module too is taken as that.
-      options.conditions = ['@hermes/source', 'module']
+      options.conditions = ['@hermes/source']
     },
     onSuccess: async () => {
       writeLicences()

@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { CLI, runCli } from '../support/cli.js'
+import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
@@ -35,24 +35,6 @@ it('loads no zod, neither on the way to a first request nor to check or change t
     for (const url of files)
       expect(await readFile(fileURLToPath(url), 'utf8'), url).not.toMatch(/_zod\.def|\bZodType\b/)
   }
-})
-
-it('takes a library that is CommonJS by its default: its chunk exports nothing else', async () => {
-  const folder = dirname(CLI)
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.js'))
-  const texts = await Promise.all(
-    files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const),
-  )
-  const bare = new Set(
-    texts.flatMap(([file, text]) => (/export default require_\w+\(\);\s*$/.test(text) ? [file] : [])),
-  )
-  expect(bare.size).toBeGreaterThan(2)
-  const byName = texts.flatMap(([file, text]) =>
-    [...text.matchAll(/(?:\{([^{}]*)\}=|\()await import\("\.\/([^"]+)"\)(?:\)\.(\w+))?/g)]
-      .filter(([, names, chunk, name]) => bare.has(chunk!) && !(names ?? name ?? 'default').startsWith('default'))
-      .map(([taken]) => `${file}: ${taken}`),
-  )
-  expect(byName).toEqual([])
 })
 
 it('reads YAML in the head of a skill that is written, and in a file that the model writes', async () => {
