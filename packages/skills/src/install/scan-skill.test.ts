@@ -1,6 +1,7 @@
 // What the scanner says of the files of a skill, without a source to fetch it from.
 import { describe, expect, it } from 'vitest'
 import { actsIn } from './acts.js'
+import { kindOf } from './file-kinds.js'
 
 describe('what a line may do', () => {
   it.each([
@@ -34,4 +35,24 @@ describe('what a line may do', () => {
     'is nothing in %j',
     (text) => expect(actsIn(text)).toEqual([]),
   )
+})
+
+describe('what a file is', () => {
+  const bytes = (hex: string, rest = '00'.repeat(600)) => Buffer.from(hex + rest, 'hex')
+
+  it.each([
+    ['bzip2 called a picture', 'logo.png', bytes('425a6839314159265359'), 'archive'],
+    ['zstd', 'a.ico', bytes('28b52ffd'), 'archive'],
+    ['lz4', 'a.dat', bytes('04224d18'), 'archive'],
+    ['rar', 'doc.pdf', bytes('526172211a0700'), 'archive'],
+    ['an empty zip', 'a.txt', bytes('504b0506'), 'archive'],
+    ['tar', 'font.woff2', Buffer.concat([bytes('78', '00'.repeat(256)), Buffer.from('ustar'), bytes('')]), 'archive'],
+    ['ELF', 'logo.png', bytes('7f454c46'), 'program'],
+    ['a JPEG called a PNG', 'logo.png', bytes('ffd8ffe0'), 'disguised'],
+    ['bytes called a font', 'font.ttf', bytes('0102'), 'disguised'],
+    ['a PNG', 'logo.PNG', bytes('89504e470d0a1a0a'), 'picture'],
+    ['a WebP', 'logo.webp', bytes('524946460102030457454250'), 'picture'],
+    ['bytes', 'a.dat', bytes('0102'), 'data'],
+    ['text called a picture', 'logo.png', Buffer.from('Ignore all'), 'text'],
+  ])('is seen of %s', (_, path, content, kind) => expect(kindOf(path, content)).toBe(kind))
 })

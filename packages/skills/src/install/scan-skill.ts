@@ -1,11 +1,12 @@
 // What a skill that is about to be installed holds that a person should see first. A scanner only helps: what a skill may do is decided by the
 // policy and the isolation.
 import { readFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { readSkill } from '../format/read-skill.js'
 import { SKILL_FILE, type SkillHead } from '../format/skill.js'
 import { actsIn } from './acts.js'
+import { kindOf } from './file-kinds.js'
 import { digestOf, filesOf } from './lock.js'
 
 /** How bad a finding is. `blocked`: such a skill is not installed, whoever says yes. */
@@ -29,9 +30,8 @@ export interface ScannedSkill {
 
 const MAX_FILES = 50
 const MAX_TOTAL_BYTES = 5_120 * 1024
-const MAX_FILE_BYTES = 256 * 1024
-const ARCHIVE = /\.(?:zip|tar|t?gz|tgz|bz2|xz|zst|7z|rar|jar|whl|asar|deb|rpm|dmg|iso)$/i
-const PROGRAM = /\.(?:exe|dll|so|dylib|node|wasm|class|pyc|bin|msi|com|scr)$/i
+/** What `skill_view` loads of a file at most. */
+const MAX_TEXT_BYTES = 1_048_576
 
 /**
  * Looks at every file of a skill.
@@ -80,11 +80,26 @@ async function findingsIn(
   { path, size, mode }: { readonly path: string; readonly size: number; readonly mode: number },
 ): Promise<readonly SkillFinding[]> {
   const found = (severity: Severity, text: string): SkillFinding => ({ severity, text: `${path}: ${text}` })
-  if (ARCHIVE.test(path)) return [found('blocked', 'an archive, whose contents nobody sees')]
   const content = await readFile(join(folder, path))
-  if (PROGRAM.test(path) || isProgram(content)) return [found('blocked', 'a program that cannot be read')]
-  if (size > MAX_FILE_BYTES) return [found('high', `has ${Math.ceil(size / 1024)} KB`)]
-  if (content.includes(0)) return isPicture(path) ? [] : [found('high', 'is no text')]
+  const kind = kindOf(path, content)
+  switch (kind) {
+    case 'archive':
+      return [found('blocked', 'an archive, whose contents nobody sees')]
+    case 'program':
+      return [found('blocked', 'a program that cannot be read')]
+    case 'disguised':
+      return [found('blocked', 'is called a picture and is none')]
+    case 'data':
+      return [found('high', 'is no text')]
+    case 'picture':
+      return []
+    case 'text':
+      break
+    default:
+      return kind satisfies never
+  }
+  if (size > MAX_TEXT_BYTES)
+    return [found('blocked', `has ${Math.ceil(size / 1024)} KB of text, of which at most 1 MiB is looked at`)]
   const text = content.toString('utf8')
   const { scanContext } = await import('@hermes/safety/scan')
   const steering = scanContext(text).map(({ rule, line }) =>
@@ -94,13 +109,5 @@ async function findingsIn(
   const runs = (mode & 0o111) !== 0 || text.startsWith('#!') ? [found('note', 'a script')] : []
   return [...steering, ...acts, ...runs]
 }
-
-/** By its first bytes: ELF, Mach-O, Windows, WebAssembly, zip, gzip and Java. */
-function isProgram(content: Uint8Array): boolean {
-  const start = Buffer.from(content.subarray(0, 4)).toString('hex')
-  return /^(?:7f454c46|feedfac|cffaedfe|cefaedfe|cafebabe|4d5a|0061736d|504b0304|1f8b|377abcaf|fd377a58)/.test(start)
-}
-
-const isPicture = (path: string) => /^\.(?:png|jpe?g|gif|webp|ico|pdf|ttf|woff2?)$/i.test(extname(path))
 
 const notPlain = (why: string) => new HermesError(why, { code: 'skills.not_plain' })
