@@ -24,7 +24,7 @@ export async function attachSkills(event: InputEvent, library: SkillLibrary): Pr
   for (const name of names.slice(0, MOST)) {
     try {
       const skill = library.require(index, name)
-      const loaded = await loadSkill(skill, library.lock)
+      const loaded = await loadSkill(skill, library)
       library.usage.note(skill.name, library.home.clock.now())
       const text = `\n${[...loaded.notes, shownSkill(skill, loaded, library.home)].join('\n\n')}\n`
       parts.push(

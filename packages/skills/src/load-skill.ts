@@ -1,11 +1,12 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
-import { HermesError } from '@hermes/contracts'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { errorLine, HermesError } from '@hermes/contracts'
 import type { TextSource } from '@hermes/contracts/conversation'
 import { bundledBody } from './bundled.js'
 import { readSkill } from './format/read-skill.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
-import type { SkillLock } from './install/lock.js'
+import { sha256 } from './install/lock.js'
+import type { SkillLibrary } from './skill-library.js'
 
 const MAX_LISTED = 100
 const MAX_DEPTH = 4
@@ -22,6 +23,8 @@ export interface LoadedText {
 
 /** A skill with the files beside it. */
 export interface LoadedSkill extends LoadedText {
+  /** Where it lies now, absolute; `null` for one that comes with Hermes. */
+  readonly folder: string | null
   /** Paths in the skill, without SKILL.md. */
   readonly files: readonly string[]
 }
@@ -30,56 +33,93 @@ export interface LoadedSkill extends LoadedText {
  * Reads what a skill says, as it is now: nothing of it is taken from the index.
  * @throws HermesError `skills.not_loaded`, one line that says why and what to do.
  */
-export async function loadSkill(skill: Skill, lock: SkillLock): Promise<LoadedSkill> {
-  const { name, folder } = skill
-  if (folder === null) {
+export async function loadSkill(skill: Skill, library: SkillLibrary): Promise<LoadedSkill> {
+  const { name } = skill
+  if (skill.folder === null) {
     const body = await bundledBody(name)
     if (body === null) throw notLoaded(name, 'it is no skill of Hermes any more')
-    return { text: body, sources: null, notes: [], files: [] }
+    return { text: body, sources: null, notes: [], folder: null, files: [] }
   }
-  await requireSound(skill, lock)
-  const bytes = await readFile(join(folder, SKILL_FILE)).catch(() => null)
-  if (bytes === null)
+  const place = await placeOf(skill, library)
+  const { folder } = place
+  const real = await fileIn(skill, place, SKILL_FILE)
+  if (real === null)
     throw notLoaded(name, `${join(folder, SKILL_FILE)} is gone. Have the list made anew: /reload-skills`)
+  const bytes = await agreedBytes(skill, place, real)
   const reading = readSkill(bytes, name, (await import('yaml')).default.parse)
   if (reading.type === 'broken') throw notLoaded(name, reading.why)
   const text = reading.body.replaceAll(/\$\{(?:HERMES|CLAUDE)_SKILL_DIR\}/g, () => folder)
-  return { ...(await examined(skill, text, SKILL_FILE)), files: await linkedFiles(folder) }
+  return { ...(await examined({ ...skill, folder }, text, SKILL_FILE)), folder, files: await linkedFiles(folder) }
 }
 
 /**
  * Reads a file beside SKILL.md.
  * @throws HermesError `skills.not_loaded`
  */
-export async function loadSkillFile(skill: Skill, path: string, lock: SkillLock): Promise<LoadedText> {
-  const { name, folder } = skill
-  if (folder === null) throw notLoaded(name, 'it has no files besides what it says')
-  await requireSound(skill, lock)
-  const real = await realpath(join(folder, path)).catch(() => null)
+export async function loadSkillFile(skill: Skill, path: string, library: SkillLibrary): Promise<LoadedText> {
+  const { name } = skill
+  if (skill.folder === null) throw notLoaded(name, 'it has no files besides what it says')
+  const place = await placeOf(skill, library)
+  const real = await fileIn(skill, place, path)
   if (real === null) {
-    const files = await linkedFiles(folder)
+    const files = await linkedFiles(place.folder)
     throw notLoaded(
       name,
       `it has no file ${path.slice(0, 100)}${files.length === 0 ? '' : `; it has ${files.join(', ')}`}`,
     )
   }
-  const way = relative(await realpath(folder), real)
-  if (way === '..' || way.startsWith(`..${sep}`) || way.startsWith(sep))
-    throw notLoaded(name, `${path.slice(0, 100)} leads out of the skill`)
   const info = await stat(real)
   if (!info.isFile()) throw notLoaded(name, `${path.slice(0, 100)} is no file`)
   if (info.size > MAX_FILE_BYTES) throw notLoaded(name, `${path} has more than 1 MiB; read parts of ${real}`)
-  const bytes = await readFile(real)
+  const bytes = await agreedBytes(skill, place, real)
   if (bytes.includes(0)) throw notLoaded(name, `${path} is no text; it lies at ${real}`)
-  return examined(skill, bytes.toString('utf8'), path)
+  return examined({ ...skill, folder: place.folder }, bytes.toString('utf8'), path)
 }
 
-/** A skill that was installed is looked at whole, whatever part of it is read. */
-async function requireSound({ name, source }: Skill, lock: SkillLock): Promise<void> {
-  if (source !== 'installed') return
-  const entry = (await lock.read())[name]
-  const problem = entry ? await lock.problemOf(name, entry) : `Skill ${name} is not installed any more.`
-  if (problem !== null) throw new HermesError(problem, { code: 'skills.not_loaded' })
+/** Where a skill lies now. */
+interface Place {
+  readonly folder: string
+  /** SHA-256 by path of what was agreed to; `null` where nobody agreed to files one by one. */
+  readonly agreed: Readonly<Record<string, string>> | null
+}
+
+/** One that was installed is looked at whole, whatever part of it is read; one of a project only while the person trusts that as it is. */
+async function placeOf({ name, source, folder }: Skill, { lock, home }: SkillLibrary): Promise<Place> {
+  if (source === 'installed') {
+    const entry = (await lock.read())[name]
+    const problem = entry ? await lock.problemOf(name, entry) : `Skill ${name} is not installed any more.`
+    if (!entry || problem !== null)
+      throw new HermesError(problem ?? `Skill ${name} is gone.`, { code: 'skills.not_loaded' })
+    return { folder: join(lock.directory, entry.folder), agreed: entry.files }
+  }
+  if (source === 'project' && !(await home.trust.isTrusted(folder!)))
+    throw notLoaded(name, `its project is not trusted as it is. To trust it: hermes trust add ${folder}`)
+  return { folder: folder!, agreed: null }
+}
+
+/** The file without links; `null` where there is none. */
+async function fileIn({ name, source }: Skill, { folder }: Place, path: string): Promise<string | null> {
+  const real = await realpath(join(folder, path)).catch(() => null)
+  if (real === null) return null
+  // Who keeps files of their own elsewhere has links to them.
+  if (source === 'user' && path === SKILL_FILE) return real
+  const parts = relative(await realpath(folder), real).split(sep)
+  if (parts[0] === '..' || isAbsolute(parts[0]!)) throw notLoaded(name, `${path.slice(0, 100)} leads out of the skill`)
+  // Who trusts a project has agreed to what lies where a skill has files, and nowhere else.
+  if (source === 'project' && (parts.length > MAX_DEPTH || parts.includes('node_modules')))
+    throw notLoaded(name, `${path.slice(0, 100)} lies where trust in a project does not reach`)
+  return real
+}
+
+/** What a file holds, read once, so that what is checked is what is shown. */
+async function agreedBytes({ name }: Skill, { folder, agreed }: Place, real: string): Promise<Buffer> {
+  const bytes = await readFile(real).catch((error: unknown) => {
+    throw notLoaded(name, `a file of it cannot be read (${errorLine(error)})`)
+  })
+  const path = relative(await realpath(folder), real).replaceAll(sep, '/')
+  if (agreed !== null && agreed[path] !== sha256(bytes))
+    throw notLoaded(name, `${path} was changed since it was installed. Get it again: hermes skills update ${name}`)
+  return bytes
 }
 
 /** Text with where it is from. What may try to take over the agent is not loaded, unless it is the person's own or was agreed to. */

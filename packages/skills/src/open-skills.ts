@@ -1,3 +1,4 @@
+import { errorLine } from '@hermes/contracts'
 import type { Extension } from '@hermes/contracts/extension'
 import { attachSkills } from './attach-skills.js'
 import { countLine, SkillCommands, skillCommand } from './commands/skill-commands.js'
@@ -98,7 +99,11 @@ export function openSkills(home: SkillsHome): HomeSkills {
           },
         })
         // Commands of Hermes and of the person come first, and the start does not wait for files.
-        const started = Promise.resolve().then(() => commands.refresh())
+        const started = Promise.resolve()
+          .then(() => commands.refresh())
+          .catch((error: unknown) =>
+            home.logger.warn('Skills are no commands of their own.', { error: errorLine(error) }),
+          )
         return async () => {
           await started
           await library.usage.flush()

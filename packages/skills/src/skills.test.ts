@@ -112,6 +112,13 @@ describe('skills are found', () => {
     expect(await scene.type('skills list cached')).toContain('Cached.')
     await own('cached', 'After now.')
     expect(await scene.type('skills list cached')).toContain('After now.')
+    const { heads } = JSON.parse(await readFile(cacheFile, 'utf8')) as { heads: Record<string, { head: object }> }
+    const halved = Object.fromEntries(
+      Object.entries(heads).map(([folder, { head: _, ...one }]) => [folder, { ...one, head: { name: 'cached' } }]),
+    )
+    await writeFile(cacheFile, JSON.stringify({ version: 1, heads: halved }))
+    scene = await scene.again()
+    expect(await scene.type('skills list cached')).toContain('After now.')
     await writeFile(cacheFile, '{"version":1,"heads":')
     scene = await scene.again()
     expect(await scene.type('skills list cached')).toContain('After now.')
@@ -173,6 +180,30 @@ describe('skill_view', () => {
     ])
     const bundled = await scene.outcome('skill_view', { name: 'git-bisect' })
     expect(bundled.content).toEqual([{ type: 'text', text: expect.stringContaining('git bisect run') }])
+  })
+})
+
+describe('a skill of a project', () => {
+  it('is read while the person trusts the project, and where that trust reaches', async () => {
+    await scene.put('work/.git/HEAD', '')
+    await scene.put('work/.hermes/skills/seed/SKILL.md', skillText('seed'))
+    await scene.put('work/.hermes/skills/seed/node_modules/x.md', 'unseen')
+    await scene.put('work/.hermes/skills/seed/a/b/c/d/e/x.md', 'unseen')
+    await scene.put('elsewhere/SKILL.md', skillText('linked'))
+    await scene.put('work/.hermes/skills/linked/notes.md', 'x')
+    await symlink(join(scene.root, 'elsewhere/SKILL.md'), join(scene.home.cwd, '.hermes/skills/linked/SKILL.md'))
+    scene.trusted.add(scene.home.cwd)
+    expect(await scene.call('skill_view', { name: 'seed' })).toContain('Do seed.')
+    for (const path of ['node_modules/x.md', 'a/b/c/d/e/x.md'])
+      expect(await scene.call('skill_view', { name: 'seed', file_path: path })).toContain(
+        'trust in a project does not reach',
+      )
+    expect(await scene.call('skill_view', { name: 'linked' })).toContain('SKILL.md leads out of the skill')
+    scene.trusted.clear()
+    for (const path of [undefined, 'SKILL.md'])
+      expect(await scene.call('skill_view', { name: 'seed', ...(path ? { file_path: path } : {}) })).toMatch(
+        /^error: Skill seed is not loaded: its project is not trusted as it is\. To trust it: hermes trust add /,
+      )
   })
 })
 

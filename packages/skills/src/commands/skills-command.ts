@@ -94,8 +94,8 @@ async function inspect(
   { library }: SkillsCommandParts,
 ): Promise<CommandResult> {
   const skill = library.require(await library.index(cwd), name ?? '')
-  if (path !== undefined) return say((await loadSkillFile(skill, path, library.lock)).text)
-  const { text, files, notes } = await loadSkill(skill, library.lock)
+  if (path !== undefined) return say((await loadSkillFile(skill, path, library)).text)
+  const { text, files, notes } = await loadSkill(skill, library)
   const { source, folder, origin, description, variables, capabilities, platforms } = skill
   const facts: readonly (readonly [string, string])[] = [
     ['source', origin === undefined ? source : `${source} from ${origin}`],

@@ -24,6 +24,24 @@ export interface SkillHead {
   readonly capabilities: readonly SkillCapability[]
 }
 
+/** Whether a value of a file that Hermes keeps is a head: such a file may be damaged, or have been edited by hand. */
+export function isSkillHead(value: unknown): value is SkillHead {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, description, group, ...lists } = value as Readonly<Record<string, unknown>>
+  return (
+    typeof name === 'string' &&
+    SKILL_NAME.test(name) &&
+    typeof description === 'string' &&
+    /^[^\n]{1,1024}$/.test(description) &&
+    typeof group === 'string' &&
+    ['platforms', 'variables', 'tools', 'capabilities'].every((key) => isTexts(lists[key]))
+  )
+}
+
+/** Whether a value is a list of texts. */
+export const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
 /** What reading a SKILL.md came to. */
 export type SkillReading =
   | { readonly type: 'skill'; readonly head: SkillHead; readonly body: string }

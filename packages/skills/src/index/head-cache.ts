@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { errorLine, isJsonObject, type Logger } from '@hermes/contracts'
+import { errorLine, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
-import type { SkillHead } from '../format/skill.js'
+import { isSkillHead, type SkillHead } from '../format/skill.js'
 
 /** What was read of a SKILL.md while its facts were `state`. */
 export interface CachedHead {
@@ -55,8 +55,15 @@ async function read(file: string): Promise<Map<string, CachedHead>> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'))
     if (!isJsonObject(value) || value['version'] !== VERSION || !isJsonObject(value['heads'])) return new Map()
-    return new Map(Object.entries(value['heads'] as unknown as Record<string, CachedHead>))
+    return new Map(
+      Object.entries(value['heads']).filter((entry): entry is [string, CachedHead & JsonObject] => isCached(entry[1])),
+    )
   } catch {
     return new Map()
   }
+}
+
+function isCached(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['state'] !== 'string' || typeof value['why'] !== 'string') return false
+  return value['head'] === null ? value['why'] !== '' : isSkillHead(value['head'])
 }

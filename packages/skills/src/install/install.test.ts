@@ -1,12 +1,29 @@
 // Skills of others, from folders, real git repositories and an HTTP server.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from '../__fixtures__/scene.js'
+import { loadSkill, loadSkillFile } from '../load-skill.js'
+import type { SkillLibrary } from '../skill-library.js'
+import { SkillLock } from './lock.js'
 
 const pages = new Map<string, { readonly status?: number; readonly body: string; readonly cut?: boolean }>()
 let server: Server
@@ -391,6 +408,92 @@ describe('a skill is not installed', () => {
     expect(await scene.call('skill_view', { name: 'trap' })).toContain('Do trap.')
     await scene.type(`skills accept ${idIn(offer)}`)
     expect(await scene.call('skill_view', { name: 'trap' })).toContain('New words.')
+  })
+})
+
+describe('installed skills', () => {
+  const lockFile = () => join(scene.home.directory, '.hub/lock.json')
+  const install = async (...names: readonly string[]) => {
+    for (const name of names) {
+      await scene.put(`work/${name}/SKILL.md`, skillText(name))
+      await scene.type(`skills accept ${idIn(await scene.type(`skills install ${name}`))}`)
+    }
+  }
+  const folderOf = async (name: string) => {
+    const { skills } = JSON.parse(await readFile(lockFile(), 'utf8'))
+    return join(scene.home.directory, '.hub/skills', skills[name].folder as string)
+  }
+
+  it.each<[string, (entry: Record<string, unknown>) => unknown]>([
+    ['nothing', () => null],
+    ['no head', ({ head: _, ...others }) => others],
+    ['half a head', (entry) => ({ ...entry, head: { name: 'tides' } })],
+    ['the head of another', (entry) => ({ ...entry, head: { ...(entry['head'] as object), name: 'dew' } })],
+    ['no files', ({ files: _, ...others }) => others],
+    ['a file without a hash', (entry) => ({ ...entry, files: { 'SKILL.md': 'x' } })],
+    ['a folder elsewhere', (entry) => ({ ...entry, folder: '../../../precious' })],
+  ])('are loaded beside one whose entry has %s; it is named, and goes without what it names', async (_, edit) => {
+    await install('tides', 'dew')
+    const precious = await scene.put('home/precious/x', 'x')
+    const lock = JSON.parse(await readFile(lockFile(), 'utf8'))
+    await writeFile(lockFile(), JSON.stringify({ ...lock, skills: { ...lock.skills, tides: edit(lock.skills.tides) } }))
+    scene = await scene.again()
+    const named = `Skill tides is not loaded: its entry in ${lockFile()} is damaged. Take it away and install it again: hermes skills uninstall tides`
+    expect(await scene.doctor()).toContain(named)
+    expect(await scene.call('skill_view', { name: 'tides' })).toContain('There is no skill "tides"')
+    expect(await scene.call('skill_view', { name: 'dew' })).toContain('Do dew.')
+    expect(await scene.type('skills uninstall tides')).toBe('Took tides away.')
+    await expect(scene.type('skills uninstall constructor')).rejects.toThrow('No skill constructor is installed')
+    expect(await readFile(precious, 'utf8')).toBe('x')
+    expect(await installed()).toEqual(['dew'])
+  })
+
+  it('are loaded beside one that became too large to be read', async () => {
+    await install('tides', 'dew')
+    await truncate(join(await folderOf('tides'), 'SKILL.md'), 3e9)
+    scene = await scene.again()
+    expect((await scene.doctor()).join('\n')).toContain('Skill tides is not loaded: SKILL.md was changed')
+    expect(await scene.call('skill_view', { name: 'dew' })).toContain('Do dew.')
+  })
+
+  it('are read from where the lock says now, and only bytes that were agreed to', async () => {
+    await install('tides')
+    expect(await scene.call('skill_view', { name: 'tides' })).toContain('Do tides.')
+    const before = await folderOf('tides')
+    const { mtime, atime } = await stat(join(before, 'SKILL.md'))
+    // Another process installs a newer one; this session keeps its index.
+    const other = await scene.again()
+    await other.put('work/tides/SKILL.md', skillText('tides', 'Newer.', 'New words.'))
+    await other.type(`skills accept ${idIn(await other.type('skills update'))}`)
+    await scene.put(`${before.slice(scene.root.length + 1)}/SKILL.md`, skillText('tides', 'x', 'Never seen.'))
+    await utimes(join(before, 'SKILL.md'), atime, mtime)
+    const text = await scene.call('skill_view', { name: 'tides' })
+    expect(text).toContain('New words.')
+    await other.settled()
+    // Between the look at the whole skill and the reading of a file.
+    const now = await folderOf('tides')
+    const lock = new SkillLock(join(scene.home.directory, '.hub'))
+    const entry = (await lock.read())['tides']!
+    const late = { read: async () => ({ tides: entry }), directory: lock.directory, problemOf: async () => null }
+    await writeFile(join(now, 'SKILL.md'), skillText('tides', 'x', 'Never seen.'))
+    const skill = { ...entry.head, source: 'installed', folder: now } as const
+    const library = { lock: late, home: scene.home } as unknown as SkillLibrary
+    await expect(loadSkill(skill, library)).rejects.toThrow('SKILL.md was changed since it was installed')
+    await expect(loadSkillFile(skill, 'SKILL.md', library)).rejects.toThrow('SKILL.md was changed since')
+  })
+
+  it('are not replaced by one from elsewhere that waited meanwhile', async () => {
+    await scene.put('work/one/SKILL.md', skillText('tides'))
+    await scene.put('work/two/SKILL.md', skillText('tides', 'Other.'))
+    const [first, second] = [idIn(await scene.type('skills install one')), idIn(await scene.type('skills install two'))]
+    await scene.type(`skills accept ${first}`)
+    await expect(scene.type(`skills accept ${second}`)).rejects.toThrow(
+      'There is an installed skill tides already, from',
+    )
+    expect(await scene.call('skill_view', { name: 'tides' })).toContain('Do tides.')
+    expect(await scene.type('skills audit')).toMatch(/^ok tides from [^\n]*one: as it was installed/)
+    await writeFile(join(scene.home.directory, '.hub/quarantine', second, 'offer.json'), '{"name":')
+    await expect(scene.type(`skills accept ${second}`)).rejects.toThrow(`No skill waits as ${second}`)
   })
 })
 

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HermesError } from '@hermes/contracts'
+import { HermesError, isJsonObject } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
+import { SKILL_NAME } from '../format/skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { fetchSkills } from './fetch-skill.js'
 import type { InstalledSkill } from './lock.js'
@@ -55,11 +56,7 @@ export class SkillInstaller {
       const scanned = await scanSkill(first.folder, first.name)
       const { name } = scanned.head
       const installed = (await lock.read())[name] ?? null
-      if (installed !== null && installed.from !== first.from)
-        throw new HermesError(
-          `There is an installed skill ${name} already, from ${installed.from}. Take it away first: hermes skills uninstall ${name}`,
-          { code: 'skills.taken' },
-        )
+      requireSource(name, first.from, installed)
       if (
         installed !== null &&
         sameFiles(installed.files, scanned.files) &&
@@ -79,39 +76,51 @@ export class SkillInstaller {
 
   /**
    * Puts what was offered in place. `force`: although the scanner has found something.
-   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `files.not_writable`
+   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `skills.taken`, `files.not_writable`
    */
   async accept(id: string, { force }: { readonly force: boolean }): Promise<OfferedSkill> {
     const place = this.#placeOf(id)
     const text = await readFile(join(place, 'offer.json'), 'utf8').catch(() => null)
     if (text === null) throw waitsNot(id)
-    const offered = JSON.parse(text) as OfferedSkill
-    const { name, from, pin, scanned, installed } = offered
-    const blocked = scanned.findings.filter(({ severity }) => severity === 'blocked')
+    const offered = offerIn(text)
+    if (offered === null) throw waitsNot(id)
+    const { name, from, pin, scanned } = offered
+    const again = await scanSkill(join(place, 'files'), name)
+    if (again.head.name !== name || !sameFiles(again.files, scanned.files))
+      throw new HermesError(`${name} was changed after it was shown; fetch it again.`, { code: 'skills.changed' })
+    const blocked = again.findings.filter(({ severity }) => severity === 'blocked')
     if (blocked.length > 0)
       throw new HermesError(`${name} is not installed: ${blocked.map((one) => one.text).join('; ')}.`, {
         code: 'skills.blocked',
       })
-    if (!force && scanned.findings.some(({ severity }) => severity === 'high'))
+    if (!force && again.findings.some(({ severity }) => severity === 'high'))
       throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
         code: 'skills.blocked',
       })
-    const again = await scanSkill(join(place, 'files'), name)
-    if (!sameFiles(again.files, scanned.files))
-      throw new HermesError(`${name} was changed after it was shown; fetch it again.`, { code: 'skills.changed' })
     const { lock, home } = this.#library
+    requireSource(name, from, (await lock.read())[name] ?? null)
     const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
     await mkdir(lock.directory, { recursive: true, mode: 0o700 })
     // Nothing loads a folder that the lock does not name, so a kill leaves the skill as it was or as it is to be.
     await rm(join(lock.directory, folder), { recursive: true, force: true })
     await rename(join(place, 'files'), join(lock.directory, folder))
-    await lock.set(name, {
-      ...{ head: scanned.head, from, pin, folder, files: scanned.files },
-      installedAtMs: home.clock.now(),
-      findings: scanned.findings.map((one) => one.text),
-    })
-    if (installed !== null && installed.folder !== folder)
-      await rm(join(lock.directory, installed.folder), { recursive: true, force: true })
+    let before: InstalledSkill | null = null
+    await lock.set(
+      name,
+      {
+        ...{ head: again.head, from, pin, folder, files: again.files },
+        installedAtMs: home.clock.now(),
+        findings: again.findings.map((one) => one.text),
+      },
+      // Another one may have been accepted while this one waited.
+      (there) => {
+        requireSource(name, from, there)
+        before = there
+      },
+    )
+    const old = before as InstalledSkill | null
+    if (old !== null && old.folder !== folder)
+      await rm(join(lock.directory, old.folder), { recursive: true, force: true })
     await this.discard(id)
     this.#library.reload()
     return offered
@@ -125,13 +134,14 @@ export class SkillInstaller {
   /** Takes an installed skill away. @throws HermesError `skills.unknown` */
   async uninstall(name: string): Promise<void> {
     const { lock, usage } = this.#library
-    const entry = (await lock.read())[name]
-    if (!entry)
+    if (!(await lock.has(name)))
       throw new HermesError(`No skill ${name.slice(0, 64)} is installed. All that are: hermes skills audit`, {
         code: 'skills.unknown',
       })
+    // A damaged entry goes without its folder: that is swept once nothing names it.
+    const entry = (await lock.read())[name]
     await lock.set(name, null)
-    await rm(join(lock.directory, entry.folder), { recursive: true, force: true })
+    if (entry) await rm(join(lock.directory, entry.folder), { recursive: true, force: true })
     await usage.forget(name)
     this.#library.reload()
   }
@@ -169,6 +179,26 @@ interface OfferOptions {
   readonly signal: AbortSignal
   /** Six hexadecimal digits that name the offer. Default: random. */
   readonly id?: string
+}
+
+function requireSource(name: string, from: string, installed: InstalledSkill | null): void {
+  if (installed !== null && installed.from !== from)
+    throw new HermesError(
+      `There is an installed skill ${name} already, from ${installed.from}. Take it away first: hermes skills uninstall ${name}`,
+      { code: 'skills.taken' },
+    )
+}
+
+/** What a file of the quarantine says; `null` where it is damaged. */
+function offerIn(text: string): OfferedSkill | null {
+  try {
+    const offer = JSON.parse(text) as OfferedSkill
+    const { name, from, pin, scanned } = offer
+    const isWhole = SKILL_NAME.test(name) && typeof from === 'string' && (pin === null || typeof pin === 'string')
+    return isWhole && isJsonObject(scanned.files) ? offer : null
+  } catch {
+    return null
+  }
 }
 
 const waitsNot = (id: string) =>

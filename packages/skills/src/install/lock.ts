@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HermesError, isJsonObject } from '@hermes/contracts'
+import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { withLock, writePrivate } from '@hermes/files'
-import type { Skill, SkillHead } from '../format/skill.js'
+import { isSkillHead, isTexts, SKILL_NAME, type Skill, type SkillHead } from '../format/skill.js'
 import { stateOf } from '../index/find-skill-folders.js'
 
 /** An installed skill. */
@@ -30,6 +30,8 @@ interface Verified {
 }
 
 const MAX_FILES = 200
+/** Of all files of a skill together. */
+const MAX_BYTES = 5_242_880
 
 /** The lock of a home: `lock.json` below `.hub` of its skills, and the folders it is about. */
 export class SkillLock {
@@ -43,8 +45,24 @@ export class SkillLock {
     this.#file = join(hub, 'lock.json')
   }
 
-  /** By name. A lock that is damaged is named by {@link HermesError} `skills.bad_lock`: what it is about is not loaded. */
+  /**
+   * By name, those whose entries are in form. A lock that is damaged is named by {@link HermesError} `skills.bad_lock`: what it is about is not
+   * loaded.
+   */
   async read(): Promise<Readonly<Record<string, InstalledSkill>>> {
+    const entries = Object.entries(await this.#entries()).filter(
+      (entry): entry is [string, InstalledSkill & JsonObject] => isEntry(...entry),
+    )
+    // Names come from people too: none of them is a member of every object.
+    return Object.assign(Object.create(null) as object, Object.fromEntries(entries))
+  }
+
+  /** Whether the lock names it, be its entry in form or not. Rejects with `skills.bad_lock`. */
+  async has(name: string): Promise<boolean> {
+    return Object.hasOwn(await this.#entries(), name)
+  }
+
+  async #entries(): Promise<JsonObject> {
     const text = await readFile(this.#file, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null
       throw badLock(this.#file)
@@ -52,18 +70,25 @@ export class SkillLock {
     if (text === null) return {}
     try {
       const value: unknown = JSON.parse(text)
-      if (isJsonObject(value) && isJsonObject(value['skills']))
-        return value['skills'] as unknown as Record<string, InstalledSkill>
+      if (isJsonObject(value) && isJsonObject(value['skills'])) return value['skills']
     } catch {
       // Named below.
     }
     throw badLock(this.#file)
   }
 
-  /** Puts an entry in, or takes it out with `null`. Rejects with `skills.bad_lock`, `files.not_writable`. */
-  async set(name: string, entry: InstalledSkill | null): Promise<void> {
+  /**
+   * Puts an entry in, or takes it out with `null`; the others stay as they are, damaged ones too. `check` sees the one that is there before it
+   * goes, and throws to keep it. Rejects with `skills.bad_lock`, `files.not_writable`.
+   */
+  async set(
+    name: string,
+    entry: InstalledSkill | null,
+    check: (before: InstalledSkill | null) => void = () => undefined,
+  ): Promise<void> {
     await withLock(`${this.#file}.lock`, { busy: `Another process writes ${this.#file}; try again.` }, async () => {
-      const { [name]: _, ...others } = await this.read()
+      const { [name]: before, ...others } = await this.#entries()
+      check(isEntry(name, before) ? before : null)
       const skills = entry === null ? others : { ...others, [name]: entry }
       await writePrivate(this.#file, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`)
     })
@@ -75,7 +100,14 @@ export class SkillLock {
     const skills: Skill[] = []
     const problems: string[] = []
     try {
-      for (const [name, entry] of Object.entries(await this.read())) {
+      for (const [name, entry] of Object.entries(await this.#entries())) {
+        if (!isEntry(name, entry)) {
+          const shown = SKILL_NAME.test(name) ? name : JSON.stringify(name.slice(0, 64))
+          problems.push(
+            `Skill ${shown} is not loaded: its entry in ${this.#file} is damaged. Take it away and install it again: hermes skills uninstall ${shown}`,
+          )
+          continue
+        }
         const problem = await this.problemOf(name, entry)
         if (problem !== null) problems.push(problem)
         else
@@ -87,12 +119,12 @@ export class SkillLock {
           })
       }
     } catch (error) {
-      problems.push((error as Error).message)
+      problems.push(errorLine(error))
     }
     return { skills, problems }
   }
 
-  /** Why an installed skill is not loaded; `null` where every file is the one that was agreed to. */
+  /** Why an installed skill is not loaded; `null` where every file is the one that was agreed to. Never rejects. */
   async problemOf(name: string, entry: InstalledSkill): Promise<string | null> {
     const folder = join(this.directory, entry.folder)
     const found = await filesOf(folder).catch(() => null)
@@ -101,11 +133,14 @@ export class SkillLock {
     const state = found.map(({ path, state: one }) => `${path}\0${one}`).join('\n')
     const known = this.#verified.get(name)
     if (known?.state === state) return known.problem
-    const wrong = await firstChange(folder, entry, found)
+    // One that cannot be read takes no other one along.
+    const wrong = await firstChange(folder, entry, found).catch(
+      (error: unknown) => `its files cannot be read (${errorLine(error)})`,
+    )
     const problem =
       wrong === null
         ? null
-        : `Skill ${name} is not loaded: ${wrong} since it was installed. Look at ${folder}, or get it again: hermes skills update ${name}`
+        : `Skill ${name} is not loaded: ${wrong}. Look at ${folder}, or get it again: hermes skills update ${name}`
     this.#verified.set(name, { state, problem })
     return problem
   }
@@ -114,22 +149,41 @@ export class SkillLock {
 async function firstChange(
   folder: string,
   { files }: InstalledSkill,
-  found: readonly { readonly path: string }[],
+  found: readonly { readonly path: string; readonly size: number }[],
 ): Promise<string | null> {
-  for (const { path } of found) {
-    if (!Object.hasOwn(files, path)) return `${path} was added`
-    if ((await digestOf(join(folder, path))) !== files[path]) return `${path} was changed`
+  for (const { path, size } of found) {
+    if (!Object.hasOwn(files, path)) return `${path} was added since it was installed`
+    // No skill of such a size was installed, so it need not be read.
+    if (size > MAX_BYTES || (await digestOf(join(folder, path))) !== files[path])
+      return `${path} was changed since it was installed`
   }
   const gone = Object.keys(files).find((path) => !found.some((one) => one.path === path))
-  return gone === undefined ? null : `${gone} was removed`
+  return gone === undefined ? null : `${gone} was removed since it was installed`
+}
+
+/** Whether what the lock has under a name is an entry. Its folder is read, and removed: it lies in the directory of the lock. */
+function isEntry(name: string, value: unknown): value is InstalledSkill & JsonObject {
+  if (!isJsonObject(value) || !isSkillHead(value['head']) || value['head'].name !== name) return false
+  const { from, pin, installedAtMs, folder, files, findings } = value
+  return (
+    typeof from === 'string' &&
+    (pin === null || typeof pin === 'string') &&
+    typeof installedAtMs === 'number' &&
+    typeof folder === 'string' &&
+    /^[a-z0-9-]+@[0-9a-f]{12}$/.test(folder) &&
+    isJsonObject(files) &&
+    Object.values(files).every((digest) => typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)) &&
+    isTexts(findings)
+  )
 }
 
 /** SHA-256 of a file, in hexadecimal. */
 export async function digestOf(file: string): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(file))
-    .digest('hex')
+  return sha256(await readFile(file))
 }
+
+/** In hexadecimal. */
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /**
  * The files of a folder with their facts, sorted by path.

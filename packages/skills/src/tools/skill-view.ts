@@ -32,8 +32,8 @@ export const skillViewTool = (library: SkillLibrary) =>
       // One that came since may be meant: it was just written, or a person speaks of it.
       if (!index.skills.has(name)) index = await library.index(cwd)
       const skill = library.require(index, name)
-      if (path !== undefined) return toResult(await loadSkillFile(skill, path, library.lock))
-      const loaded = await loadSkill(skill, library.lock)
+      if (path !== undefined) return toResult(await loadSkillFile(skill, path, library))
+      const loaded = await loadSkill(skill, library)
       library.usage.note(skill.name, library.home.clock.now())
       return toResult({ ...loaded, text: shownSkill(skill, loaded, library.home) })
     },
@@ -46,8 +46,8 @@ function toResult({ text, sources, notes }: Pick<LoadedSkill, 'text' | 'sources'
 
 /** A skill as a model reads it: what is missing for it, what it says, what lies beside it. */
 export function shownSkill(
-  { name, source, folder, variables, tools, capabilities }: Skill,
-  { text, files }: LoadedSkill,
+  { name, source, variables, tools, capabilities }: Skill,
+  { text, folder, files }: LoadedSkill,
   { hasVariable }: { hasVariable(variable: string): boolean },
 ): string {
   const missing = variables.filter((variable) => !hasVariable(variable))
