@@ -62,6 +62,47 @@ it('fails with one line when no answer is of the form, and at once for a schema 
   expect(model.requests).toHaveLength(3)
 })
 
+it('gives the JSON alone where the output limit parts it, and no summary in its place at the limit of steps', async () => {
+  const parts = [{ text: '```json\n{"size": ', finish: 'length' }, { text: '7}\n```' }] as const
+  expect(await setUp(...parts).agent.run('How big?', { demands: city }).result).toMatchObject({
+    status: 'completed',
+    text: '{"size": 7}',
+  })
+  const atLimit = async (text: string) => {
+    const model = scriptedModel([{ calls: [['1', 'look', {}]] }, { text }])
+    const agent = createAgent({ model, tools: [look], extensions: [], steps: { max: 1 } })
+    const result = await agent.run('How big?', { demands: city }).result
+    expect(JSON.stringify(model.requests[1]!.messages.at(-1))).toContain('give your answer now')
+    return result
+  }
+  expect(await atLimit('```json\n{"size": 7}\n```')).toMatchObject({ status: 'stopped', text: '{"size": 7}' })
+  expect(await atLimit('I looked once.')).toMatchObject({ status: 'failed', error: { code: 'agent.unfit_answer' } })
+  expect(await atLimit('')).toMatchObject({ status: 'failed', error: { code: 'agent.unfit_answer' } })
+})
+
+it('gives a stored answer only where it is as demanded now, else has it mended', async () => {
+  const { agent, model } = setUp(
+    { text: 'It is big.' },
+    { text: '{"size":7}' },
+    { text: 'No.' },
+    { calls: [['1', 'look', {}]] },
+    { text: '{"size":8}' },
+  )
+  await agent.run('How big?').result
+  const resume = { resume: true } as const
+  expect(await agent.run(resume, { demands: city }).result).toMatchObject({ status: 'completed', text: '{"size":7}' })
+  const asked = JSON.stringify(model.requests[1]!.messages.slice(-2))
+  expect(asked).toContain('It is not JSON.')
+  expect(asked).toContain('fits the schema city')
+  expect(await agent.run(resume, { demands: city }).result).toMatchObject({ text: '{"size":7}' })
+  expect(await agent.run(resume).result).toMatchObject({ text: '{"size":7}' })
+  expect(model.requests).toHaveLength(2)
+  const called = { ...city, calls: ['look'] }
+  expect(await agent.run(resume, { demands: called }).result).toMatchObject({ text: '{"size":8}' })
+  expect(await agent.run(resume, { demands: called }).result).toMatchObject({ text: '{"size":8}' })
+  expect(model.requests).toHaveLength(5)
+})
+
 it('ends a reply at a stop, shown and kept alike, with what it would have called', async () => {
   const { agent, model } = setUp({ text: 'One. END Two.', calls: [['1', 'look', {}]] }, { text: 'Yes.' })
   const run = agent.run('Count.', { demands: { stop: ['END'] } })

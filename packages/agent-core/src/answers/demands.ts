@@ -85,6 +85,11 @@ export function asDemanded(message: AssistantMessage, { stop = [], format }: Ans
   return { ...message, content, ...(isCut ? { finishReason: 'stop' as const } : {}) }
 }
 
+/** An answer that may have come in several replies: the JSON alone where a format is demanded and it holds some. */
+export function inDemandedForm(text: string, { format }: AnswerDemands): string {
+  return format ? (jsonTextIn(text) ?? text) : text
+}
+
 /** What an answer lacks, in words for the model; `null` where it is as demanded. */
 export async function lackOf(
   text: string,

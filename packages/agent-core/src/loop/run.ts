@@ -5,10 +5,18 @@
 //   out of budget: one grace call without tools, else a summary made here
 //   end: status, queued steering, lease released
 import { type ErrorDetails, errorLine, HermesError, isAbort, type JsonObject } from '@hermes/contracts'
-import { addUsage, messageText, type NewEntry, noUsage, userText } from '@hermes/contracts/conversation'
+import {
+  addUsage,
+  type Message,
+  messageText,
+  type NewEntry,
+  noUsage,
+  toolCalls,
+  userText,
+} from '@hermes/contracts/conversation'
 import { effectOf } from '@hermes/contracts/tool'
 import { chatDelivery } from '../answers/chat-delivery.js'
-import { checkDemands, lackOf, repairWords } from '../answers/demands.js'
+import { checkDemands, demandText, inDemandedForm, lackOf, repairWords } from '../answers/demands.js'
 import { cutOffText, endsCutOff } from '../answers/partial-answer.js'
 import { askWithinWindow } from '../context-window/context-window.js'
 import type { RunResult } from '../events/event.js'
@@ -36,6 +44,8 @@ const NEVER_RAN = 'This call was not run: the session was interrupted before it 
 const EMPTY_NUDGE = 'Your last reply was empty. Go on with the task, or give your final answer.'
 const CONTINUE_NUDGE = 'Your reply was cut off at the output limit. Go on exactly where it stopped; repeat nothing.'
 const CUT_OFF_NUDGE = 'Your last reply was cut off. Go on exactly where it stopped; repeat nothing.'
+const SUM_UP = 'sum up what was done, what was found and what is left to do.'
+const ANSWER_NOW = 'give your answer now, in the form that was asked for, from what you know.'
 
 /** Runs the loop to its end; never rejects. */
 export async function run(context: RunContext, input: RunInput): Promise<RunResult> {
@@ -47,10 +57,11 @@ export async function run(context: RunContext, input: RunInput): Promise<RunResu
       const parked = await resumeOpenCalls(context)
       if (parked) return parked
       await appendMessage(context, input)
-      const finished = finishedBefore(context)
+      const finished = await finishedBefore(context)
       if (finished) return finished
       progress.text = cutOffText(context.session.messages())
       if (endsCutOff(context.session.messages())) await nudge(context, CUT_OFF_NUDGE)
+      await tellFormat(context)
     }
     return await loop(context, progress)
   } catch (error) {
@@ -115,8 +126,12 @@ async function resumeOpenCalls(context: RunContext): Promise<RunResult | null> {
   )
 }
 
-/** A crash may come after the answer was stored and before anybody saw it: then nothing is left to ask. */
-function finishedBefore({ session }: RunContext): RunResult | null {
+/**
+ * A crash may come after the answer was stored and before anybody saw it: then nothing is left to ask. One that is not as it is demanded
+ * now, since it was stored before it was checked, is mended.
+ */
+async function finishedBefore(context: RunContext): Promise<RunResult | null> {
+  const { session, demands } = context
   const last = session.entries.findLast((entry) => entry.type === 'message')
   if (!last) {
     throw new HermesError('This session has no message yet, so there is nothing to go on with. Give it a task.', {
@@ -124,8 +139,31 @@ function finishedBefore({ session }: RunContext): RunResult | null {
     })
   }
   if (last.type !== 'message' || last.message.role !== 'assistant' || last.message.finishReason !== 'stop') return null
-  const text = cutOffText(session.messages().slice(0, -1)) + messageText(last.message)
-  return { status: 'completed', text, usage: noUsage }
+  const text = inDemandedForm(cutOffText(session.messages().slice(0, -1)) + messageText(last.message), demands)
+  const called = sinceWords(context).flatMap((message) => toolCalls(message).map(({ name }) => name))
+  const hasCalled = called.some((name) => demands.calls?.includes(name))
+  const lack = await lackOf(text, demands, hasCalled)
+  if (lack === null) return { status: 'completed', text, usage: noUsage }
+  context.demandedCalls.made = hasCalled
+  await nudge(context, repairWords(lack, 0))
+  return null
+}
+
+/** The newest words of a person, and what came after them. */
+function sinceWords({ session }: RunContext): readonly Message[] {
+  const messages = session.messages()
+  const isWords = ({ role, content }: Message) =>
+    role === 'user' && content.some((part) => part.type !== 'text' || part.origin !== 'reminder')
+  return messages.slice(Math.max(0, messages.findLastIndex(isWords)))
+}
+
+/** Who goes on with a message that was sent before may demand another form than was said with it. */
+async function tellFormat(context: RunContext): Promise<void> {
+  const demanded = demandText(context.demands)
+  if (!demanded) return
+  const isSaid = ({ role, content }: Message) =>
+    role === 'user' && content.some((part) => part.type === 'text' && part.text === demanded.text)
+  if (!sinceWords(context).some(isSaid)) await nudge(context, demanded.text)
 }
 
 async function runCalls(
@@ -171,7 +209,7 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
       progress.text = answered
       await nudge(context, CONTINUE_NUDGE)
     } else {
-      progress.text = answered + step.text
+      progress.text = inDemandedForm(answered + step.text, context.demands)
       const isOver = step.finishReason === 'content-filter'
       const lack = isOver ? null : await lackOf(progress.text, context.demands, context.demandedCalls.made)
       const more =
@@ -221,14 +259,24 @@ async function nudge(context: RunContext, text: string): Promise<void> {
 /** Out of budget: the same tools stay defined, calls are forbidden, and the model sums up. If it does not, we do. */
 async function grace(context: RunContext, progress: Progress): Promise<RunResult> {
   const message = `The limit of ${context.maxSteps} steps is reached.`
-  context.emit({ type: 'notice', level: 'warning', text: `${message} Asking for a summary.` })
-  await nudge(context, `${message} Call no more tools: sum up what was done, what was found and what is left to do.`)
+  const { format } = context.demands
+  const wanted = format ? 'an answer' : 'a summary'
+  context.emit({ type: 'notice', level: 'warning', text: `${message} Asking for ${wanted}.` })
+  await nudge(context, `${message} Call no more tools: ${format ? ANSWER_NOW : SUM_UP}`)
   const step = await askWithinWindow(context, { toolChoice: 'none' })
   progress.usage = addUsage(progress.usage, step.usage)
   if (step.hasCalls)
     for (const { call } of context.session.openCalls())
       await answerCall(context, call, 'This call was not run: the step limit is reached.')
-  progress.text = step.text.trim() === '' ? await finalSummary(context, message) : step.text
+  if (format) {
+    progress.text = inDemandedForm(step.text, { format })
+    const lack = await lackOf(progress.text, { format }, true)
+    // Who reads data would take a summary for it.
+    if (lack !== null)
+      throw new HermesError(`${message} The last answer is not of the form that was asked for. ${lack}`, {
+        code: 'agent.unfit_answer',
+      })
+  } else progress.text = step.text.trim() === '' ? await finalSummary(context, message) : step.text
   return {
     status: 'stopped',
     ...progress,
