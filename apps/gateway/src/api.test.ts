@@ -208,3 +208,39 @@ it('carries out the same words again where their answer went elsewhere, or where
   expect(await go({ 'idempotency-key': 'second', 'x-lost': 'yes' })).toBe('8.')
   expect(await go({ 'idempotency-key': 'third' })).toBe('9.')
 })
+
+it('gives a stored answer only to who asks for the same, and demands no call of tools that the session cannot see', async () => {
+  const texts = ['Prose.', 'Cut here.', '{"a":1}', 'Base.', 'More prose.', 'With tools.', '{"a":2}']
+  stage.server.setHandler(() => ({ text: texts.shift()! }))
+  const post = async (path: string, body: object, headers = {}) => {
+    const answer = await stage.ask(path, body, headers)
+    return { status: answer.status, session: answer.headers.get('x-hermes-session-id')!, text: await answer.text() }
+  }
+  const messages = [{ role: 'user', content: 'Cities?' }]
+  const completions = '/v1/chat/completions'
+  await post(completions, { messages }, { 'x-lost': 'yes' })
+  const cut = await post(completions, { messages, stop: [' here'] }, { 'x-lost': 'yes' })
+  expect(cut.text).toContain('"Cut"')
+  const asData = await post(completions, { messages, response_format: { type: 'json_object' } })
+  expect(JSON.parse(asData.text)).toMatchObject({ choices: [{ message: { content: '{"a":1}' } }] })
+  const base = JSON.parse((await post('/v1/responses', { input: 'Hello.' })).text) as { id: string }
+  const follow = async (more: object) => {
+    const { text } = await post('/v1/responses', { input: 'Summarise.', previous_response_id: base.id, ...more })
+    return (JSON.parse(text) as { output: { content: { text: string }[] }[] }).output[0]!.content[0]!.text
+  }
+  const json = { text: { format: { type: 'json_object' } } }
+  expect(await follow({})).toBe('More prose.')
+  expect(await follow({})).toBe('More prose.')
+  const mine = { name: 'mine', parameters: { type: 'object' } }
+  expect(await follow({ tools: [{ type: 'function', ...mine }] })).toBe('With tools.')
+  expect(await follow(json)).toBe('{"a":2}')
+  const count = stage.server.requests.length
+  const tools = [{ type: 'function', function: mine }]
+  const late = await post(
+    completions,
+    { messages, tools, tool_choice: 'required' },
+    { 'x-hermes-session-id': asData.session },
+  )
+  expect([late.status, late.text]).toEqual([400, expect.stringContaining('came after the session had begun')])
+  expect(stage.server.requests).toHaveLength(count)
+})

@@ -41,7 +41,7 @@ export interface Conversation {
   readonly afterSeq: number
   /** The client brought tools to an agent that was made without them. */
   readonly isLateWithTools: boolean
-  /** Notes that its answer is on the way. What that resolves to takes the note away, once the answer has left whole. Neither rejects. */
+  /** Notes that its answer is on the way. What that resolves to notes that it has left whole. Neither rejects. */
   begin(): Promise<() => Promise<void>>
 }
 
@@ -115,8 +115,8 @@ export class Conversations {
   }
 
   /**
-   * The session that goes on after a response: its own, or a fork where somebody spoke there since. The same words again are the same request,
-   * sent again.
+   * The session that goes on after a response: its own, or a fork where somebody spoke there since. The same words again, with the same demands
+   * and tools, are the same request, sent again.
    * @throws ApiError 404 when there is no such response, and what {@link NamedImages.bring} throws
    */
   async following(
@@ -124,12 +124,15 @@ export class Conversations {
     request: PersonalRequest,
     { images }: Pick<Call, 'images'>,
   ): Promise<{ readonly sessionId: string; readonly isRepeat: boolean }> {
-    const { sessionId, messages } = await this.#response(id, request)
+    const { sessionId, entries, messages } = await this.#response(id, request)
     const first = messages.findIndex(({ message }) => message.role === 'assistant')
     const next = messages.findIndex(({ message }, index) => index > first && isWords(message))
     if (first < 0 || next < 0) return { sessionId, isRepeat: false }
     const [words, ...more] = messages.slice(next).flatMap(({ message }) => (isWords(message) ? [message] : []))
-    if (more.length === 0 && request.message && isSame(words!, request.message)) return { sessionId, isRepeat: true }
+    const { heard } = this.#options
+    const isSent = more.length === 0 && request.message && isSame(words!, request.message)
+    if (isSent && !(await heard.hasOtherTerms(sessionId, entries, termsOf(request))))
+      return { sessionId, isRepeat: true }
     // A request that is refused leaves no fork.
     if (request.message) await images.bring({ content: request.message.content, history: [] })
     const storage = await this.#options.storage()
@@ -188,9 +191,11 @@ export class Conversations {
     const place = responsePlace(id)
     const session = place && (await (await this.#options.storage()).sessions.get(place.sessionId))
     if (!place || !session || (person !== null && session.person !== person)) throw noResponse(id)
-    const entries = liveEntries(await this.#entries(place.sessionId))
-    const messages = entries.flatMap((entry) => (entry.type === 'message' && entry.seq > place.afterSeq ? [entry] : []))
-    return { sessionId: place.sessionId, messages }
+    const entries = await this.#entries(place.sessionId)
+    const messages = liveEntries(entries).flatMap((entry) =>
+      entry.type === 'message' && entry.seq > place.afterSeq ? [entry] : [],
+    )
+    return { sessionId: place.sessionId, entries, messages }
   }
 
   /** @throws ApiError 404 where there is none, or none of this person: the same, so that nobody learns which there are. */
@@ -267,7 +272,7 @@ export class Conversations {
       const messages = messagesOf(entries)
       images.remember(messages)
       const { heard } = this.#options
-      const isLost = await heard.isLost(sessionId, entries, { ...request, key })
+      const isLost = await heard.isLost(sessionId, entries, { ...request, key, terms: termsOf(request) })
       const wanted = request.isRepeat ? RESUME : inputOf(messages, request, { partial, isLost })
       if (wanted) {
         const input = 'content' in wanted ? await images.bring(wanted) : wanted
@@ -279,6 +284,9 @@ export class Conversations {
           request.answer,
         )
         const { agent } = await session.agent()
+        const isLateWithTools = request.tools.length > 0 && clientTools?.isKnown === false
+        // Tools of ours would be called at every step in their place.
+        if (isLateWithTools && request.answer.calls) throw cannotBeCalled()
         // The same messages get a new answer, as from any server of this API; the model does not see the half one.
         const fromSeq = isResume(input) ? brokenOffAt(entries) : null
         if (fromSeq !== null) await agent.undo({ fromSeq })
@@ -294,8 +302,8 @@ export class Conversations {
           otherUser,
           clientTools,
           afterSeq,
-          begin: () => heard.begin(sessionId, { afterSeq, words, key }),
-          isLateWithTools: request.tools.length > 0 && clientTools?.isKnown === false,
+          begin: () => heard.begin(sessionId, { afterSeq, words, key, terms: termsOf(request) }),
+          isLateWithTools,
         }
       }
     } catch (error) {
@@ -329,6 +337,17 @@ async function withSteer(
   if (!isAnswered || !message || !isText || isResume(input)) return input
   await session.steer(messageText(message))
   return { resume: true }
+}
+
+/** What an answer that is given again has to have been given to. */
+function termsOf({ answer, tools }: ChatRequest): object {
+  return { answer, tools }
+}
+
+function cannotBeCalled(): ApiError {
+  const message =
+    "'tool_choice' demands a call of tools that came after the session had begun without any, so the model does not see them. Begin another session with them, or leave 'tool_choice' out."
+  return new ApiError(message, { code: 'invalid_value', param: 'tool_choice' })
 }
 
 function noResponse(id: string): ApiError {

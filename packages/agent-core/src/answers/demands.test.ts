@@ -91,9 +91,9 @@ it('gives a stored answer only where it is as demanded now, else has it mended',
   await agent.run('How big?').result
   const resume = { resume: true } as const
   expect(await agent.run(resume, { demands: city }).result).toMatchObject({ status: 'completed', text: '{"size":7}' })
-  const asked = JSON.stringify(model.requests[1]!.messages.slice(-2))
-  expect(asked).toContain('It is not JSON.')
-  expect(asked).toContain('fits the schema city')
+  const sent = JSON.stringify(model.requests[1]!.messages.slice(-2))
+  expect(sent).toContain('It is not JSON.')
+  expect(sent).toContain('fits the schema city')
   expect(await agent.run(resume, { demands: city }).result).toMatchObject({ text: '{"size":7}' })
   expect(await agent.run(resume).result).toMatchObject({ text: '{"size":7}' })
   expect(model.requests).toHaveLength(2)

@@ -161,9 +161,9 @@ function sinceWords({ session }: RunContext): readonly Message[] {
 async function tellFormat(context: RunContext): Promise<void> {
   const demanded = demandText(context.demands)
   if (!demanded) return
-  const isSaid = ({ role, content }: Message) =>
+  const isThere = ({ role, content }: Message) =>
     role === 'user' && content.some((part) => part.type === 'text' && part.text === demanded.text)
-  if (!sinceWords(context).some(isSaid)) await nudge(context, demanded.text)
+  if (!sinceWords(context).some(isThere)) await nudge(context, demanded.text)
 }
 
 async function runCalls(
