@@ -1,12 +1,15 @@
 // Keys, web pages and stored sessions, through the routes on a real home.
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ApiStage, apiStage } from './__fixtures__/api-stage.js'
 import { KeyLimits, readApiKeys } from './api-keys.js'
 import { ROUTES, scopeOf } from './routes.js'
 
 const hash = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`
-const KEYS = { bob: 'key-of-bob', runner: 'key-of-a-runner', slow: 'key-of-a-slow-one' }
+const KEYS = { bob: 'key-of-bob', runner: 'key-of-a-runner', slow: 'key-of-a-slow-one', single: 'key-of-one-at-a-time' }
 const as = (name: keyof typeof KEYS) => ({ authorization: `Bearer ${KEYS[name]}` })
 
 let stage: ApiStage
@@ -21,6 +24,7 @@ beforeAll(async () => {
           bob: { hash: hash(KEYS.bob), user: 'bob', scopes: ['chat', 'sessions'] },
           runner: { hash: hash(KEYS.runner), scopes: ['runs'] },
           slow: { hash: hash(KEYS.slow), requests_per_minute: 2 },
+          single: { hash: hash(KEYS.single), max_concurrent: 1 },
         },
       },
     },
@@ -80,6 +84,21 @@ it('bounds how much a key does, says when to come back, and counts nobody else',
   expect(() => limits.enter(key!)).toThrow(/3 requests in a minute/)
   now = 60_000
   limits.enter(key!)
+})
+
+it('counts nobody who was gone before they were known', async () => {
+  const answered = Promise.withResolvers<void>()
+  const server = createServer((incoming, outgoing) => {
+    const answer = () => stage.api.app.request('/v1/models', { headers: as('single') }, { incoming, outgoing })
+    outgoing.once('close', async () => answered.resolve(void (await answer())))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  server.once('request', () => client.destroy())
+  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  await answered.promise
+  server.close()
+  expect((await stage.ask('/v1/models', undefined, as('single'))).status).toBe(200)
 })
 
 it.each([

@@ -69,7 +69,10 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (key) {
       const scope = scopeOf(path)
       if (scope !== 'any' && scope !== 'none') requireScope(key, scope)
-      context.env.outgoing.once('close', limits.enter(key))
+      const leave = limits.enter(key)
+      // Who left while we looked who it is does not leave once more.
+      if (context.env.outgoing.closed) leave()
+      else context.env.outgoing.once('close', leave)
     }
     context.set('person', person)
     await next()

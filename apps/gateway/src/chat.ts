@@ -5,7 +5,15 @@ import type { SessionHandle, Turn } from '@hermes/host'
 import { ApiError } from './api-error.js'
 import type { ChatRequest } from './chat-request.js'
 import { type ChatCommands, CommandReply, isUrgent, type TypedCommand } from './commands.js'
-import { ChunkWriter, completionBody, type Ending, type Envelope, type ReplyForm, toEnding } from './completion.js'
+import {
+  ChunkWriter,
+  completionBody,
+  type Ending,
+  type Envelope,
+  type ReplyForm,
+  toAnswer,
+  toEnding,
+} from './completion.js'
 import type { Conversation, Conversations } from './conversations.js'
 import { Idempotency } from './idempotency.js'
 import { type FetchImage, NamedImages } from './named-images.js'
@@ -329,7 +337,7 @@ async function reply({ request, model, place, source }: ReplyOptions): Promise<R
   const sessionId = place?.sessionId ?? null
   const headers: Record<string, string> = sessionId === null ? {} : { 'x-hermes-session-id': sessionId }
   const envelope: Envelope = { id: form.id(place), created: Math.floor(Date.now() / 1000), model }
-  const toEnd = endingOf({ place, source })
+  const toEnd = ({ result }: Piece & { readonly type: 'end' }) => toAnswer({ sessionId, result, reader: source.reader })
   if (request.stream) {
     const body = await streamReply({
       source,

@@ -73,16 +73,15 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
   const isSilent = error?.code === 'agent.empty_reply' && denials.length > 0 && !isStructured
   if (!isAnswer && !isSilent) throw noAnswer(result)
   const waiting = open ? questionText(open) : status === 'parked' ? waitingText(approvals.filter(isParked)) : ''
-  // Who reads data would take the words for it.
-  if (isStructured && waiting !== '' && calls.length === 0) throw new ApiError(waiting, PARKED)
   const isLimit = isCutOff || (status === 'stopped' && error?.code !== 'agent.content_filter')
   const reasons = isStructured ? '' : denials.map(({ reason }) => reason).join('\n')
   const words = isSilent || result.text === '' ? reasons : result.text
-  const text = isStructured && calls.length > 0 ? '' : words
+  // Who reads data would take the words for it.
+  const text = isStructured && (calls.length > 0 || waiting !== '') ? '' : words
   return {
     text: unheard === '' ? text : `${unheard}\n\n${text}`,
     thoughts,
-    waiting: isStructured ? '' : waiting,
+    waiting: isStructured && calls.length > 0 ? '' : waiting,
     finishReason:
       calls.length > 0
         ? 'tool_calls'
@@ -103,6 +102,16 @@ export function toEnding({ sessionId, result, reader }: EndingOptions): Ending {
       ...(command ? { command } : {}),
     },
   }
+}
+
+/**
+ * The same for who waits for the answer and for nothing else.
+ * @throws ApiError when it gave no answer; 409 where the answer is to be data, and the run waits for somebody
+ */
+export function toAnswer(options: EndingOptions): Ending {
+  const ending = toEnding(options)
+  if (options.reader.isStructured && ending.waiting !== '') throw new ApiError(ending.waiting, PARKED)
+  return ending
 }
 
 const PARKED = { status: 409, code: 'run_parked', headers: { 'x-should-retry': 'false' } } as const

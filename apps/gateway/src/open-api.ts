@@ -1,5 +1,5 @@
 // The API put together: what its routes need, on one home.
-import { errorLine, type Logger, systemClock } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger, systemClock } from '@hermes/contracts'
 import { createServedHome, type OpenRequest, type SessionHost } from '@hermes/host'
 import { RequestServer } from '@hermes/mcp/serve'
 import type { Runtime } from '@hermes/runtime'
@@ -19,6 +19,8 @@ import { SessionRoutes } from './session-routes.js'
 import type { Settings } from './settings.js'
 import { StoredSessionRoutes } from './stored-session-routes.js'
 
+const HOUR_MS = 3_600_000
+
 /** What the API is made of. */
 interface ApiOptions {
   readonly runtime: Runtime
@@ -31,12 +33,14 @@ interface ApiOptions {
   readonly health: () => readonly PlatformHealth[]
   readonly version: string
   readonly logger: Logger
+  /** Default: the machine's. */
+  readonly clock?: Clock
 }
 
 /** The API of a gateway. */
 export interface Api {
   readonly app: ReturnType<typeof createApp>
-  /** Takes up what a process before has left. Never rejects. */
+  /** Takes up what a process before has left, and from then on forgets every hour what is old. Never rejects. */
   takeUp(): Promise<void>
   /** Takes no more requests, interrupts those under way and waits until what was said is stored. */
   close(): Promise<void>
@@ -44,10 +48,9 @@ export interface Api {
 
 /** Opens nothing heavy: agents are made by the first request. */
 export function openApi(options: ApiOptions): Api {
-  const { runtime, host, request, settings, models, version, logger, receive, health } = options
+  const { runtime, host, request, settings, models, version, logger, receive, health, clock = systemClock } = options
   const { access, maxRuns, maxWaiting, corsOrigins } = settings
   const { cwd, permissions, model, provider, baseUrl, maxSteps } = request
-  const clock = systemClock
   const meta = async () => (await runtime.storage()).meta
   const heard = new HeardAnswers({ meta, clock, logger })
   const conversations = new Conversations({ storage: () => runtime.storage(), host, request, heard })
@@ -56,9 +59,10 @@ export function openApi(options: ApiOptions): Api {
   const chat = new Chat({ conversations, commands, fetchImage, models, maxRuns, maxWaiting, clock })
   const isOpen = runtime.config.gateway.api_server.answer_approvals
   const approvals = new ApprovalRoutes({ runtime, host, isOpen })
+  const stored = new StoredRuns(meta)
   const runs = new BackgroundRuns({
     ...{ chat, host, approvals, clock, logger },
-    runs: new StoredRuns(meta),
+    runs: stored,
     requireSession: (sessionId, person) => conversations.requireSession(sessionId, person),
   })
   const agent = defined({ model, provider, baseUrl, maxSteps })
@@ -82,15 +86,29 @@ export function openApi(options: ApiOptions): Api {
     mcp: (incoming) => mcp.answer(incoming),
     startedAt: Math.floor(clock.now() / 1000),
   })
+  const closing = new AbortController()
+  const forget = async () => {
+    for (const prune of [() => stored.prune(clock.now()), () => heard.prune()])
+      await prune().catch((error: unknown) => logger.warn('Old notes stay.', { error: errorLine(error) }))
+  }
+  const forgetHourly = async () => {
+    while (!closing.signal.aborted) {
+      await clock.sleep(HOUR_MS, closing.signal).catch(() => undefined)
+      if (!closing.signal.aborted) await forget()
+    }
+  }
+  let forgetting = Promise.resolve()
   return {
     app,
     takeUp: async () => {
       await runs.takeUp()
-      await heard.prune().catch((error: unknown) => logger.warn('Old notes stay.', { error: errorLine(error) }))
+      await forget()
+      forgetting = forgetHourly()
     },
     close: async () => {
       runs.close()
-      await Promise.all([chat.stop(), mcp.close()])
+      closing.abort()
+      await Promise.all([chat.stop(), mcp.close(), forgetting])
       await runs.settled()
     },
   }

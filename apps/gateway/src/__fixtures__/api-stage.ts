@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { silentLogger } from '@hermes/contracts'
+import { type Clock, silentLogger } from '@hermes/contracts'
 import { createSessionHost, type SessionHost } from '@hermes/host'
 import { openRuntime, type Runtime } from '@hermes/runtime'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
@@ -30,7 +30,7 @@ export interface ApiStage {
   close(): Promise<void>
 }
 
-export async function apiStage(config: object = {}): Promise<ApiStage> {
+export async function apiStage(config: object = {}, { clock }: { readonly clock?: Clock } = {}): Promise<ApiStage> {
   const [server, temporary] = [await startModelServer(), await temporaryHome()]
   const [home, work] = [join(temporary.path, '.hermes'), join(temporary.path, 'work')]
   for (const folder of [home, work]) await mkdir(folder)
@@ -69,6 +69,7 @@ export async function apiStage(config: object = {}): Promise<ApiStage> {
       health: () => [],
       version: '0.0.0',
       logger: silentLogger,
+      ...(clock ? { clock } : {}),
     })
     const end = async () => {
       await api.close()

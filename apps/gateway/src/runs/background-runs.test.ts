@@ -1,16 +1,24 @@
 // Runs on a real home, through the routes: begun, followed, answered, stopped, and taken up by the next process.
 import { createHash } from 'node:crypto'
+import { silentLogger } from '@hermes/contracts'
+import { createFakeClock } from '@hermes/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type ApiStage, apiStage } from '../__fixtures__/api-stage.js'
+import { ApiError } from '../api-error.js'
+import { BackgroundRuns } from './background-runs.js'
+import { StoredRuns } from './stored-runs.js'
 
 const BOB = 'the-key-of-bob-0123456789'
+const HOUR_MS = 3_600_000
+const clock = createFakeClock(Date.now())
 let stage: ApiStage
 
 beforeAll(async () => {
-  stage = await apiStage({
+  const config = {
     gateway: { api_server: { answer_approvals: true } },
     people: { bob: { key: [`sha256:${createHash('sha256').update(BOB).digest('hex')}`] } },
-  })
+  }
+  stage = await apiStage(config, { clock })
 })
 afterAll(() => stage.close())
 beforeEach(() => stage.server.setHandler(null))
@@ -23,11 +31,24 @@ interface Run {
 }
 
 const json = async (answer: Promise<Response>) => (await answer).json() as Promise<Run>
-const begin = (input: string, more: object = {}, headers = {}) =>
-  json(stage.ask('/v1/runs', { input, ...more }, headers))
+/** No two begin in one moment, so that their order is known. */
+const begin = async (input: string, more: object = {}, headers = {}) => {
+  await clock.advance(1)
+  return json(stage.ask('/v1/runs', { input, ...more }, headers))
+}
 const get = (id: string) => json(stage.ask(`/v1/runs/${id}`))
 const becomes = (id: string, status: string) =>
   expect.poll(async () => (await get(id)).status, { timeout: 10_000, interval: 10 }).toBe(status)
+
+/** The model hears of what is running a little later. */
+const requestsAre = (count: number) =>
+  expect.poll(() => stage.server.requests.length, { timeout: 10_000, interval: 10 }).toBe(count)
+
+/** No process begins in the moment in which another one did. */
+const restart = async () => {
+  await clock.advance(1)
+  await stage.restart()
+}
 
 /** The events from the one after `last` on, as `[id, data]`, until the stream ends or `isEnough`. */
 async function events(id: string, last?: string, isEnough: (event: string) => boolean = () => false) {
@@ -71,7 +92,7 @@ it('is one run for one key, also after a restart, and a conflict for another bod
   const both = await Promise.all([begin('Once?', {}, key), begin('Once?', {}, key)])
   expect(both[0]!.run_id).toBe(both[1]!.run_id)
   await becomes(both[0]!.run_id, 'completed')
-  await stage.restart()
+  await restart()
   const again = await stage.ask('/v1/runs', { input: 'Once?' }, key)
   expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([202, 'true'])
   expect(await again.json()).toMatchObject({ run_id: both[0]!.run_id, status: 'completed', output: 'Once.' })
@@ -86,7 +107,7 @@ it('waits for an approval and goes on with it, in the same session', async () =>
   await becomes(id, 'waiting_for_approval')
   const [waiting] = [await get(id)]
   expect((await stage.ask(`/v1/runs/${id}/approval`, { choice: 'once', approval_id: 'other' })).status).toBe(409)
-  await stage.restart()
+  await restart()
   const answered = await json(stage.ask(`/v1/runs/${id}/approval`, { choice: 'once' }))
   expect(answered).toMatchObject({ session_id: waiting!.session_id })
   await becomes(id, 'completed')
@@ -103,19 +124,90 @@ it('asks, and takes what it is told for the answer', async () => {
   expect((await stage.ask(`/v1/runs/${id}/steer`, { text: 'more' })).status).toBe(409)
 })
 
+it('demands of the answer after a question what was demanded before, and takes one of two answers', async () => {
+  stage.server.enqueue(
+    { toolCalls: [{ name: 'clarify', args: { question: 'Which colour?' } }] },
+    { text: '{"colour":"red"}' },
+  )
+  const demands = { text: { format: { type: 'json_object' } }, instructions: 'Be brief.' }
+  const { run_id: id } = await begin('Paint it, as data.', demands)
+  await becomes(id, 'waiting_for_answer')
+  expect(await get(id)).toMatchObject({ output: '', question: { question: 'Which colour?' } })
+  const before = stage.server.requests.length
+  const both = await Promise.all(['red', 'blue'].map((text) => stage.ask(`/v1/runs/${id}/steer`, { text })))
+  expect(both.map(({ status }) => status)).toEqual([200, 409])
+  await becomes(id, 'completed')
+  expect(await get(id)).toMatchObject({ output: '{"colour":"red"}' })
+  expect(stage.server.requests.slice(before).map(({ body }) => body)).toMatchObject([
+    { response_format: { type: 'json_object' } },
+  ])
+})
+
+it('tells the next run of its session nothing that it is told once it is over', async () => {
+  stage.server.enqueue({ text: 'First.' })
+  const first = await begin('The first run.')
+  await becomes(first.run_id, 'completed')
+  const { session_id } = await get(first.run_id)
+  const gate = Promise.withResolvers<void>()
+  stage.server.setHandler(async () => {
+    await gate.promise
+    return { text: 'Second.' }
+  })
+  const before = stage.server.requests.length
+  const second = await begin('The second run.', { session_id })
+  await requestsAre(before + 1)
+  expect((await stage.ask(`/v1/runs/${first.run_id}/steer`, { text: 'For the first alone.' })).status).toBe(409)
+  gate.resolve()
+  await becomes(second.run_id, 'completed')
+  await stage.ask(
+    '/v1/chat/completions',
+    { messages: [{ role: 'user', content: 'And?' }] },
+    {
+      'x-hermes-session-id': session_id!,
+    },
+  )
+  expect(JSON.stringify(stage.server.requests.at(-1)!.body)).not.toContain('For the first alone.')
+})
+
+it('goes on after many approvals and one end of the server, and tells its end to who heard the beginning', async () => {
+  const calls = ['a', 'b', 'c'].map((name) => ({
+    toolCalls: [{ name: 'terminal', args: { command: `rm -rf ${name}` } }],
+  }))
+  stage.server.enqueue(...calls)
+  const { run_id: id } = await begin('Remove three.')
+  await becomes(id, 'waiting_for_approval')
+  const heard = await events(id, undefined, (event) => event === 'run.waiting_for_approval')
+  const before = stage.server.requests.length
+  for (const count of [1, 2]) {
+    await stage.ask(`/v1/runs/${id}/approval`, { choice: 'once' })
+    await requestsAre(before + count)
+    await becomes(id, 'waiting_for_approval')
+  }
+  stage.server.setHandler(() => new Promise<never>(() => undefined))
+  await stage.ask(`/v1/runs/${id}/approval`, { choice: 'once' })
+  await requestsAre(before + 3)
+  stage.server.setHandler(() => ({ text: 'All three.' }))
+  await restart()
+  await becomes(id, 'completed')
+  await restart()
+  const rest = await events(id, heard.at(-1)!.id)
+  expect(rest).toMatchObject([{ event: 'run.completed', data: { output: 'All three.' } }])
+  expect(await events(id, rest[0]!.id)).toEqual([])
+})
+
 it('is stopped, and is interrupted by the end of the server alone until the next one', async () => {
-  const hang = () => ({ hang: true }) as const
-  stage.server.setHandler(hang as never)
+  stage.server.setHandler(() => new Promise<never>(() => undefined))
   const stopped = await begin('Stop me.')
   await becomes(stopped.run_id, 'running')
   await stage.ask(`/v1/runs/${stopped.run_id}/stop`, {})
   await becomes(stopped.run_id, 'cancelled')
   expect((await stage.ask(`/v1/runs/${stopped.run_id}/stop`, {})).status).toBe(409)
+  const before = stage.server.requests.length
   const left = await begin('Leave me.')
-  await becomes(left.run_id, 'running')
+  await requestsAre(before + 1)
   stage.server.setHandler(null)
   stage.server.enqueue({ text: 'Here I am.' })
-  await stage.restart()
+  await restart()
   await becomes(left.run_id, 'completed')
   expect(await get(left.run_id)).toMatchObject({ output: 'Here I am.' })
   const users = stage.server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'user')
@@ -141,4 +233,65 @@ it('is seen by its person and the owner alone, and listed newest first', async (
     [{ input: 'x', model: 'none' }, 404],
   ] as const)
     expect((await stage.ask('/v1/runs', body)).status).toBe(status)
+})
+
+it.each(['api.run.key:', 'api.run.body:', 'api.run:'])(
+  'is one run for one key when the store fails at %s',
+  async (place) => {
+    const { meta } = await stage.runtime.storage()
+    let failing = place
+    const set = (key: string, value: string | null) =>
+      key.startsWith(failing) ? Promise.reject(new Error('The disk is full.')) : meta.set(key, value)
+    const stored = new StoredRuns(async () => ({
+      get: (key) => meta.get(key),
+      list: (prefix) => meta.list(prefix),
+      set,
+    }))
+    const runs = new BackgroundRuns({
+      ...{ runs: stored, clock, logger: silentLogger, host: { steer: () => null } },
+      chat: { checkModel: () => 'm', begin: () => Promise.reject(new ApiError('Nobody is here.', { code: 'nobody' })) },
+      approvals: { list: async () => ({ data: [] }), answer: async () => ({}) },
+      requireSession: async () => undefined,
+    })
+    const request = { body: '{"input":"Once?"}', person: null, key: `of-${place}` }
+    const before = (await runs.list(null)).length
+    await expect(runs.begin(request)).rejects.toThrow('The disk is full.')
+    failing = 'none'
+    const [one, two] = [await runs.begin(request), await runs.begin(request)]
+    expect([one.isReplay, two.isReplay, two.run.id]).toEqual([false, true, one.run.id])
+    expect(await runs.list(null)).toHaveLength(before + 1)
+    await runs.settled()
+  },
+)
+
+it('forgets runs, keys and what no run came of a day later, while the server goes on', async () => {
+  const { meta } = await stage.runtime.storage()
+  stage.server.setHandler(() => ({ text: 'Old.' }))
+  /** What is done every hour is done before time goes on. */
+  const pass = async (ms: number) => {
+    await clock.waitForSleepers()
+    await clock.advance(ms)
+  }
+  await pass(HOUR_MS / 2)
+  const key = { 'idempotency-key': 'of-a-day' }
+  const old = await begin('Keep me a day.', {}, key)
+  await becomes(old.run_id, 'completed')
+  const orphan = `api.run.body:run_${clock.now().toString(36).padStart(9, '0')}0123456789abcdef`
+  await meta.set(orphan, '{}')
+  const keysOf = async () => (await meta.list('api.')).map(({ key: name }) => name)
+  for (let hour = 0; hour < 23; hour++) await pass(HOUR_MS)
+  expect((await begin('Keep me a day.', {}, key)).run_id).toBe(old.run_id)
+  expect(await keysOf()).toEqual(expect.arrayContaining([orphan, `api.run:${old.run_id}`]))
+  await meta.set('api.unheard:nobody', '{}')
+  // More than a day, and no whole hour.
+  await pass(HOUR_MS + HOUR_MS / 4)
+  const again = await begin('Keep me a day.', {}, key)
+  expect(again.run_id).not.toBe(old.run_id)
+  await pass(HOUR_MS)
+  await clock.waitForSleepers()
+  const left = await keysOf()
+  expect(left).not.toContain('api.unheard:nobody')
+  expect(left).not.toContain(orphan)
+  expect(left).not.toContain(`api.run:${old.run_id}`)
+  expect(left).toContain(`api.run:${again.run_id}`)
 })

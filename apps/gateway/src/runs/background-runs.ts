@@ -1,7 +1,7 @@
 // Runs that go on whoever listens: begun by a request, carried out beside it, taken up again by the next process where this one ends.
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Clock, Logger } from '@hermes/contracts'
+import type { Clock, JsonObject, Logger } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
 import type { SessionHost } from '@hermes/host'
 import { ApiError, toApiError } from '../api-error.js'
@@ -46,8 +46,8 @@ type Person = string | null
 export class BackgroundRuns {
   readonly #options: BackgroundRunsOptions
   readonly #live = new Map<string, LiveRun>()
-  /** Requests under a key that are being begun. */
-  readonly #beginning = new Map<string, Promise<unknown>>()
+  /** The last request that is under way for a key or a run. */
+  readonly #turns = new Map<string, Promise<unknown>>()
   readonly #atWork = new Set<Promise<void>>()
   #isClosing = false
   readonly #owner = `${hostname()}:${process.pid}`
@@ -74,26 +74,30 @@ export class BackgroundRuns {
       throw new ApiError('Idempotency-Key takes 1 to 255 visible ASCII characters.', {
         code: 'invalid_idempotency_key',
       })
-    const place = JSON.stringify([person, key])
-    // One after the other, so that the second finds what the first one wrote.
-    const turn = (this.#beginning.get(place) ?? Promise.resolve()).then(() => this.#once([person, key], body, person))
+    return this.#inTurn(JSON.stringify([person, key]), () => this.#once([person, key], body, person))
+  }
+
+  /** One after the other, so that the second finds what the first one wrote. */
+  async #inTurn<Result>(place: string, work: () => Promise<Result>): Promise<Result> {
+    const turn = (this.#turns.get(place) ?? Promise.resolve()).then(work)
     const settled = turn.catch(() => undefined)
-    this.#beginning.set(place, settled)
+    this.#turns.set(place, settled)
     try {
       return await turn
     } finally {
-      if (this.#beginning.get(place) === settled) this.#beginning.delete(place)
+      if (this.#turns.get(place) === settled) this.#turns.delete(place)
     }
   }
 
   async #once(key: readonly (string | null)[], body: string, person: Person) {
     const { runs, clock } = this.#options
     const fingerprint = createHash('sha256').update(body).digest('hex')
-    const known = await runs.ofKey(key)
+    const known = await runs.ofKey(key, clock.now())
     if (known && known.fingerprint !== fingerprint) {
       const message = 'Another run was begun under this Idempotency-Key; give each a key of its own.'
       throw new ApiError(message, { status: 409, code: 'idempotency_key_conflict' })
     }
+    // A process that ended between the two has written the key alone.
     const run = known && (await runs.get(known.id))
     if (run) return { run, isReplay: true }
     const begun = await this.#begin(body, person, (id) => runs.keepKey(key, { id, fingerprint, atMs: clock.now() }))
@@ -116,7 +120,7 @@ export class BackgroundRuns {
       createdAtMs: now,
       startedAtMs: null,
       endedAtMs: null,
-      attempt: 0,
+      attempt: 1,
       owner: this.#owner,
       output: null,
       finishReason: null,
@@ -125,14 +129,14 @@ export class BackgroundRuns {
       approvals: [],
       question: null,
     }
+    await onId(run.id)
     await runs.keepBody(run.id, body)
     await runs.save(run)
-    await onId(run.id)
     this.#carryOut(run, body)
     return run
   }
 
-  /** Takes up what processes of this machine left that are no more, and forgets what is old. Never rejects. */
+  /** Takes up what processes of this machine left that are no more. Never rejects. */
   async takeUp(): Promise<void> {
     const { runs, clock, logger } = this.#options
     try {
@@ -143,9 +147,13 @@ export class BackgroundRuns {
         if (run.status === 'stopping') await runs.save({ ...run, status: 'cancelled', endedAtMs: clock.now() })
         else if (body === null || run.attempt >= MAX_ATTEMPTS)
           await runs.save({ ...run, ...lost(run), endedAtMs: clock.now() })
-        else this.#carryOut({ ...run, owner: this.#owner }, body)
+        else {
+          const taken = { ...run, owner: this.#owner, attempt: run.attempt + 1 }
+          // Counted before it can end this process too.
+          await runs.save(taken)
+          this.#carryOut(taken, body)
+        }
       }
-      await runs.prune(clock.now())
     } catch (error) {
       logger.warn('Runs that were under way could not be looked at.', { error: errorLine(error) })
     }
@@ -174,7 +182,8 @@ export class BackgroundRuns {
     const run = await this.get(id, person)
     const live = this.#live.get(id)
     if (live) return live.events.stream(lastEventId)
-    const events = new RunEvents(run.attempt)
+    // How it ended stays as it is; what it waits for does not.
+    const events = new RunEvents(hasEnded(run) ? 0 : this.#options.clock.now())
     events.add({ event: `run.${run.status}`, ...shown(run) })
     events.end()
     return events.stream(lastEventId)
@@ -194,25 +203,33 @@ export class BackgroundRuns {
   }
 
   /** Tells the run something, or answers its question. @throws ApiError 409 where it is over or waits for an approval */
-  async steer(id: string, person: Person, text: string): Promise<StoredRun> {
-    const run = await this.get(id, person)
-    if (run.status === 'waiting_for_answer') {
-      const body = JSON.stringify({ input: text, session_id: run.sessionId, model: run.model })
-      await this.#options.runs.keepBody(id, body)
-      return this.#carryOut(run, body)
-    }
-    const delivery = run.sessionId === null ? null : this.#options.host.steer(run.sessionId, text, sourcesOf(person))
-    delivery?.catch(() => undefined)
-    if (run.status !== 'running' || delivery === null)
-      throw new ApiError(`Run ${id} is ${run.status}; nothing can be told to it.`, {
-        status: 409,
-        code: 'run_not_active',
-      })
-    return run
+  steer(id: string, person: Person, text: string): Promise<StoredRun> {
+    return this.#inTurn(id, async () => {
+      const run = await this.get(id, person)
+      if (run.status === 'waiting_for_answer') return this.#goOnWith(run, text)
+      // The session may be in another run by now.
+      const isHere = run.status === 'running' && this.#live.has(id) && run.sessionId !== null
+      const delivery = isHere ? this.#options.host.steer(run.sessionId, text, sourcesOf(person)) : null
+      delivery?.catch(() => undefined)
+      if (delivery) return run
+      const message = `Run ${id} is ${run.status}; nothing can be told to it.`
+      throw new ApiError(message, { status: 409, code: 'run_not_active' })
+    })
+  }
+
+  async #goOnWith(run: StoredRun, text: string): Promise<StoredRun> {
+    const { runs } = this.#options
+    const body = bodyOfAnswer(await runs.body(run.id), { input: text, session_id: run.sessionId, model: run.model })
+    await runs.keepBody(run.id, body)
+    return this.#carryOut({ ...run, attempt: 1 }, body)
   }
 
   /** Ends it. @throws ApiError 409 where it is over */
-  async stop(id: string, person: Person): Promise<StoredRun> {
+  stop(id: string, person: Person): Promise<StoredRun> {
+    return this.#inTurn(id, () => this.#stop(id, person))
+  }
+
+  async #stop(id: string, person: Person): Promise<StoredRun> {
     const run = await this.get(id, person)
     if (hasEnded(run))
       throw new ApiError(`Run ${id} is over: it ${run.status}.`, { status: 409, code: 'run_not_active' })
@@ -243,12 +260,12 @@ export class BackgroundRuns {
     const live = this.#live.get(run.id)
     // Another request may have seen it first.
     if (body === null || (live && live.run.status !== 'waiting_for_approval')) return live?.run ?? run
-    return this.#carryOut(run, body)
+    return this.#carryOut({ ...run, attempt: 1 }, body)
   }
 
   #enter(run: StoredRun): LiveRun {
     const known = this.#live.get(run.id)
-    const live = known ?? { run, ...newParts(run), stop: new AbortController() }
+    const live = known ?? { run, ...newParts(this.#options.clock.now()), stop: new AbortController() }
     live.run = run
     live.stop = new AbortController()
     this.#live.set(run.id, live)
@@ -256,7 +273,7 @@ export class BackgroundRuns {
   }
 
   #carryOut(run: StoredRun, body: string): StoredRun {
-    const started: StoredRun = { ...run, status: 'started', attempt: run.attempt + 1, approvals: [], question: null }
+    const started: StoredRun = { ...run, status: 'started', approvals: [], question: null }
     const live = this.#enter(started)
     const work = this.#work(live, body)
       .catch((error: unknown) => this.#failed(live, error))
@@ -329,8 +346,8 @@ export class BackgroundRuns {
   }
 }
 
-const newParts = ({ attempt }: StoredRun) => ({
-  events: new RunEvents(attempt + 1),
+const newParts = (nowMs: number) => ({
+  events: new RunEvents(nowMs),
   over: Promise.withResolvers<void>(),
 })
 
@@ -413,6 +430,12 @@ export function shown(run: StoredRun) {
     approvals: run.approvals,
     question: run.question,
   }
+}
+
+/** What the run was asked for, with the answer to its question in place of the words it began with. */
+function bodyOfAnswer(before: string | null, answer: JsonObject): string {
+  const { conversation_history: _h, previous_response_id: _p, conversation: _c, ...kept } = JSON.parse(before ?? '{}')
+  return JSON.stringify({ ...kept, ...answer })
 }
 
 /** The approval that an answer names; `undefined` for the one there is. */

@@ -18,7 +18,7 @@ interface Kept {
 
 /** The events of one run in this process, oldest first; of very many the oldest are forgotten. */
 export class RunEvents {
-  /** Tells this numbering from that of a process before. */
+  /** Tells this numbering from that of a process before: when it began. */
   readonly #epoch: number
   readonly #kept: Kept[] = []
   #chars = 0

@@ -8,6 +8,7 @@ const RUN = 'api.run:'
 const BODY = 'api.run.body:'
 const KEY = 'api.run.key:'
 const MAX_RUNS = 1_000
+const TIME_CHARS = 9
 const KEEP_MS = 24 * 3_600_000
 
 /** How a run is doing. */
@@ -33,7 +34,7 @@ export interface StoredRun {
   readonly createdAtMs: number
   readonly startedAtMs: number | null
   readonly endedAtMs: number | null
-  /** How often it was begun. */
+  /** How many processes have begun it since it last came to rest. */
   readonly attempt: number
   /** The process that carries it out. */
   readonly owner: string
@@ -53,7 +54,11 @@ export function hasEnded({ status }: Pick<StoredRun, 'status'>): boolean {
 
 /** Ids sort by the time they were made. */
 export function newRunId(nowMs: number): string {
-  return `run_${nowMs.toString(36).padStart(9, '0')}${randomBytes(8).toString('hex')}`
+  return `run_${nowMs.toString(36).padStart(TIME_CHARS, '0')}${randomBytes(8).toString('hex')}`
+}
+
+function begunAtMs(id: string): number {
+  return Number.parseInt(id.slice('run_'.length, 'run_'.length + TIME_CHARS), 36)
 }
 
 /** The rows of runs. */
@@ -90,11 +95,14 @@ export class StoredRuns {
     return (await this.#meta()).get(BODY + id)
   }
 
-  /** The run that a key has begun, and what it was asked with; `null` for a new key. */
-  async ofKey(key: readonly (string | null)[]): Promise<{ readonly id: string; readonly fingerprint: string } | null> {
+  /** The run that a key has begun within a day, and what it was asked with; `null` for a new key. */
+  async ofKey(
+    key: readonly (string | null)[],
+    nowMs: number,
+  ): Promise<{ readonly id: string; readonly fingerprint: string } | null> {
     const value = parsed(await (await this.#meta()).get(KEY + digest(key)))
     if (!value || typeof value['id'] !== 'string' || typeof value['fingerprint'] !== 'string') return null
-    return { id: value['id'], fingerprint: value['fingerprint'] }
+    return isOld(value['atMs'], nowMs) ? null : { id: value['id'], fingerprint: value['fingerprint'] }
   }
 
   async keepKey(
@@ -104,17 +112,26 @@ export class StoredRuns {
     await (await this.#meta()).set(KEY + digest(key), JSON.stringify(of))
   }
 
-  /** Forgets runs that ended a day ago, the oldest beyond a thousand, and keys of a day. */
+  /** Forgets runs that ended a day ago, the oldest beyond a thousand, keys of a day, and what was asked for where no run came of it. */
   async prune(nowMs: number): Promise<void> {
     const meta = await this.#meta()
-    const ended = (await this.list()).filter(hasEnded)
-    for (const [index, { id, endedAtMs }] of ended.entries())
-      if (index >= MAX_RUNS || nowMs - (endedAtMs ?? 0) > KEEP_MS) await meta.set(RUN + id, null)
-    for (const { key, value } of await meta.list(KEY)) {
-      const atMs = parsed(value)?.['atMs']
-      if (typeof atMs !== 'number' || nowMs - atMs > KEEP_MS) await meta.set(key, null)
+    const all = await this.list()
+    for (const [index, { id, endedAtMs }] of all.filter(hasEnded).entries())
+      if (index >= MAX_RUNS || isOld(endedAtMs ?? 0, nowMs)) await meta.set(RUN + id, null)
+    const open = new Set(all.filter((run) => !hasEnded(run)).map(({ id }) => id))
+    for (const { key } of await meta.list(BODY)) {
+      const id = key.slice(BODY.length)
+      // The run of a new one is about to be written.
+      if (!open.has(id) && isOld(begunAtMs(id), nowMs)) await meta.set(key, null)
     }
+    for (const { key, value } of await meta.list(KEY))
+      if (isOld(parsed(value)?.['atMs'], nowMs)) await meta.set(key, null)
   }
+}
+
+/** Whether something is of more than a day ago, or nobody knows when. */
+function isOld(atMs: unknown, nowMs: number): boolean {
+  return !(typeof atMs === 'number' && nowMs - atMs <= KEEP_MS)
 }
 
 function digest(key: readonly (string | null)[]): string {
