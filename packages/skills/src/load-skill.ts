@@ -5,7 +5,7 @@ import type { TextSource } from '@hermes/contracts/conversation'
 import { bundledBody } from './bundled.js'
 import { readSkill } from './format/read-skill.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
-import { sha256 } from './install/lock.js'
+import { plainName, sha256 } from './install/lock.js'
 import type { SkillLibrary } from './skill-library.js'
 
 const MAX_LISTED = 100
@@ -62,7 +62,7 @@ export async function loadSkillFile(skill: Skill, path: string, library: SkillLi
   const place = await placeOf(skill, library)
   const real = await fileIn(skill, place, path)
   if (real === null) {
-    const files = await linkedFiles(place.folder)
+    const files = (await linkedFiles(place.folder)).filter((file) => plainName(file) === file)
     throw notLoaded(
       name,
       `it has no file ${path.slice(0, 100)}${files.length === 0 ? '' : `; it has ${files.join(', ')}`}`,
@@ -118,7 +118,10 @@ async function agreedBytes({ name }: Skill, { folder, agreed }: Place, real: str
   })
   const path = relative(await realpath(folder), real).replaceAll(sep, '/')
   if (agreed !== null && agreed[path] !== sha256(bytes))
-    throw notLoaded(name, `${path} was changed since it was installed. Get it again: hermes skills update ${name}`)
+    throw notLoaded(
+      name,
+      `${plainName(path)} was changed since it was installed. Get it again: hermes skills update ${name}`,
+    )
   return bytes
 }
 

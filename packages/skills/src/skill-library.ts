@@ -72,8 +72,17 @@ export class SkillLibrary {
     const found = findSkill(index, name)
     if (!('nearest' in found)) return found
     const problem = index.problems.find((line) => line.includes(name.trim()) && name.trim() !== '')
-    const hint = problem ?? (found.nearest === null ? 'skills_list shows all.' : `Did you mean ${found.nearest}?`)
+    const hint =
+      this.#shown(problem) ?? (found.nearest === null ? 'skills_list shows all.' : `Did you mean ${found.nearest}?`)
     throw new HermesError(`There is no skill ${JSON.stringify(name.slice(0, 64))}. ${hint}`, { code: 'skills.unknown' })
+  }
+
+  /** Problems of folders of others quote what lies there: a person sees those. */
+  #shown(problem: string | undefined): string | undefined {
+    if (problem === undefined) return undefined
+    const isOwn =
+      problem.startsWith(`Skill ${this.home.directory}/`) || /^Skill [a-z0-9-]+ is not loaded: /.test(problem)
+    return isOwn ? problem : 'It is there and is not loaded; hermes doctor shows the user why.'
   }
 
   async setDisabled(name: string, isDisabled: boolean): Promise<void> {

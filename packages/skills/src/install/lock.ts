@@ -152,13 +152,13 @@ async function firstChange(
   found: readonly { readonly path: string; readonly size: number }[],
 ): Promise<string | null> {
   for (const { path, size } of found) {
-    if (!Object.hasOwn(files, path)) return `${path} was added since it was installed`
+    if (!Object.hasOwn(files, path)) return `${plainName(path)} was added since it was installed`
     // No skill of such a size was installed, so it need not be read.
     if (size > MAX_BYTES || (await digestOf(join(folder, path))) !== files[path])
-      return `${path} was changed since it was installed`
+      return `${plainName(path)} was changed since it was installed`
   }
   const gone = Object.keys(files).find((path) => !found.some((one) => one.path === path))
-  return gone === undefined ? null : `${gone} was removed since it was installed`
+  return gone === undefined ? null : `${plainName(gone)} was removed since it was installed`
 }
 
 /** Whether what the lock has under a name is an entry. Its folder is read, and removed: it lies in the directory of the lock. */
@@ -181,6 +181,9 @@ function isEntry(name: string, value: unknown): value is InstalledSkill & JsonOb
 export async function digestOf(file: string): Promise<string> {
   return sha256(await readFile(file))
 }
+
+/** A path for a message; one that could hold sentences is only called a file. */
+export const plainName = (path: string): string => (/^[\w./-]{1,100}$/.test(path) ? path : 'a file')
 
 /** In hexadecimal. */
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -1,10 +1,11 @@
 // What can be done to a skill of one's own, worked out before it is done, so that it can be shown and can wait.
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import { SKILL_FILE, type Skill } from '../format/skill.js'
 import { renderSkill, requireName, requireStrict } from '../format/write-skill.js'
+import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillIndex } from '../index/skill-index.js'
 import { nearDuplicates } from './near-duplicates.js'
 
@@ -62,7 +63,7 @@ export async function planChange(change: SkillChange, options: ChangeOptions): P
   const { name } = change
   requireName(name)
   const known = options.index.skills.get(name)
-  const planned = change.action === 'create' ? planCreate(change, known, options) : await planOther(change, known)
+  const planned = change.action === 'create' ? await planCreate(change, known, options) : await planOther(change, known)
   if (planned.after !== null) {
     if (planned.file.endsWith(SKILL_FILE)) requireStrict(planned.after, name, (await import('yaml')).default.parse)
     await requireHarmless(planned.after, options)
@@ -70,11 +71,11 @@ export async function planChange(change: SkillChange, options: ChangeOptions): P
   return planned
 }
 
-function planCreate(
+async function planCreate(
   change: SkillChange & { readonly action: 'create' },
   known: Skill | undefined,
   { directory, index }: ChangeOptions,
-): PlannedChange {
+): Promise<PlannedChange> {
   const { name, description, content, force = false } = change
   // One's own counts in place of one that comes with Hermes.
   if (known && known.source !== 'bundled')
@@ -85,13 +86,33 @@ function planCreate(
   const near = force ? [] : nearDuplicates({ name, description }, [...index.skills.values()])
   if (near.length > 0)
     throw new HermesError(
-      `There is something like it: ${near.map((skill) => `${skill.name} (${skill.source}): ${skill.description.slice(0, 100)}`).join('; ')}. Load and extend that one; if this is another thing, create it with force.`,
+      `There is something like it: ${near.map(shownNear).join('; ')}. Load and extend that one; if this is another thing, create it with force.`,
       { code: 'skills.near_duplicate' },
     )
   const folder = join(directory, name)
+  await requireFree(folder)
   const isWhole = /^\s*---\s*\n/.test(content)
   const after = isWhole ? content : renderSkill({ name, description, body: content })
   return { change, folder, file: join(folder, SKILL_FILE), before: null, after }
+}
+
+/** What others say of a skill stays out of what comes without a mark of where it is from. */
+function shownNear({ name, source, description }: Skill): string {
+  const isOwn = source === 'user' || source === 'bundled'
+  return `${name} (${source})${isOwn ? `: ${description.slice(0, 100)}` : ''}`
+}
+
+/** A SKILL.md hides the skills below it, and one that the index leaves out is not written over. */
+async function requireFree(folder: string): Promise<void> {
+  // What cannot be looked into is named when it is written to.
+  const names: readonly string[] = await readdir(folder).catch(() => [])
+  if (names.length === 0) return
+  const why = names.includes(SKILL_FILE)
+    ? 'has a SKILL.md that is broken, switched off or for another system. Mend it, or move the folder away'
+    : findSkillFolders(folder).length > 0
+      ? 'is a group of skills. Choose another name'
+      : 'is there and is no skill. Choose another name, or move it away'
+  throw new HermesError(`${folder} ${why}.`, { code: 'skills.bad_skill' })
 }
 
 async function planOther(
@@ -109,7 +130,7 @@ async function planOther(
   const main = join(folder, SKILL_FILE)
   switch (change.action) {
     case 'edit': {
-      const before = await readFile(main, 'utf8')
+      const before = await mainText(known)
       return { change, folder, file: main, before, after: edited(change, known) }
     }
     case 'patch': {
@@ -118,8 +139,15 @@ async function planOther(
       if (before === null) throw new HermesError(`${name} has no file ${change.path}.`, { code: 'skills.unknown' })
       return { change, folder, file, before, after: patched(before, change) }
     }
-    case 'delete':
-      return { change, folder, file: folder, before: await readFile(main, 'utf8'), after: null }
+    case 'delete': {
+      const below = findSkillFolders(folder).length
+      if (below > 0)
+        throw new HermesError(
+          `${name} is not deleted: ${folder} holds ${below} other skill${below === 1 ? '' : 's'}, which would go along. Move ${below === 1 ? 'it' : 'them'} first.`,
+          { code: 'skills.bad_skill' },
+        )
+      return { change, folder, file: folder, before: await mainText(known), after: null }
+    }
     case 'write_file': {
       const file = fileIn(folder, change.path)
       if (change.content.length > MAX_FILE_CHARS)
@@ -135,6 +163,12 @@ async function planOther(
     default:
       return change satisfies never
   }
+}
+
+async function mainText({ name, folder }: Skill): Promise<string> {
+  return readFile(join(folder!, SKILL_FILE), 'utf8').catch(() => {
+    throw new HermesError(`${name} has no ${SKILL_FILE} any more; skills_list shows all.`, { code: 'skills.unknown' })
+  })
 }
 
 function edited({ content, name, description }: SkillChange & { readonly action: 'edit' }, known: Skill): string {

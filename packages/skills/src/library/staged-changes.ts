@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { HermesError, isJsonObject } from '@hermes/contracts'
+import { basename, join } from 'node:path'
+import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import type { SkillChange } from './skill-changes.js'
 
@@ -69,10 +69,34 @@ export class StagedChanges {
 async function read(file: string): Promise<StagedChange | null> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    return isJsonObject(value) && isJsonObject(value['change']) && typeof value['id'] === 'string'
-      ? (value as unknown as StagedChange)
-      : null
+    if (!isJsonObject(value) || !isChange(value['change'])) return null
+    const { atMs, sessionId, why, change } = value
+    if (typeof atMs !== 'number' || typeof sessionId !== 'string' || typeof why !== 'string') return null
+    // The name of the file is its id: what it says itself could name any other file.
+    return { id: basename(file, '.json'), atMs, sessionId, why, change }
   } catch {
     return null
   }
+}
+
+/** The texts of each change. */
+const TEXTS: Readonly<Record<SkillChange['action'], readonly string[]>> = {
+  create: ['description', 'content'],
+  edit: ['content'],
+  patch: ['path', 'oldText', 'newText'],
+  delete: [],
+  write_file: ['path', 'content'],
+  remove_file: ['path'],
+}
+
+function isChange(value: unknown): value is SkillChange & JsonObject {
+  if (!isJsonObject(value)) return false
+  const { action, name, description = '', force = false, replaceAll = false } = value
+  return (
+    typeof action === 'string' &&
+    Object.hasOwn(TEXTS, action) &&
+    TEXTS[action as SkillChange['action']].every((key) => typeof value[key] === 'string') &&
+    [name, description].every((text) => typeof text === 'string') &&
+    [force, replaceAll].every((flag) => typeof flag === 'boolean')
+  )
 }
