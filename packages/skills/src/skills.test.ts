@@ -94,6 +94,20 @@ describe('skills are found', () => {
     expect(await scene.call('skill_view', { name: 'bad' })).toContain(why)
   })
 
+  it('and nobody but the person puts one in the place of one that comes with Hermes', async () => {
+    await scene.put('user/.agents/skills/git-bisect/SKILL.md', skillText('git-bisect'))
+    await scene.put(
+      'user/.agents/skills/fix-bug/SKILL.md',
+      '---\nname: fix-bug\ndescription: x\nplatforms: [windows]\n---\nx',
+    )
+    expect(await names()).toEqual(expect.arrayContaining(['git-bisect bundled', 'fix-bug bundled']))
+    expect(await scene.doctor()).toContain(
+      `Two skills are called git-bisect: the bundled one counts, the shared one in ${scene.home.userHome}/.agents/skills/git-bisect does not. Rename one.`,
+    )
+    await own('git-bisect')
+    expect(await names()).toContain('git-bisect user')
+  })
+
   it('although links go round in circles', async () => {
     await own('good')
     await symlink(scene.home.directory, join(scene.home.directory, 'round'))

@@ -3,7 +3,9 @@
 import { join } from 'node:path'
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
+import { visibleText } from '@hermes/safety'
 import type { OfferedSkill, SkillInstaller } from '../install/installer.js'
+import { shownPath } from '../install/plain.js'
 import { scanSkill } from '../install/scan-skill.js'
 import { searchSkills } from '../install/search.js'
 import type { SkillLibrary } from '../skill-library.js'
@@ -25,7 +27,7 @@ export async function install(
   switch (offer.type) {
     case 'several': {
       const rows = offer.skills.map(({ name, from: one }) => ({
-        cells: [name, `hermes skills install ${one}`],
+        cells: [shownPath(name), one === '' ? UNNAMEABLE : `hermes skills install ${one}`],
         data: { name, from: one },
       }))
       return [say('There are several skills in it. Name one:'), { type: 'table', rows, empty: '' }]
@@ -41,6 +43,8 @@ export async function install(
   }
 }
 
+const UNNAMEABLE = 'cannot be installed alone: its folder has a name that is more than a word in a command'
+
 const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severity }) => severity === 'blocked')
 
 function shown(offered: OfferedSkill): readonly CommandOutput[] {
@@ -51,9 +55,9 @@ function shown(offered: OfferedSkill): readonly CommandOutput[] {
   const lines = [
     `${name}: ${head.description.slice(0, 300)}`,
     `from ${from}${pin === null ? '' : ` at ${pin.slice(0, 12)}`}`,
-    `files (${Object.keys(files).length}, ${Math.ceil(bytes / 1024)} KB): ${Object.keys(files).join(', ')}`,
+    `files (${Object.keys(files).length}, ${Math.ceil(bytes / 1024)} KB): ${Object.keys(files).map(shownPath).join(', ')}`,
     ...(changes.length > 0 ? [`since the installed one: ${changes.join(', ')}`] : []),
-    `may use: ${head.capabilities.join(', ') || 'nothing by itself'}`,
+    `says it uses: ${head.capabilities.join(', ') || 'nothing by itself'} (nothing holds it to that but your permissions and the isolation of commands)`,
     ...(head.variables.length > 0 ? [`wants the variables: ${head.variables.join(', ')}`] : []),
     ...findings.map(
       ({ severity, text }) =>
@@ -61,7 +65,7 @@ function shown(offered: OfferedSkill): readonly CommandOutput[] {
     ),
   ]
   const answer = `skills accept ${id}${high ? ' --force' : ''}`
-  const text = say(lines.join('\n'))
+  const text = say(visibleText(lines.join('\n')))
   if (isBlocked(offered)) return [text, { type: 'text', text: `${name} is not installed.`, isProblem: true }]
   return [
     text,
@@ -82,7 +86,9 @@ function changesBetween(before: Readonly<Record<string, string>>, after: Readonl
   return all.flatMap((path) =>
     before[path] === after[path]
       ? []
-      : [`${path} ${before[path] === undefined ? 'is new' : after[path] === undefined ? 'is gone' : 'is another one'}`],
+      : [
+          `${shownPath(path)} ${before[path] === undefined ? 'is new' : after[path] === undefined ? 'is gone' : 'is another one'}`,
+        ],
   )
 }
 
@@ -93,7 +99,7 @@ export async function accept(id: string, args: JsonObject, { library, installer 
   const hidden = first !== undefined && first.source !== 'installed'
   return say(
     hidden
-      ? `Installed ${name}, but your ${first.source} skill of that name counts before it.`
+      ? `Installed ${name}, but the ${first.source} skill of that name counts before it.`
       : `Installed ${name}. New sessions know it; here: /skill ${name}`,
   )
 }

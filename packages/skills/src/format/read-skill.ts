@@ -8,6 +8,8 @@ import { MAX_SKILL_BYTES, SKILL_NAME, type SkillCapability, type SkillHead, type
 export type ParseYaml = typeof parse
 
 const MAX_DESCRIPTION = 1_024
+const VARIABLE = /^[A-Za-z_]\w{0,63}$/
+const TOOL = /^[\w.:-]{1,64}$/
 /** Platform names of Node, and of the reference. */
 const OS_NAMES: Readonly<Record<string, string>> = {
   darwin: 'macos',
@@ -104,10 +106,12 @@ function toHead(values: JsonObject, folderName: string): SkillHead | string {
   return {
     name: slug,
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
-    group: own('group')[0] ?? own('category')[0] ?? 'general',
+    group: [...own('group'), ...own('category')].find((group) => SKILL_NAME.test(group)) ?? 'general',
     platforms: [...words(values['platforms']), ...own('platforms')].map((os) => OS_NAMES[os] ?? os),
-    variables: [...variableNames(values['required_environment_variables']), ...own('variables')],
-    tools: own('requires_tools').concat(own('tools')),
+    variables: [...variableNames(values['required_environment_variables']), ...own('variables')].filter((name) =>
+      VARIABLE.test(name),
+    ),
+    tools: [...own('requires_tools'), ...own('tools')].filter((name) => TOOL.test(name)),
     capabilities: own('capabilities').filter(isCapability),
   }
 }

@@ -11,7 +11,7 @@ export interface CachedHead {
   readonly why: string
 }
 
-const VERSION = 1
+const VERSION = 2
 
 /** What heads said, by folder, in memory and in a file of the cache. A file that is damaged is one that is not there. */
 export class HeadCache {

@@ -38,13 +38,15 @@ interface IndexOptions {
 export async function buildIndex({ roots, others, disabled, os, cache }: IndexOptions): Promise<SkillIndex> {
   const skills = new Map<string, Skill>()
   const problems: string[] = []
+  const fromFolders: Skill[] = []
   const add = (skill: Skill) => {
+    if (skill.platforms.length > 0 && !skill.platforms.includes(os)) return
     const first = skills.get(skill.name)
     if (first === undefined) skills.set(skill.name, skill)
     // A skill of one's own in place of one that comes with Hermes is what it was written for.
     else if (skill.source !== 'bundled')
       problems.push(
-        `Two skills are called ${skill.name}: the ${first.source} one in ${first.folder} counts, the ${skill.source} one in ${skill.folder} does not. Rename one.`,
+        `Two skills are called ${skill.name}: the ${first.source} one${first.folder === null ? '' : ` in ${first.folder}`} counts, the ${skill.source} one in ${skill.folder} does not. Rename one.`,
       )
   }
   await cache.open()
@@ -55,14 +57,18 @@ export async function buildIndex({ roots, others, disabled, os, cache }: IndexOp
   const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
   for (const { source, one, known = read.get(one)! } of found) {
     if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
-    else add({ ...known.head, source, folder: one.folder })
+    else fromFolders.push({ ...known.head, source, folder: one.folder })
   }
   await cache.save()
-  for (const skill of others) add(skill)
-  for (const [name, { platforms }] of skills)
-    if (disabled.has(name) || (platforms.length > 0 && !platforms.includes(os))) skills.delete(name)
+  // The model is told that those of Hermes are built in: nobody but the person puts another one in their place.
+  const all = [...fromFolders.filter(isOwn), ...others.filter(isBundled), ...fromFolders, ...others]
+  for (const skill of new Set(all)) add(skill)
+  for (const name of disabled) skills.delete(name)
   return { skills, problems }
 }
+
+const isOwn = ({ source }: Skill) => source === 'user'
+const isBundled = ({ source }: Skill) => source === 'bundled'
 
 async function readHeads(
   unread: readonly { readonly one: FoundFolder }[],

@@ -1,17 +1,18 @@
 // Gets what a person named into quarantine: a folder beside the installed skills that nothing loads from.
 
 import { createHash } from 'node:crypto'
-import { cp, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 import { MAX_SKILL_BYTES, SKILL_FILE } from '../format/skill.js'
 import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillsHome } from '../skills-home.js'
+import { isPlain, shownPath } from './plain.js'
 import { fetchWellKnown } from './well-known.js'
 
 /** Skills that were fetched and are not installed. */
 export interface Quarantined {
-  /** Each with the name of its folder and what gets it alone. Absolute. */
+  /** Each with the name of its folder and what gets it alone, empty where no command can name that. Absolute. */
   readonly skills: readonly { readonly folder: string; readonly name: string; readonly from: string }[]
   /** The commit, or the SHA-256 of what came; `null` for a folder. */
   readonly pin: string | null
@@ -28,12 +29,19 @@ export interface Fetching {
   readonly signal: AbortSignal
 }
 
-const GIT = /^(?:git\+|git@|git:\/\/|ssh:\/\/|github:|file:\/\/|https?:\/\/[^?#]*\.git(?:#|$))/
+const MAX_COPIED_FILES = 2_000
+const MAX_COPIED_BYTES = 100_000_000
+const GIT = /^(?:git\+|git@|git:\/\/|ssh:\/\/|github:|file:\/\/|https?:\/\/[^?#]*\.git(?:\/|#|$))/
 /** `OWNER/REPOSITORY`, a folder in it, and `#REF`. */
 const SHORT = /^([\w.-]+)\/([\w.-]+)((?:\/[\w.-]+)*)(#[\w./-]+)?$/
 
+/** What a browser shows of a repository of GitHub, of a folder in it or of a file. A reference with a slash has to be given by `#REF`. */
+const PAGE =
+  /^https?:\/\/(?:www\.)?github\.com\/([\w.-]+\/[\w.-]+?)\/?(?:\/(?:tree|blob)\/([\w.-]+)((?:\/[\w.-]+)*?)(?:\/SKILL\.md)?\/?)?(#[\w./-]+)?$/
+
 /**
- * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub, or a site
+ * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
+ * address of its page, or a site
  * with `/.well-known/skills/index.json`.
  * @throws HermesError `skills.not_fetched`, one line; nothing is left then.
  */
@@ -55,6 +63,11 @@ type Fetched = Omit<Quarantined, 'discard'>
 
 async function fetchInto(from: string, stage: string, fetching: Fetching): Promise<Fetched> {
   if (GIT.test(from)) return cloned(from, stage, fetching)
+  const [, page, branch, inside = '', mark] = PAGE.exec(from) ?? []
+  if (page !== undefined) {
+    const ref = mark ?? (branch === undefined ? '' : `#${branch}`)
+    return cloned(`https://github.com/${page}.git${inside === '' ? '' : `/${inside}`}${ref}`, stage, fetching)
+  }
   if (/^https?:\/\//.test(from)) return downloaded(from, stage, fetching)
   const local = resolve(
     fetching.cwd,
@@ -71,9 +84,29 @@ async function copied(local: string, stage: string): Promise<Fetched> {
   const real = await realpath(local)
   const target = join(stage, basename(real))
   const isLeftOut = (path: string) => path !== real && /^(?:node_modules|\.git)$/.test(basename(path))
+  await requireSmall(real, isLeftOut)
   // Links stay links, so that they are seen and refused.
   await cp(real, target, { recursive: true, verbatimSymlinks: true, filter: (path) => !isLeftOut(path) })
   return found(target, stage, null, (way) => (way === '' ? real : join(real, way)))
+}
+
+/** A folder is counted before anything of it is copied: it may be somebody's whole home. */
+async function requireSmall(root: string, isLeftOut: (path: string) => boolean): Promise<void> {
+  let [files, bytes] = [0, 0]
+  const count = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (isLeftOut(path)) continue
+      if (entry.isDirectory()) await count(path)
+      else {
+        files += 1
+        bytes += (await lstat(path)).size
+      }
+      if (files > MAX_COPIED_FILES || bytes > MAX_COPIED_BYTES)
+        throw notFetched(`${root} has more than ${MAX_COPIED_FILES} files or 100 MB; name the folder of the skill`)
+    }
+  }
+  await count(root)
 }
 
 async function cloned(from: string, stage: string, fetching: Fetching, shown = from): Promise<Fetched> {
@@ -94,8 +127,18 @@ async function cloned(from: string, stage: string, fetching: Fetching, shown = f
     '-c',
     'core.symlinks=true',
   ] as const
-  await run([...git, 'clone', '--quiet', '--no-recurse-submodules', '--', repository, target], stage, fetching)
-  if (ref !== undefined) await run([...git, '-C', target, 'checkout', '--quiet', '--detach', ref], stage, fetching)
+  const clone = [...git, 'clone', '--quiet', '--no-recurse-submodules'] as const
+  const newest = ['--depth', '1', ...(ref === undefined ? [] : ['--branch', ref])]
+  try {
+    await run([...clone, ...newest, '--', repository, target], stage, fetching)
+  } catch (error) {
+    fetching.signal.throwIfAborted()
+    // A commit is no branch, and servers of plain files give all or nothing.
+    if (ref === undefined && !/dumb|shallow|depth/.test(errorLine(error))) throw error
+    await rm(target, { recursive: true, force: true })
+    await run([...clone, '--', repository, target], stage, fetching)
+    if (ref !== undefined) await run([...git, '-C', target, 'checkout', '--quiet', '--detach', ref], stage, fetching)
+  }
   const pin = (await run([...git, '-C', target, 'rev-parse', 'HEAD'], stage, fetching)).trim()
   await rm(join(target, '.git'), { recursive: true, force: true })
   const [head, mark = ''] = shown.split('#')
@@ -145,13 +188,14 @@ async function found(
   const skills = below.flatMap((folder) => findSkillFolders(folder))
   const unique = [...new Map(skills.map((one) => [one.folder, one])).values()]
   for (const { folder } of unique) await requirePlain(folder, stage)
+  if (unique.length === 1 && !isPlain(relative(root, unique[0]!.folder).split(sep).join('/')))
+    throw notFetched(`its folder ${shownPath(unique[0]!.name)} has a name that is more than a word in a command`)
   if (unique.length > 0)
     return {
-      skills: unique.map(({ folder, name }) => ({
-        folder,
-        name,
-        from: fromOf(relative(root, folder).split(sep).join('/')),
-      })),
+      skills: unique.map(({ folder, name }) => {
+        const way = relative(root, folder).split(sep).join('/')
+        return { folder, name, from: isPlain(way) ? fromOf(way) : '' }
+      }),
       pin,
     }
   const names = await readdir(root).catch(() => null)

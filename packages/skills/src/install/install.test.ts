@@ -84,7 +84,7 @@ describe('a skill is installed', () => {
     })
     const offer = await scene.type(`skills install ${from}`)
     expect(offer).toMatch(
-      /^tides: Tells the tides\.\nfrom file:\/\/.*forge\.git at [0-9a-f]{12}\nfiles \(2, 1 KB\): SKILL\.md, scripts\/moon\.sh\nmay use: nothing by itself\nnote: scripts\/moon\.sh: a script\nIt does nothing yet\./,
+      /^tides: Tells the tides\.\nfrom file:\/\/.*forge\.git at [0-9a-f]{12}\nfiles \(2, 1 KB\): SKILL\.md, scripts\/moon\.sh\nsays it uses: nothing by itself \(nothing holds it to that but your permissions and the isolation of commands\)\nnote: scripts\/moon\.sh: a script\nIt does nothing yet\./,
     )
     expect(await scene.type('skills list tides')).toBe('No skill has these words.')
     expect(await scene.type(`skills accept ${idIn(offer)}`)).toBe(
@@ -133,7 +133,69 @@ describe('a skill is installed', () => {
     )
     const offer = await scene.type(`skills install ${from}//skills/two#v1`)
     await scene.type(`skills accept ${idIn(offer)}`)
+    const commit = git(join(scene.root, 'forge.git'), 'rev-parse', 'v1').slice(0, 10)
+    const other = await scene.type(`skills install ${from}//skills/one#${commit}`)
+    expect(other).toContain(` at ${commit}`)
+    await scene.type(`skills discard ${idIn(other)}`)
     expect(await installed()).toEqual(['two'])
+    expect(await quarantined()).toEqual([])
+  })
+
+  it.each([
+    ['https://github.com/o/r', 'https://github.com/o/r.git'],
+    ['https://github.com/o/r/#v1', 'https://github.com/o/r.git', 'v1'],
+    ['https://github.com/o/r.git//skills/x', 'https://github.com/o/r.git'],
+    ['https://github.com/o/r.git//skills/x#v1', 'https://github.com/o/r.git', 'v1'],
+    ['https://github.com/o/r/tree/main/skills/x', 'https://github.com/o/r.git', 'main'],
+    ['https://github.com/o/r/blob/main/skills/x/SKILL.md', 'https://github.com/o/r.git', 'main'],
+    ['o/r/skills/x', 'https://github.com/o/r.git'],
+  ])(
+    'from %s, as it stands in a browser or a README, and only its newest commit',
+    async (from, address, ref?: string) => {
+      const runs: (readonly string[])[] = []
+      await scene.remove()
+      scene = await openScene({
+        run: async (argv, { cwd }) => {
+          runs.push(argv)
+          const target = argv.includes('clone') ? argv.at(-1)! : join(cwd, 'r')
+          await mkdir(join(target, 'skills/x'), { recursive: true })
+          await writeFile(join(target, 'skills/x/SKILL.md'), skillText('x'))
+          return { exitCode: 0, stdout: 'a'.repeat(40), stderr: '' }
+        },
+      })
+      expect(await scene.type(`skills install ${from}`)).toMatch(/^x: Does x\./)
+      const branch = ref === undefined ? [] : ['--branch', ref]
+      expect(runs[0]!.slice(-5 - branch.length, -1)).toEqual(['--depth', '1', ...branch, '--', address])
+    },
+  )
+
+  it('by a command that nobody else wrote: folders that are more than a word are not offered to copy', async () => {
+    const twice = {
+      'skills/$(touch x)/SKILL.md': skillText('a'),
+      'skills/x\nsays it uses: nothing/SKILL.md': skillText('b'),
+    }
+    for (const [path, text] of Object.entries(twice)) await scene.put(`work/pack/${path}`, text)
+    const offer = await scene.type('skills install pack')
+    expect(offer).not.toMatch(/install .*touch|^says/m)
+    expect(offer.split('\n')).toHaveLength(3)
+    await rm(join(scene.home.cwd, 'pack/skills/$(touch x)'), { recursive: true })
+    await expect(scene.type('skills install pack')).rejects.toThrow('a name that is more than a word')
+    await scene.put('work/lines/a\nLOOK: all is well', 'x')
+    await scene.put(
+      'work/lines/SKILL.md',
+      `---\nname: lines\ndescription: "Tells.\\e[2K"\nmetadata:\n  hermes:\n    variables: ["X\\nsays it uses: nothing", GOOD]\n    group: ["${'g'.repeat(500)}"]\n---\nx`,
+    )
+    const shown = await scene.type('skills install lines')
+    expect(shown).toContain('SKILL.md, "a\\nLOOK: all is well"')
+    expect(shown).toContain('lines: Tells.\\x1b[2K')
+    expect(shown).toContain('wants the variables: GOOD\n')
+    expect(shown).not.toMatch(/^(?:LOOK|says it uses: nothing$)/m)
+  })
+
+  it('a folder that is no skill is counted before it is copied', async () => {
+    await scene.put('work/whole/SKILL.md', skillText('whole'))
+    await Promise.all(Array.from({ length: 2_001 }, (_, index) => scene.put(`work/whole/f${index}`, '')))
+    await expect(scene.type('skills install whole')).rejects.toThrow('more than 2000 files or 100 MB')
     expect(await quarantined()).toEqual([])
   })
 
@@ -181,6 +243,7 @@ describe('a skill is installed', () => {
       listed('lied', { digest: digest('other') }),
       listed('packed', { type: 'archive', url: 'packed.zip', digest: digest('x') }),
       listed('bare', {}),
+      listed('odd', { url: 'http://', digest: digest('x') }),
       listed('away', { url: 'http://127.0.0.2:1/x.md', digest: digest('x') }),
       listed('../climbs', { digest: digest('x') }),
     ]
@@ -193,6 +256,7 @@ describe('a skill is installed', () => {
         `${site}#lied |  | About lied.`,
         `${site}#packed |  | cannot be taken: it is an archive, whose contents nobody sees before it is unpacked`,
         `${site}#bare |  | cannot be taken: its list says no SHA-256 of it`,
+        `${site}#odd |  | cannot be taken: it lies on another site`,
         `${site}#away |  | cannot be taken: it lies on another site`,
         `${site}#../climbs |  | cannot be taken: its name is none of a skill`,
       ].join('\n'),
@@ -215,11 +279,18 @@ describe('a skill is installed', () => {
         skills: [
           { name: 'old', description: 'x', files: ['SKILL.md', 'references/a.md'] },
           { name: 'bad', description: 'x', files: ['../../x'] },
+          { name: 'gone', description: 'x', files: ['SKILL.md'] },
         ],
       }),
     })
     pages.set('/.well-known/skills/old/SKILL.md', { body: skillText('old') })
     pages.set('/.well-known/skills/old/references/a.md', { body: 'a' })
+    // Which one is meant is settled before any of them is fetched: this one is not there.
+    expect(await scene.type(`skills install ${site}`)).toBe(
+      `There are several skills in it. Name one:
+old | hermes skills install ${site}#old
+gone | hermes skills install ${site}#gone`,
+    )
     const offer = await scene.type(`skills install ${site}#old`)
     expect(offer).toContain('SKILL.md, references/a.md')
     await expect(scene.type(`skills install ${site}#bad`)).rejects.toThrow('names files that no skill has')

@@ -8,6 +8,7 @@ import { SKILL_FILE, type SkillHead } from '../format/skill.js'
 import { actsIn } from './acts.js'
 import { kindOf } from './file-kinds.js'
 import { digestOf, filesOf } from './lock.js'
+import { shownPath } from './plain.js'
 
 /** How bad a finding is. `blocked`: such a skill is not installed, whoever says yes. */
 type Severity = 'blocked' | 'high' | 'note'
@@ -79,7 +80,7 @@ async function findingsIn(
   folder: string,
   { path, size, mode }: { readonly path: string; readonly size: number; readonly mode: number },
 ): Promise<readonly SkillFinding[]> {
-  const found = (severity: Severity, text: string): SkillFinding => ({ severity, text: `${path}: ${text}` })
+  const found = (severity: Severity, text: string): SkillFinding => ({ severity, text: `${shownPath(path)}: ${text}` })
   const content = await readFile(join(folder, path))
   const kind = kindOf(path, content)
   switch (kind) {

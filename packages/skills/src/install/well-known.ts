@@ -60,7 +60,7 @@ function offered(one: JsonObject, index: URL): Offered {
   const paths = listed ?? [SKILL_FILE]
   const files = paths.slice(0, MAX_FILES).map((path) => ({
     path,
-    url: new URL(listed === null ? text('url') : `${name}/${path}`, index).href,
+    url: URL.parse(listed === null ? text('url') : `${name}/${path}`, index.href)?.href ?? '',
   }))
   const digest = /^sha256:([0-9a-f]{64})$/i.exec(text('digest'))?.[1]?.toLowerCase() ?? null
   const problem = !SKILL_NAME.test(name)
@@ -71,7 +71,7 @@ function offered(one: JsonObject, index: URL): Offered {
         ? 'its list says no SHA-256 of it'
         : paths.length > MAX_FILES || paths.some((path) => !FILE.test(path))
           ? 'it names files that no skill has'
-          : files.some((file) => new URL(file.url).origin !== index.origin)
+          : files.some((file) => URL.parse(file.url)?.origin !== index.origin)
             ? 'it lies on another site'
             : null
   return { name, description: text('description').replace(/\s+/g, ' ').slice(0, 300), files, digest, problem }
@@ -87,6 +87,10 @@ export async function fetchWellKnown(
   const all = await offeredBy(site, { fetch: home.fetch, signal })
   const chosen = wanted === undefined ? all : all.filter(({ name }) => name === wanted)
   if (chosen.length === 0) throw notFetched(wanted === undefined ? `${site} lists none` : `${site} lists no ${wanted}`)
+  const takeable = chosen.filter(({ problem }) => problem === null)
+  // Which one is meant is settled before any of them is fetched.
+  if (takeable.length > 1)
+    return { skills: takeable.map(({ name }) => ({ folder: stage, name, from: `${site}#${name}` })), pin: null }
   const skills: { folder: string; name: string; from: string }[] = []
   const hash = createHash('sha256')
   for (const one of chosen) {

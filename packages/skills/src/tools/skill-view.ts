@@ -56,7 +56,9 @@ export function shownSkill(
     ...(missing.length > 0 ? [`Not set up: the user has to set ${missing.join(', ')} in .env first.`] : []),
     ...(tools.length > 0 ? [`Needs the tools: ${tools.join(', ')}.`] : []),
     ...(source === 'installed'
-      ? [`It may use: ${capabilities.length === 0 ? 'nothing but what you do for it' : capabilities.join(', ')}.`]
+      ? [
+          `It says that it uses: ${capabilities.length === 0 ? 'nothing but what you do for it' : capabilities.join(', ')}.`,
+        ]
       : []),
     text.trim(),
     ...(files.length > 0 ? [`Files in ${folder} (skill_view with file_path): ${files.join(', ')}`] : []),
