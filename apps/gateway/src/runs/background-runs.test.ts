@@ -282,7 +282,7 @@ it('forgets runs, keys and what no run came of a day later, while the server goe
   for (let hour = 0; hour < 23; hour++) await pass(HOUR_MS)
   expect((await begin('Keep me a day.', {}, key)).run_id).toBe(old.run_id)
   expect(await keysOf()).toEqual(expect.arrayContaining([orphan, `api.run:${old.run_id}`]))
-  await meta.set('api.unheard:nobody', '{}')
+  await meta.set('api.begun:nobody', '{}')
   // More than a day, and no whole hour.
   await pass(HOUR_MS + HOUR_MS / 4)
   const again = await begin('Keep me a day.', {}, key)
@@ -290,7 +290,7 @@ it('forgets runs, keys and what no run came of a day later, while the server goe
   await pass(HOUR_MS)
   await clock.waitForSleepers()
   const left = await keysOf()
-  expect(left).not.toContain('api.unheard:nobody')
+  expect(left).not.toContain('api.begun:nobody')
   expect(left).not.toContain(orphan)
   expect(left).not.toContain(`api.run:${old.run_id}`)
   expect(left).toContain(`api.run:${again.run_id}`)
