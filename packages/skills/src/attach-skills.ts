@@ -1,6 +1,6 @@
 // "Use the skill NAME." at the start of a person's message brings the skill along: commands and `-s` write that line.
-import { errorLine } from '@hermes/contracts'
-import type { TextPart, UserPart } from '@hermes/contracts/conversation'
+import { errorLine, HermesError } from '@hermes/contracts'
+import { estimateTokens, type TextPart, type UserPart } from '@hermes/contracts/conversation'
 import type { InputEvent } from '@hermes/contracts/extension'
 import { loadSkill } from './load-skill.js'
 import type { SkillLibrary } from './skill-library.js'
@@ -8,6 +8,8 @@ import { shownSkill } from './tools/skill-view.js'
 
 const LINE = /^Use the skills? ([a-z0-9-]+(?:, [a-z0-9-]+)*)\.(?:\s|$)/
 const MOST = 5
+/** Of all skills of a message but the first, which a person wants whole. */
+const MOST_TOKENS = 40_000
 
 /** The line that has a message bring skills along. */
 export function useLine(names: readonly string[]): string {
@@ -21,10 +23,13 @@ export async function attachSkills(event: InputEvent, library: SkillLibrary): Pr
   const cwd = event.environment?.root ?? event.environment?.cwd() ?? library.home.cwd
   const index = await library.index(cwd)
   const parts: TextPart[] = []
+  let tokens = 0
   for (const name of names.slice(0, MOST)) {
     try {
       const skill = library.require(index, name)
       const loaded = await loadSkill(skill, library)
+      tokens += estimateTokens(loaded.text)
+      if (tokens > MOST_TOKENS && parts.length > 0) throw tooMuch(skill.name)
       library.usage.note(skill.name, library.home.clock.now())
       const text = `\n${[...loaded.notes, shownSkill(skill, loaded, library.home)].join('\n\n')}\n`
       parts.push(
@@ -41,6 +46,14 @@ export async function attachSkills(event: InputEvent, library: SkillLibrary): Pr
   if (names.length > MOST) event.notice(`Only the first ${MOST} skills are loaded.`)
   return parts
 }
+
+const tooMuch = (name: string) =>
+  new HermesError(
+    `Skill ${name} is not brought along: the skills of this message have more than ${MOST_TOKENS.toLocaleString('en')} tokens. Name it in a message of its own.`,
+    {
+      code: 'skills.not_loaded',
+    },
+  )
 
 function namedIn(input: InputEvent['input']): readonly string[] {
   const first = typeof input === 'string' ? input : firstWords(input)

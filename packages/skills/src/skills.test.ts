@@ -108,6 +108,14 @@ describe('skills are found', () => {
     expect(await names()).toContain('git-bisect user')
   })
 
+  it('and brought along by a message within a bound, the first one always', async () => {
+    const long = 'word '.repeat(40_000)
+    for (const name of ['aa', 'bb', 'cc']) await own(name, 'x', long)
+    const parts = await scene.send('Use the skills aa, bb, cc. Go')
+    expect(parts.map((part) => part.type === 'text' && part.text.length > long.length)).toEqual([true, false, false])
+    expect(parts[1]).toMatchObject({ text: expect.stringContaining('Skill bb is not brought along') })
+  })
+
   it('although links go round in circles', async () => {
     await own('good')
     await symlink(scene.home.directory, join(scene.home.directory, 'round'))

@@ -194,7 +194,7 @@ describe('a skill is installed', () => {
 
   it('a folder that is no skill is counted before it is copied', async () => {
     await scene.put('work/whole/SKILL.md', skillText('whole'))
-    await Promise.all(Array.from({ length: 2_001 }, (_, index) => scene.put(`work/whole/f${index}`, '')))
+    await truncate(await scene.put('work/whole/disk.img', ''), 100_000_001)
     await expect(scene.type('skills install whole')).rejects.toThrow('more than 2000 files or 100 MB')
     expect(await quarantined()).toEqual([])
   })
