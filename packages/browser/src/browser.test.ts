@@ -246,8 +246,8 @@ needs(missing)('the browser', () => {
     expect(path.startsWith(join(scene.folder, 'downloads', 'one'))).toBe(true)
     expect(await readFile(path, 'utf8')).toBe('%PDF-1.4 report')
     expect((await stat(path)).mode & 0o777).toBe(0o600)
-    expect(await scene.call('browser_click', { ref: report! })).toContain('report-2.pdf')
-    expect(await scene.call('browser_click', { ref: odd! })).toMatch(
+    expect(await scene.call('browser_download', { ref: report! })).toContain('report-2.pdf')
+    expect(await scene.call('browser_download', { ref: odd! })).toMatch(
       /downloads\/one\/[\w() -]+[^/]* \(script, 10 bytes\)/,
     )
     const names = await readdir(join(scene.folder, 'downloads', 'one'))

@@ -64,7 +64,7 @@ export class Downloads {
 
   /** Resolves once one more than `count` began and all are done; the driver tells of one a moment after the page. Abort rejects. */
   async beyond(count: number, signal: AbortSignal, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
-    for (let tries = 0; this.begun <= count && tries < 50; tries++) {
+    for (let tries = 0; this.begun <= count && tries < 150; tries++) {
       signal.throwIfAborted()
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

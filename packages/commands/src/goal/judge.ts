@@ -40,7 +40,8 @@ function lastAnswer(entries: readonly Entry[]): string {
 
 /** What the judge said; `null` when it is no verdict. */
 export function readVerdict(text: string): Verdict | null {
-  const words = parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? '')
+  // From the first brace to the last; a pattern would look for the last one anew from each first.
+  const words = parse(text.slice(Math.max(0, text.indexOf('{')), text.lastIndexOf('}') + 1))
   if (words === null) return null
   const { verdict, reason, minutes } = words
   const why = typeof reason === 'string' ? oneLine(reason) : ''
