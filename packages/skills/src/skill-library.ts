@@ -73,7 +73,8 @@ export class SkillLibrary {
     if (!('nearest' in found)) return found
     const problem = index.problems.find((line) => line.includes(name.trim()) && name.trim() !== '')
     const hint =
-      this.#shown(problem) ?? (found.nearest === null ? 'skills_list shows all.' : `Did you mean ${found.nearest}?`)
+      this.#shown(problem) ??
+      (found.nearest === null ? 'skills_list, or hermes skills list, shows all.' : `Did you mean ${found.nearest}?`)
     throw new HermesError(`There is no skill ${JSON.stringify(name.slice(0, 64))}. ${hint}`, { code: 'skills.unknown' })
   }
 

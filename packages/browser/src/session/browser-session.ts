@@ -69,7 +69,7 @@ export class BrowserSession {
       leadsOut: (url) => {
         this.#leadsOut = url
       },
-      asking: (work) => this.#asking(work),
+      asking: (work) => this.asking(work),
     })
   }
 
@@ -243,7 +243,8 @@ export class BrowserSession {
     )
   }
 
-  async #asking<T>(work: () => Promise<T>): Promise<T> {
+  /** Does what a person may be asked about; that time is not the call's. */
+  async asking<T>(work: () => Promise<T>): Promise<T> {
     const { clock } = this.#ports.options
     const start = clock.now()
     this.#isAsking++

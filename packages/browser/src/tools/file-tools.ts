@@ -24,13 +24,18 @@ export function fileTools(sessions: BrowserSessions, { readFile }: Pick<BrowserO
       act: ({ ref, paths }, session, { signal, call }) =>
         acting(session, signal, async (tab) => {
           const files = await Promise.all(
-            paths.map(async (path) => ({ name: basename(path), bytes: await readFile(path, call) })),
+            paths.map(async (path) => ({
+              name: basename(path),
+              bytes: await session.asking(() => readFile(path, call)),
+            })),
           )
           const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
           if (size > MOST_UPLOAD_BYTES)
             throw cannot(`${size} bytes are too many to upload: ${MOST_UPLOAD_BYTES} at once.`)
           const origin = await tab.originOf(ref)
-          await call.permit({ type: 'send', target: `browser-upload:${origin}`, chosen: 'acts' })
+          const send = { type: 'send', target: `browser-upload:${origin}`, chosen: 'acts' } as const
+          const permit = await session.asking(() => call.permit(send))
+          permit.consume(send)
           const what = tab.describe(ref)
           const { x, y } = await tab.locate(ref)
           const chooser = await tab.chooserOf(() => tab.page.mouse.click(x, y), CHOOSER_MS)

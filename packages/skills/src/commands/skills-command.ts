@@ -1,7 +1,7 @@
 // `/skills`, which `hermes skills` is too.
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { HermesError, type JsonObject } from '@hermes/contracts'
+import { HermesError, type JsonObject, nearestName } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { BUNDLED } from '../bundled.js'
 import { SKILL_FILE } from '../format/skill.js'
@@ -84,6 +84,8 @@ async function list(
       isDim: source === 'bundled',
       data: { name, source, group, description, folder, ...(origin === undefined ? {} : { origin }) },
     }))
+  const verb = rows.length === 0 ? nearestName(words[0] ?? '', VERBS) : undefined
+  if (verb) throw usage(`No skill has these words. Did you mean skills ${verb}?`)
   const table = { type: 'table', rows, empty: 'No skill has these words.' } as const
   return problems.length === 0 ? table : [table, { type: 'text', text: problems.join('\n'), isProblem: true }]
 }

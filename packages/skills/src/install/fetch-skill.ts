@@ -158,7 +158,7 @@ async function run(argv: readonly [string, ...string[]], cwd: string, { home, si
   if (exitCode === 127) throw notFetched(`${argv[0]} is not installed`)
   const lines = stderr.split('\n').filter((line) => line.trim() !== '')
   const why = lines.find((line) => /fatal|error/i.test(line)) ?? lines[0] ?? `exit code ${exitCode ?? 'unknown'}`
-  throw notFetched(`${argv[0]} says ${JSON.stringify(why.slice(0, 200))}; is it private, or gone?`)
+  throw notFetched(`${argv[0]} says ${JSON.stringify(why.slice(0, 200))}; it may be private, or gone`)
 }
 
 async function downloaded(url: string, stage: string, fetching: Fetching): Promise<Fetched> {

@@ -87,6 +87,7 @@ describe('a skill is installed', () => {
       /^tides: Tells the tides\.\nfrom file:\/\/.*forge\.git at [0-9a-f]{12}\nfiles \(2, 1 KB\): SKILL\.md, scripts\/moon\.sh\nsays it uses: nothing by itself \(nothing holds it to that but your permissions and the isolation of commands\)\nnote: scripts\/moon\.sh: a script\nIt does nothing yet\./,
     )
     expect(await scene.type('skills list tides')).toBe('No skill has these words.')
+    await expect(scene.type('skills list isntall x')).rejects.toThrow('Did you mean skills install?')
     expect(await scene.type(`skills accept ${idIn(offer)}`)).toBe(
       'Installed tides. New sessions know it; here: /skill tides',
     )
