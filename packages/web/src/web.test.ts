@@ -58,6 +58,7 @@ async function open(
       }))
     },
     pdfText: async () => null,
+    xSearch: { settings: { model: 'm', reasoning_effort: null, timeout_seconds: 1, retries: 0 }, login: null },
     clock,
     ...more,
   })

@@ -12,6 +12,7 @@ import { SEARCHES } from './search/search-vendors.js'
 import type { WebSettings } from './settings.js'
 import type { Connection } from './vendor/open-service.js'
 import { serviceOf } from './vendor/vendors.js'
+import { createXSearch, type XSearch, type XSearchOptions } from './x-search/x-search.js'
 
 /** What the web needs of a home. */
 export interface WebOptions extends Pick<PageReaderOptions, 'pdfText' | 'render'> {
@@ -26,7 +27,9 @@ export interface WebOptions extends Pick<PageReaderOptions, 'pdfText' | 'render'
   readonly own?: () => OwnProviders
   /** Whether the policy lets anything be fetched at all. Default: yes. */
   readonly mayFetch?: () => Promise<boolean>
-  readonly clock: Pick<Clock, 'now'>
+  /** `x_search` of config.yaml, and who signed in at xAI. */
+  readonly xSearch: Pick<XSearchOptions, 'settings' | 'login'>
+  readonly clock: Clock
 }
 
 /** Providers of extensions. */
@@ -55,6 +58,8 @@ export interface Web {
   search(query: string, options: WebCall & { readonly limit: number }): Promise<SearchAnswer>
   /** The same for a page, with `policy.denied` where it may not be read. */
   extract(url: string, call: WebCall): Promise<ReadPage>
+  /** Posts on X. */
+  readonly x: XSearch
   /** Characters of a page that are shown unless more or less is asked for. */
   readonly charLimit: number
   /** Who would search and who would read, in order, or what is missing. */
@@ -77,6 +82,7 @@ export function createWeb(options: WebOptions): Web {
 
 class HomeWeb implements Web {
   readonly charLimit: number
+  readonly x: XSearch
   readonly #options: WebOptions
   readonly #thread = createPageThread()
   readonly #local: ExtractProvider
@@ -85,8 +91,9 @@ class HomeWeb implements Web {
   readonly #restingUntilMs = new Map<string, number>()
 
   constructor(options: WebOptions) {
-    const { settings, clock, fetchPage: fetch, pdfText, render } = options
+    const { settings, variables, clock, fetchTo, fetchPage: fetch, pdfText, render } = options
     this.#options = options
+    this.x = createXSearch({ ...options.xSearch, variables, fetchTo, clock })
     this.charLimit = settings.extract_char_limit
     this.#local = createPageReader({ fetch, thread: this.#thread, pdfText, render })
     const kept = {

@@ -49,9 +49,10 @@ export function createAnswers<Value>({ keptMs, exemptHosts, clock }: AnswersOpti
   const begin = (key: string, call: WebCall, make: (call: WebCall) => Promise<Value>): Work<Value> => {
     const end = new AbortController()
     const actions: Action[] = []
-    const permit = (action: Action) => {
-      actions.push(action)
-      return call.permit(action)
+    const permit: WebCall['permit'] = (action, options) => {
+      // What nobody is asked about is what a page loads beside itself.
+      if (options?.mayAsk !== false) actions.push(action)
+      return call.permit(action, options)
     }
     const value = make({ signal: end.signal, permit }).then((made) => {
       if (keptMs > 0 && actions.length > 0 && actions.every(mayKeep)) {

@@ -1,51 +1,13 @@
-import type { JsonObject } from '@hermes/contracts'
-import type { ExtractedPage } from '@hermes/contracts/web'
 import { describe, expect, it } from 'vitest'
 import { allowing, failingReply, type Reply, serve } from '../__fixtures__/serve.js'
+import { readBy, type Shown, URL_READ } from '../__fixtures__/vendor-answers.js'
 import { testExtractProvider } from '../testing/index.js'
 import { serviceOf } from '../vendor/vendors.js'
 import { createExtract } from './extract-vendor.js'
 import { EXTRACTS } from './extract-vendors.js'
 
-const URL_READ = 'https://pages.example/one'
-type Shown = Pick<ExtractedPage, 'title' | 'text'>
-
-/** What each service answers for a page, and for one that it cannot read. */
-const ANSWERS: Readonly<Record<string, { page: (page: Shown) => JsonObject; none: JsonObject }>> = {
-  firecrawl: {
-    page: ({ title, text }) => ({
-      success: true,
-      data: { markdown: text, metadata: { title, sourceURL: URL_READ, statusCode: 200 } },
-    }),
-    none: { success: true, data: { markdown: 'Not Found', metadata: { sourceURL: URL_READ, statusCode: 404 } } },
-  },
-  parallel: {
-    page: ({ title, text }) => ({
-      extract_id: 'e',
-      results: [{ url: URL_READ, title, excerpts: [], full_content: text }],
-      errors: [],
-    }),
-    none: {
-      results: [],
-      errors: [{ url: URL_READ, error_type: 'fetch_failed', content: null, http_status_code: 404 }],
-    },
-  },
-  tavily: {
-    page: ({ title, text }) => ({ results: [{ url: URL_READ, title, raw_content: text }], failed_results: [] }),
-    none: { results: [], failed_results: [{ url: URL_READ, error: 'Failed to fetch url' }] },
-  },
-  exa: {
-    page: ({ title, text }) => ({ results: [{ id: URL_READ, url: URL_READ, title, text }], statuses: [] }),
-    none: { results: [], statuses: [{ id: URL_READ, status: 'error', error: { tag: 'CRAWL_NOT_FOUND' } }] },
-  },
-  keenable: {
-    page: ({ title, text }) => ({ url: URL_READ, title, content: text }),
-    none: { url: URL_READ, title: '', content: '' },
-  },
-}
-
 async function subject(name: string) {
-  const answers = ANSWERS[name === 'nous' ? 'firecrawl' : name]!
+  const answers = readBy(name)
   let reply: Reply = answers.none
   const server = await serve(() => reply)
   const fetch = server.fetchTo(server.baseUrl)

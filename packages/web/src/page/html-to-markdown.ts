@@ -15,10 +15,14 @@ export interface PageText {
 
 /** Pages of people stay below a hundred. Where there are more, the parts of a page are found by walking, and that is done again and again. */
 const MAX_DEPTH = 500
+/** Characters of white space in a row that a page keeps. */
+const LONGEST_GAP = 500
+/** @see https://dom.spec.whatwg.org/#interface-nodefilter */
+const TEXT_NODES = 4
 /** Shorter than this, what was taken for the text of a page may be a part of it. */
 const SHORT = 250
-/** What was taken for the text has at least this share of all there is; else it is a part. */
-const LEAST_SHARE = 0.3
+/** What was taken for the text has at least this share of what there is; else it is a part. The surer the place of the text, the larger. */
+const LEAST_SHARE = { page: 0.3, content: 0.6, main: 0.8 }
 
 /**
  * The text of a page: the article in it where there is one, else all that is no menu. Addresses are made absolute by `url`; pictures that
@@ -32,8 +36,13 @@ export function htmlToMarkdown(html: string, url: string): PageText {
   const all = plainText(whole).length
   const article = articleOf(html, url)
   const text = article === null ? '' : toMarkdown(article)
-  const isPart = text.length < SHORT || (article?.textContent ?? '').replace(/\s+/g, ' ').length < all * LEAST_SHARE
-  const rest = isPart ? toMarkdown(withoutAround(whole)) : text
+  const place = placeOfText(whole)
+  const least = place.kind === 'page' ? all : lineOf(place.element.textContent).length
+  const isPart =
+    text.length < SHORT ||
+    lineOf(article?.textContent).length < least * LEAST_SHARE[place.kind] ||
+    blocksIn(article) < blocksIn(place.element)
+  const rest = isPart ? toMarkdown(place.element) : text
   const best = rest.length > text.length ? rest : text
   return { title, text: best, needsScripts: scripted && best.length < SHORT }
 }
@@ -48,11 +57,32 @@ const NO_TEXT =
 const AROUND =
   'nav, footer, aside, [role="navigation"], [role="banner"], [role="contentinfo"], [role="complementary"], [role="search"]'
 
+/** Names of what stands around a text in pages that have no elements for it. */
+const JUNK =
+  /^(?:breadcrumbs?|cookies?|share|social|newsletter|related|recommendations|advert|advertisement|ads?|promo|popup|sponsored|affiliate|foot|footer|pagination|pager|rating|btn|button|votecell|post-menu|post-meta|skip|sidebar|widget|masthead|navbar|comments|comments-area|disqus_thread|apply|infobox-nav)(?:[-_](?:bar|banner|box|buttons?|links?|list|signup|meta|area|menu|nav|bottom|main|wrapper|thread))*$/i
+/** A part with more words is no such thing, whatever it is called. */
+const MOST_JUNK = 600
+
+/** Takes away what is named as something beside the text. */
+function removeJunk(document: PageDocument): void {
+  for (const element of document.querySelectorAll('nav, [role="navigation"], body > header, body > footer'))
+    if (element.querySelector('h1') === null) element.remove()
+  for (const element of document.querySelectorAll('[class], [id]')) {
+    const names = `${element.getAttribute('class') ?? ''} ${element.getAttribute('id') ?? ''}`
+      .slice(0, 500)
+      .split(/\s+/)
+    const isJunk = names.some((name) => JUNK.test(name)) && element.querySelector('h1') === null
+    if (isJunk && (element.textContent ?? '').length < MOST_JUNK) element.remove()
+  }
+}
+
 function load(html: string, url: string): PageDocument {
   // The parser makes no element that a page leaves out.
   const inner = html.replace(/<!doctype[^<>]*>|<\/?(?:html|head)\b[^<>]*>/gi, '')
   const { document } = parseHTML(/<body\b/i.test(html) ? html : `<!doctype html><html><body>${inner}</body></html>`)
+  shortenGaps(document)
   prepareCode(document)
+  removeJunk(document)
   for (const [selector, name] of [
     ['a[href]', 'href'],
     ['img[src]', 'src'],
@@ -65,9 +95,23 @@ function load(html: string, url: string): PageDocument {
   return document
 }
 
+/** Turndown takes time by the square of a gap's length, and makes one of the plain spaces between words alone. */
+function shortenGaps(document: PageDocument): void {
+  // The parser parts texts at each entity.
+  document.body.normalize()
+  const walker = document.createTreeWalker(document, TEXT_NODES)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = node.textContent ?? ''
+    const short = text.replace(/\s+/g, (gap) => gap.slice(0, LONGEST_GAP).replace(/[^ \t\r\n]/g, ' '))
+    if (short !== text) node.textContent = short
+  }
+}
+
 /** Code keeps its lines, whatever colours it has, and buttons beside it go. */
 function prepareCode(document: PageDocument): void {
-  for (const pre of document.querySelectorAll('pre')) {
+  // One in another is a part of its text.
+  const outer = [...document.querySelectorAll('pre')].filter((pre) => !pre.parentElement?.closest('pre'))
+  for (const pre of outer) {
     for (const extra of pre.querySelectorAll('button, .line-numbers, .lineno, .linenos, .gutter')) extra.remove()
     for (const line of pre.querySelectorAll('br')) line.replaceWith('\n')
     const language = languageOf(pre)
@@ -85,11 +129,19 @@ function languageOf(pre: PageElement): string {
 }
 
 function titleOf(document: PageDocument): string {
-  const named = document.querySelector('meta[property="og:title"]')?.getAttribute('content')
-  return (named || document.querySelector('title')?.textContent || document.querySelector('h1')?.textContent || '')
-    .replace(/\s+/g, ' ')
-    .trim()
+  const named = lineOf(
+    document.querySelector('meta[property="og:title"]')?.getAttribute('content') ||
+      document.querySelector('title')?.textContent,
+  )
+  const headings = document.querySelectorAll('h1')
+  const heading = lineOf(headings.length === 1 ? headings[0]?.textContent : '')
+  // Without the name of the site.
+  return named === '' || (heading !== '' && named.includes(heading))
+    ? heading || lineOf(headings[0]?.textContent)
+    : named
 }
+
+const lineOf = (text: string | null | undefined) => (text ?? '').replace(/\s+/g, ' ').trim()
 
 function tooDeep(document: PageDocument): boolean {
   let depth = 0
@@ -113,7 +165,7 @@ function tooDeep(document: PageDocument): boolean {
 function plainText(document: PageDocument): string {
   const body = document.body?.cloneNode(true) as PageElement | undefined
   for (const element of body?.querySelectorAll(`${NO_TEXT}, ${AROUND}, noscript, header`) ?? []) element.remove()
-  return (body?.textContent ?? '').replace(/\s+/g, ' ').trim()
+  return lineOf(body?.textContent)
 }
 
 /** A page that holds a place for scripts to write into, and hardly a word. */
@@ -140,11 +192,27 @@ function articleOf(html: string, url: string): PageElement | null {
   }
 }
 
-function withoutAround(document: PageDocument): PageElement {
-  const main = document.querySelectorAll('main, [role="main"]')
-  const from = main.length === 1 ? main[0]! : document.body
-  for (const element of from.querySelectorAll(`${NO_TEXT}, ${AROUND}, noscript`)) element.remove()
-  return from
+/** How many pieces of code and tables of data there are: none of them may be lost. */
+function blocksIn(element: PageElement | null): number {
+  const tables = [...(element?.querySelectorAll('table') ?? [])].filter(
+    (table) => table.querySelectorAll('tr').length > 1 && table.querySelector('table, p + p, h1, h2, ul') === null,
+  )
+  return tables.length + (element?.querySelectorAll('pre').length ?? 0)
+}
+
+/** Where the text of a page stands, as surely as the page says, without what is around it. */
+function placeOfText(document: PageDocument): {
+  readonly kind: keyof typeof LEAST_SHARE
+  readonly element: PageElement
+} {
+  const one = (selector: string) => {
+    const found = document.querySelectorAll(selector)
+    return found.length === 1 ? found[0]! : null
+  }
+  const [main, content] = [one('main, [role="main"]'), one('#content, #main')]
+  const element = main ?? content ?? document.body
+  for (const extra of element.querySelectorAll(`${NO_TEXT}, ${AROUND}, noscript`)) extra.remove()
+  return { kind: main ? 'main' : content ? 'content' : 'page', element }
 }
 
 function toMarkdown(element: PageElement): string {

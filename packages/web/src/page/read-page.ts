@@ -76,7 +76,11 @@ async function rendered(url: string, call: WebCall, { render, thread }: PageRead
     throw new HermesError(`The text of ${url} is made by scripts, and no browser is here to run them.`, {
       code: 'web.needs_browser',
     })
-  const shown = await show(url, call)
+  const shown = await show(url, call).catch((error: unknown) => {
+    const isMissing = HermesError.isInstance(error) && error.code === 'browser.not_installed'
+    if (!isMissing) throw error
+    throw new HermesError(`The text of ${url} is made by scripts. ${error.message}`, { code: 'web.needs_browser' })
+  })
   const page = await thread.read(shown.html, shown.url, call.signal)
   if (page.text === '') throw unreadable(`${url} has no text, also once its scripts have run`)
   return { url: shown.url, title: page.title, text: withoutInlinePictures(page.text) }

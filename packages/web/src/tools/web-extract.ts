@@ -74,7 +74,7 @@ async function readOne(
   if (known) return { type: 'read', url, page: known }
   if (!URL.canParse(url)) return { type: 'failed', url, reason: `${url} is no address.` }
   try {
-    const page = await web.extract(url, { signal, permit: (action) => context.permit(action) })
+    const page = await web.extract(url, { signal, permit: (action, options) => context.permit(action, options) })
     seen.delete(url)
     seen.set(url, page)
     if (seen.size > MOST_PAGES) seen.delete(seen.keys().next().value!)

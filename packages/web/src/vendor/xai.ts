@@ -37,7 +37,7 @@ interface Citation {
 }
 
 /** The texts of an answer of the Responses API, and what they cite, in order. */
-function citationsIn(answer: JsonObject): readonly Citation[] {
+export function citationsIn(answer: JsonObject): readonly Citation[] {
   return outputTexts(answer).flatMap((part) =>
     objectsIn(part['annotations']).flatMap(({ type, url, title, start_index: start }) =>
       type === 'url_citation' && typeof url === 'string'
@@ -55,7 +55,7 @@ function citationsIn(answer: JsonObject): readonly Citation[] {
 }
 
 /** The parts of an answer of the Responses API that are text. */
-function outputTexts({ output }: JsonObject): readonly JsonObject[] {
+export function outputTexts({ output }: JsonObject): readonly JsonObject[] {
   return objectsIn(output)
     .filter(({ type }) => type === 'message')
     .flatMap(({ content }) => objectsIn(content))
