@@ -11,7 +11,7 @@ const MAX_LOOKS = 5
 const ABSENT_MS = 100
 
 /** Far beyond what a store may hold. */
-const MAX_BYTES = 10_000_000
+const MAX_BYTES = 1_000_000
 
 /** Ends of the names of files that are about to be put in place, and that were. */
 const NEW = '.tmp'
@@ -21,7 +21,7 @@ const MAX_REPLACED = 20
 
 /**
  * The text of a file; empty when there is none.
- * @throws HermesError `memory.unreadable` for one that is no text, no regular file or larger than 10 MB; it is left as it is.
+ * @throws HermesError `memory.unreadable` for one that is no text, no regular file or larger than 1 MB; it is left as it is.
  */
 export async function readMemoryFile(file: string, maxBytes = MAX_BYTES): Promise<string> {
   for (let waitedMs = 0; ; waitedMs += 5) {

@@ -61,6 +61,11 @@ export interface Memory {
     origin: string,
     taintedBy?: readonly string[],
   ): Promise<MemoryOutcome>
+  /** What `change` would refuse, without writing anything; `null` where it would be made. @throws HermesError `memory.unreadable` */
+  refusalOf(
+    target: MemoryTarget,
+    changes: readonly MemoryChange[],
+  ): Promise<(MemoryOutcome & { readonly type: 'refused' }) | null>
   /** Takes it that a person stands by these entries of either store. @throws HermesError `memory.unreadable`, `files.not_writable` */
   confirm(entries: readonly string[]): Promise<void>
   /** The changes made here, oldest first; at most a hundred. */
@@ -121,6 +126,17 @@ class FileMemory implements Memory {
     return this.#locked(async () => this.#mark(entries, []))
   }
 
+  async refusalOf(target: MemoryTarget, changes: readonly MemoryChange[]) {
+    const { entries } = await this.read(target)
+    const applied = applyChanges(entries, changes, await this.#rules(target))
+    return applied.type === 'refused' ? { ...applied, state: await this.#state(target, entries) } : null
+  }
+
+  async #rules(target: MemoryTarget) {
+    const checks = await loadChecks(this.#options.redact ?? ((text) => text))
+    return { limit: this.#limit(target), objection: (content: string) => objectionTo(content, checks) }
+  }
+
   change(
     target: MemoryTarget,
     changes: readonly MemoryChange[],
@@ -128,8 +144,7 @@ class FileMemory implements Memory {
     taintedBy: readonly string[] = [],
   ): Promise<MemoryOutcome> {
     return this.#locked(async () => {
-      const checks = await loadChecks(this.#options.redact ?? ((text) => text))
-      const rules = { limit: this.#limit(target), objection: (content: string) => objectionTo(content, checks) }
+      const rules = await this.#rules(target)
       await this.#gatherLateWrites(target)
       for (let looks = 1; ; looks++) {
         const found = await readMemoryFile(this.#file(target))

@@ -1,4 +1,5 @@
-// "Use the skill NAME." at the start of a person's message brings the skill along: commands and `-s` write that line.
+// "Use the skill NAME." at the start of a person's message brings the skill along: commands and `-s` write that line. So does `$NAME` anywhere
+// in it, where there is such a skill: the same sign before another word is a variable, or money.
 import { errorLine, HermesError } from '@hermes/contracts'
 import { estimateTokens, type TextPart, type UserPart } from '@hermes/contracts/conversation'
 import type { InputEvent } from '@hermes/contracts/extension'
@@ -7,6 +8,7 @@ import type { SkillLibrary } from './skill-library.js'
 import { shownSkill } from './tools/skill-view.js'
 
 const LINE = /^Use the skills? ([a-z0-9-]+(?:, [a-z0-9-]+)*)\.(?:\s|$)/
+const MARKED = /(?<![^\s("'])\$([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w/=$-])/g
 const MOST = 5
 /** Of all skills of a message but the first, which a person wants whole. */
 const MOST_TOKENS = 40_000
@@ -18,10 +20,12 @@ export function useLine(names: readonly string[]): string {
 
 /** What the skills say that a message begins with; what cannot be loaded is named to the person and the model. Never rejects. */
 export async function attachSkills(event: InputEvent, library: SkillLibrary): Promise<readonly UserPart[]> {
-  const names = namedIn(event.input)
-  if (names.length === 0) return []
+  const words = wordsOf(event.input)
+  const [named, marked] = [namedIn(words), markedIn(words)]
+  if (named.length + marked.length === 0) return []
   const cwd = event.environment?.root ?? event.environment?.cwd() ?? library.home.cwd
   const index = await library.index(cwd)
+  const names = [...new Set([...named, ...marked.filter((name) => index.skills.has(name))])]
   const parts: TextPart[] = []
   let tokens = 0
   for (const name of names.slice(0, MOST)) {
@@ -55,9 +59,16 @@ const tooMuch = (name: string) =>
     },
   )
 
-function namedIn(input: InputEvent['input']): readonly string[] {
-  const first = typeof input === 'string' ? input : firstWords(input)
-  return LINE.exec(first.trimStart())?.[1]?.split(', ') ?? []
+function wordsOf(input: InputEvent['input']): string {
+  return typeof input === 'string' ? input : firstWords(input)
+}
+
+function namedIn(words: string): readonly string[] {
+  return LINE.exec(words.trimStart())?.[1]?.split(', ') ?? []
+}
+
+function markedIn(words: string): readonly string[] {
+  return [...words.matchAll(MARKED)].map(([, name]) => name!)
 }
 
 function firstWords(parts: readonly UserPart[]): string {

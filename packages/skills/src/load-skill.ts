@@ -5,6 +5,7 @@ import type { TextSource } from '@hermes/contracts/conversation'
 import { bundledBody } from './bundled.js'
 import { readSkill } from './format/read-skill.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
+import { renderSkill } from './format/write-skill.js'
 import { plainName, sha256 } from './install/lock.js'
 import type { SkillLibrary } from './skill-library.js'
 
@@ -76,6 +77,38 @@ export async function loadSkillFile(skill: Skill, path: string, library: SkillLi
   return examined({ ...skill, folder: place.folder }, bytes.toString('utf8'), path)
 }
 
+/** A file of a skill. */
+export interface SkillFile {
+  /** In the skill, with slashes. */
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Reads every file of a skill as it lies there, SKILL.md first: all of it by the rules by which parts are shown, or nothing.
+ * @throws HermesError `skills.not_loaded`
+ */
+export async function loadSkillFiles(skill: Skill, library: SkillLibrary): Promise<readonly SkillFile[]> {
+  const { name, description } = skill
+  const file = (path: string, bytes: Uint8Array): SkillFile => ({ path, bytes })
+  if (skill.folder === null) {
+    const body = await bundledBody(name)
+    if (body === null) throw notLoaded(name, 'it is no skill of Hermes any more')
+    return [file(SKILL_FILE, Buffer.from(renderSkill({ name, description, body })))]
+  }
+  const place = await placeOf(skill, library)
+  const files: SkillFile[] = []
+  for (const path of [SKILL_FILE, ...(await linkedFiles(place.folder))]) {
+    const real = await fileIn(skill, place, path)
+    if (real === null) throw notLoaded(name, `its file ${path.slice(0, 100)} is gone`)
+    if ((await stat(real)).size > MAX_FILE_BYTES) throw notLoaded(name, `${path.slice(0, 100)} has more than 1 MiB`)
+    const bytes = await agreedBytes(skill, place, real)
+    if (!bytes.includes(0)) await examined({ ...skill, folder: place.folder }, bytes.toString('utf8'), path)
+    files.push(file(path, bytes))
+  }
+  return files
+}
+
 /** Where a skill lies now. */
 interface Place {
   readonly folder: string
@@ -84,7 +117,7 @@ interface Place {
 }
 
 /** One that was installed is looked at whole, whatever part of it is read; one of a project only while the person trusts that as it is. */
-async function placeOf({ name, source, folder }: Skill, { lock, home }: SkillLibrary): Promise<Place> {
+async function placeOf({ name, source, folder, origin }: Skill, { lock, home }: SkillLibrary): Promise<Place> {
   if (source === 'installed') {
     const entry = (await lock.read())[name]
     const problem = entry ? await lock.problemOf(name, entry) : `Skill ${name} is not installed any more.`
@@ -94,6 +127,8 @@ async function placeOf({ name, source, folder }: Skill, { lock, home }: SkillLib
   }
   if (source === 'project' && !(await home.trust.isTrusted(folder!)))
     throw notLoaded(name, `its project is not trusted as it is. To trust it: hermes trust add ${folder}`)
+  if (source === 'plugin' && !(await home.ofPlugins()).some(({ plugin }) => plugin === origin))
+    throw notLoaded(name, `its plugin ${origin} is not as you agreed to it. Look: hermes plugins doctor`)
   return { folder: folder!, agreed: null }
 }
 
@@ -146,6 +181,8 @@ function sourcesOf({ name, source, folder, origin }: Skill, path: string): reado
       return null
     case 'installed':
       return [{ type: 'web', name: `the skill ${name} from ${origin}` }]
+    case 'plugin':
+      return [{ type: 'web', name: `the skill ${name} of the plugin ${origin}` }]
     case 'project':
     case 'shared':
     case 'external':

@@ -1,11 +1,19 @@
 import { errorLine } from '@hermes/contracts'
 import type { Extension } from '@hermes/contracts/extension'
 import { attachSkills } from './attach-skills.js'
+import { BundleStore } from './bundles/bundle-store.js'
+import { bundlesCommand } from './commands/bundles-command.js'
+import { curatorCommand } from './commands/curator-command.js'
+import { journeyCommand, refineCommand } from './commands/journey-command.js'
 import { countLine, SkillCommands, skillCommand } from './commands/skill-commands.js'
 import { VERBS } from './commands/verbs.js'
+import { Curator } from './curator/curator.js'
 import { SkillInstaller } from './install/installer.js'
+import type { LeftSession } from './learning/growth.js'
+import { watchSessions } from './learning/session-watch.js'
 import { SkillWriter } from './library/skill-writer.js'
 import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
+import { type ServedSkills, serveSkills } from './serve-skills.js'
 import { SkillLibrary } from './skill-library.js'
 import type { SkillsHome } from './skills-home.js'
 import { skillManageTool } from './tools/skill-manage.js'
@@ -15,6 +23,8 @@ import { skillsListTool } from './tools/skills-list.js'
 /** The skills of a home. */
 export interface HomeSkills {
   readonly extension: Extension
+  /** A line for each of the names that no skill has for one who works in `cwd`, with what is near. Never rejects. */
+  unknown(names: readonly string[], cwd: string): Promise<readonly string[]>
   /**
    * The part of the system text for a new session that works in `cwd`, and one line for each skill that is not right.
    * `windowTokens`: of the model. Never rejects.
@@ -23,6 +33,24 @@ export interface HomeSkills {
     readonly cwd: string
     readonly windowTokens: number
   }): Promise<SkillsSection & { readonly problems: readonly string[] }>
+  /** Those for who works in `cwd`, as other programs get them. */
+  served(cwd: string): ServedSkills
+  /**
+   * Learns from a session that was left, and looks after the skills when it is time. Resolves with whether a model was asked. Rejects as the
+   * model and the store do, and on abort.
+   */
+  afterSession(session: LeftSession): Promise<boolean>
+  /** The skills for who works in `cwd`, as they are now; those that are switched off are left out. Never rejects. */
+  list(cwd: string): Promise<readonly SkillFacts[]>
+}
+
+/** A skill as programs are told of it. Of one from elsewhere, all words are text from outside. */
+interface SkillFacts {
+  readonly name: string
+  readonly group: string
+  readonly description: string
+  /** Whose it is: `user`, `project`, `installed`, `bundled` … */
+  readonly source: string
 }
 
 /** Opens the skills of a home. Nothing is read before the extension is set up. */
@@ -30,8 +58,20 @@ export function openSkills(home: SkillsHome): HomeSkills {
   const library = new SkillLibrary(home)
   const writer = new SkillWriter(library)
   const installer = new SkillInstaller(library)
+  const curator = new Curator(library, writer)
+  const bundles = new BundleStore(home.bundlesDirectory)
   return {
+    afterSession: async (session) => {
+      const { Growth } = await import('./learning/growth.js')
+      return new Growth({ library, writer, curator }).afterSession(session)
+    },
     section: (of) => section(library, of),
+    served: (cwd) => serveSkills(library, cwd),
+    unknown: (names, cwd) => unknown(library, names, cwd),
+    list: async (cwd) => {
+      const { skills } = await library.index(cwd)
+      return [...skills.values()].map(({ name, group, description, source }) => ({ name, group, description, source }))
+    },
     extension: {
       name: 'skills',
       setup(api) {
@@ -40,9 +80,13 @@ export function openSkills(home: SkillsHome): HomeSkills {
         api.tools.add(skillManageTool(writer), { deferred: true })
         // An interrupt ends what it waits for; references come after it.
         api.hooks.on('input', async (event) => ({ after: await attachSkills(event, library) }), { order: 5 })
-        api.hooks.on('run-end', () => library.usage.flush())
-        const commands = new SkillCommands(library, api.commands)
+        watchSessions(api, library)
+        const commands = new SkillCommands(library, bundles, api.commands)
         api.commands.add(skillCommand(library))
+        api.commands.add(bundlesCommand({ library, bundles, refresh: () => commands.refresh() }))
+        api.commands.add(curatorCommand({ library, curator }))
+        api.commands.add(journeyCommand({ library, writer }))
+        api.commands.add(refineCommand({ library, writer }))
         api.commands.add({
           name: 'skills',
           summary: 'skills: list, write, install, answer what waits',
@@ -70,7 +114,7 @@ export function openSkills(home: SkillsHome): HomeSkills {
           run: async (args, context) => {
             const { runSkillsCommand } = await import('./commands/skills-command.js')
             try {
-              return await runSkillsCommand(args, context, { library, writer, installer })
+              return await runSkillsCommand(args, context, { library, writer, installer, curator })
             } finally {
               await commands.refresh()
             }
@@ -83,7 +127,8 @@ export function openSkills(home: SkillsHome): HomeSkills {
           needsSession: false,
           run: async (_, { cwd }) => {
             library.reload()
-            const [{ skills, problems }] = await Promise.all([library.index(cwd), commands.refresh()])
+            const [{ skills, problems: own }, all] = await Promise.all([library.index(cwd), commands.refresh()])
+            const problems = [...new Set([...own, ...all])]
             const text = { type: 'text', text: `Skills: ${countLine(skills)}` } as const
             return problems.length === 0 ? text : [text, { type: 'text', text: problems.join('\n'), isProblem: true }]
           },
@@ -92,9 +137,15 @@ export function openSkills(home: SkillsHome): HomeSkills {
           name: 'skills',
           async run() {
             const { skills, problems } = await library.index(home.cwd)
+            const [{ problems: odd }, waiting] = await Promise.all([bundles.list(), writer.staged.list()])
+            const waits =
+              waiting.length === 0
+                ? []
+                : [`Changes of skills wait for your yes: ${waiting.length}. hermes skills pending`]
             return [
               { level: 'ok', text: `Skills: ${countLine(skills)}` },
-              ...problems.map((text) => ({ level: 'warn', text }) as const),
+              ...waits.map((text) => ({ level: 'ok', text }) as const),
+              ...[...problems, ...odd].map((text) => ({ level: 'warn', text }) as const),
             ]
           },
         })
@@ -111,6 +162,18 @@ export function openSkills(home: SkillsHome): HomeSkills {
       },
     },
   }
+}
+
+async function unknown(library: SkillLibrary, names: readonly string[], cwd: string): Promise<readonly string[]> {
+  const index = await library.index(cwd)
+  return names.flatMap((name) => {
+    try {
+      library.require(index, name)
+      return []
+    } catch (error) {
+      return [errorLine(error)]
+    }
+  })
 }
 
 async function section(
@@ -145,7 +208,8 @@ async function withoutOrders(listed: readonly ListedSkill[]) {
   return { plain, steering }
 }
 
-/** Whether its description may stand where the model takes its orders from. That of an installed one was agreed to with it. */
+/** Whether its description may stand where the model takes its orders from. That of an installed one was agreed to with it, of one of a plugin its name. */
 async function isTrusted({ home }: SkillLibrary, { source, folder }: ListedSkill['skill']): Promise<boolean> {
+  if (source === 'plugin') return false
   return source === 'shared' || source === 'external' ? home.trust.isTrusted(folder!) : true
 }

@@ -1,12 +1,15 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { ToolState } from '@hermes/contracts/tool'
 import { BUNDLED } from './bundled.js'
-import type { Skill } from './format/skill.js'
+import { SkillRecords } from './curator/skill-records.js'
+import { SKILL_FILE, type Skill } from './format/skill.js'
 import { HeadCache } from './index/head-cache.js'
 import { skillRoots } from './index/places.js'
 import { buildIndex, findSkill, type SkillIndex } from './index/skill-index.js'
-import { SkillLock } from './install/lock.js'
+import { SkillLock, sha256 } from './install/lock.js'
+import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
 
@@ -15,6 +18,8 @@ export class SkillLibrary {
   readonly home: SkillsHome
   readonly lock: SkillLock
   readonly usage: SkillUsage
+  readonly records: SkillRecords
+  readonly history: SkillHistory
   readonly #cache: HeadCache
   /** Goes up when sessions have to look anew. */
   #generation = 0
@@ -24,6 +29,8 @@ export class SkillLibrary {
     this.home = home
     this.lock = new SkillLock(join(home.directory, '.hub'))
     this.usage = new SkillUsage(join(home.directory, '.usage.json'), home.logger)
+    this.records = new SkillRecords(join(home.directory, '.curator.json'))
+    this.history = new SkillHistory(home.directory)
     this.#cache = new HeadCache(home.cacheFile, home.logger)
     this.#disabled = new Set(home.settings.disabled)
   }
@@ -45,6 +52,14 @@ export class SkillLibrary {
       others: [...installed.skills, ...BUNDLED],
     })
     return { skills: index.skills, problems: [...problems, ...index.problems, ...installed.problems] }
+  }
+
+  /** Whether a skill of the home is an agent's: one that was written over by hand since is the person's. Never rejects. */
+  async isSelfWritten({ name, folder }: Pick<Skill, 'name' | 'folder'>): Promise<boolean> {
+    const record = this.records.read().skills[name]
+    if (!record?.isSelfWritten || folder === null) return false
+    const text = record.sha256 === null ? null : await readFile(join(folder, SKILL_FILE), 'utf8').catch(() => null)
+    return text === null || sha256(text) === record.sha256
   }
 
   /** The skills of a session: those of its first look, until {@link SkillLibrary.reload}. */

@@ -11,6 +11,49 @@ export interface SkillSettings {
   readonly write_approval: boolean
   /** Whether trusted projects bring skills. */
   readonly project_discovery: boolean
+  /** Whether sessions are looked back at when they were left, for skills that are worth keeping or mending. */
+  readonly look_back: boolean
+}
+
+/** `curator` of config.yaml. */
+interface CuratorSettings {
+  readonly enabled: boolean
+  readonly interval_hours: number
+  readonly stale_after_days: number
+  readonly archive_after_days: number
+}
+
+/** A failure that was met again and again, and what helped. */
+export interface OftenMet {
+  readonly id: number
+  readonly pattern: string
+  readonly fix: string
+  /** The program or file it was about; may be empty. */
+  readonly subject: string
+  /** Names of text from outside that it may come from. */
+  readonly taintedBy: readonly string[]
+}
+
+/** Something that was learnt and is no skill. */
+export interface LearntItem {
+  /** Unique among all that was learnt: `l12`. */
+  readonly id: string
+  readonly atMs: number
+  readonly kind: 'failure' | 'note'
+  /** What was learnt. */
+  readonly what: string
+  /** What it came of, for a person. */
+  readonly from: string
+}
+
+/** What else of the home learns. Its methods reject as the store does. */
+interface LearntElsewhere {
+  /** Failures of the person that were met as often as this. */
+  often(times: number): Promise<readonly OftenMet[]>
+  /** Oldest first. */
+  list(): Promise<readonly LearntItem[]>
+  /** Takes one back; `null` for what is not known, else a line for the person. */
+  undo(id: string): Promise<string | null>
 }
 
 /** What a program came to. */
@@ -26,12 +69,16 @@ export interface SkillsHome {
   readonly directory: string
   /** Where writes wait for a person. */
   readonly pendingDirectory: string
+  /** Where bundles lie, a file each. */
+  readonly bundlesDirectory: string
   readonly cacheFile: string
   /** Of the person. */
   readonly userHome: string
   /** Where the home was opened. */
   readonly cwd: string
   readonly settings: SkillSettings
+  /** Folders with skills of plugins that a person agreed to, as long as they are what was agreed to. Never rejects. */
+  ofPlugins(): Promise<readonly { readonly plugin: string; readonly folder: string }[]>
   /** Without skills of others: only those of the home and those that come with Hermes. */
   readonly isSafe: boolean
   /** `linux`, `macos` or `windows`. */
@@ -50,6 +97,15 @@ export interface SkillsHome {
   ): Promise<ProgramResult>
   /** Gets what the person named, by the policy. Rejects with one line. */
   fetch(url: string, options: { readonly maxBytes: number; readonly signal: AbortSignal }): Promise<Uint8Array>
+  /** Whom a session serves; `null` for the owner of the home. Rejects as the store does. */
+  personOf(sessionId: string): Promise<string | null>
+  readonly curator: CuratorSettings
+  readonly learnt: LearntElsewhere
+  /** Has a model do a task beside the conversation. Rejects as it does, and on abort. */
+  ask(
+    request: { readonly task: 'background_review' | 'curator'; readonly system: string; readonly text: string },
+    scope: { readonly sessionId: string | null; readonly signal: AbortSignal },
+  ): Promise<string>
   readonly clock: Clock
   readonly logger: Logger
 }

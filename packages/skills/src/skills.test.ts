@@ -444,13 +444,23 @@ describe('people', () => {
     await own('help')
     scene = await scene.again()
     await scene.settled()
-    expect([...scene.commands.keys()].sort()).toEqual(['deploy', 'reload-skills', 'skill', 'skills'])
+    expect([...scene.commands.keys()].sort()).toEqual([
+      'bundles',
+      'curator',
+      'deploy',
+      'journey',
+      'refine',
+      'reload-skills',
+      'skill',
+      'skills',
+    ])
     expect(await scene.type('deploy', { words: 'to staging' })).toBe('Use the skill deploy. to staging')
     expect(await scene.type('skill help now please')).toBe('Use the skill help. now please')
     await own('fresh')
     await unlink(join(scene.home.directory, 'deploy/SKILL.md'))
     expect(await scene.type('reload-skills')).toMatch(/^Skills: 2 of your own, \d+ of \d+ that come with Hermes\.$/)
-    expect([...scene.commands.keys()].sort()).toEqual(['fresh', 'reload-skills', 'skill', 'skills'])
+    const names = ['bundles', 'curator', 'fresh', 'journey', 'refine', 'reload-skills', 'skill', 'skills']
+    expect([...scene.commands.keys()].sort()).toEqual(names)
   })
 
   it('bring a skill along with a message; what cannot be loaded is said', async () => {
@@ -462,7 +472,15 @@ describe('people', () => {
       { origin: 'reminder', text: expect.stringContaining('There is no skill "gone"') },
     ])
     expect(await scene.send('How do I use the skill deploy?')).toEqual([])
-    expect(await scene.type('skills stats')).toMatch(/^deploy \| 1× \| [\d-]+ \| user\nnotes \| 1×/)
+    expect(
+      await scene.send('Ship it (as $deploy says), for $5 in $HOME, not $deploy/x or a$deploy; $gone'),
+    ).toMatchObject([{ text: expect.stringContaining('Push the button.') }])
+    expect(await scene.skills.unknown(['deploy', 'deplyo'], scene.home.cwd)).toEqual([
+      'There is no skill "deplyo". Did you mean deploy?',
+    ])
+    expect(await scene.type('skills stats')).toMatch(
+      /^deploy \| 2× \| 0 completed \| 0 corrected \| [\d-]+ \| user, active\nnotes \| 1×/,
+    )
   })
 
   it('write, show and delete skills by hand', async () => {

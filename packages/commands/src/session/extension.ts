@@ -1,4 +1,5 @@
 import type { Extension } from '@hermes/contracts/extension'
+import { worktreeCommand } from '../worktree/worktree-command.js'
 import { commandsOfApprovals } from './approval-commands.js'
 import { commandsOfConversation } from './conversation-commands.js'
 import { commandsOfDisplay } from './display-commands.js'
@@ -19,6 +20,7 @@ export function sessionCommands(services: SessionServices): Extension {
         ...commandsOfApprovals(services),
         ...commandsOfViews(services),
         ...commandsOfDisplay(),
+        worktreeCommand(),
       ]
       for (const command of commands) api.commands.add(command)
     },

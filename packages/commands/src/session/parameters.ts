@@ -20,7 +20,12 @@ const SHOWN_CHARS = 60
 
 /** The beginning of a text, on one line. */
 export function clipped(line: string): string {
-  const flat = line.replace(/\s+/g, ' ').trim()
+  // What is shown of a long text is known from its beginning.
+  const flat = line
+    .trimStart()
+    .slice(0, SHOWN_CHARS * 20)
+    .replace(/\s+/g, ' ')
+    .trim()
   return flat.length > SHOWN_CHARS ? `${flat.slice(0, SHOWN_CHARS - 1)}…` : flat
 }
 

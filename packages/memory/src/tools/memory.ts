@@ -6,6 +6,7 @@ import type { Memory, MemoryState } from '../memory.js'
 import type { MemoryTarget } from '../memory-files.js'
 import { orderIn } from '../objection.js'
 import { describeUsage, shownEntries } from '../prompt-section.js'
+import type { StagedNote } from '../staged-notes.js'
 import type { RecallService } from './recall.js'
 
 const change = {
@@ -37,12 +38,14 @@ const parameters = {
 export interface MemoryToolServices {
   /** Opened on first use; `null` where an agent is to remember nothing. */
   readonly memory: ((target: MemoryTarget) => Promise<Memory>) | null
+  /** Keeps a note for a person to say yes to. Default: notes are written at once. */
+  readonly stageNote?: ((note: Omit<StagedNote, 'id' | 'atMs' | 'person'>) => Promise<StagedNote>) | null
   /** The provider beside the stores; `null` where there is none. */
   readonly recall: RecallService | null
 }
 
 /** Lets the model keep what later sessions should know. */
-export const createMemoryTool = ({ memory }: Pick<MemoryToolServices, 'memory'>) =>
+export const createMemoryTool = ({ memory, stageNote = null }: Pick<MemoryToolServices, 'memory' | 'stageNote'>) =>
   defineTool<FromSchema<typeof parameters>>({
     name: 'memory',
     toolset: 'memory',
@@ -62,6 +65,12 @@ Save unasked what will matter later, above all what the user corrects or prefers
       const changes = toChanges(args)
       if (typeof changes === 'string') return failure(`${changes}\n${await inventory(await store.read(target))}`)
       if (changes.length === 0) return shown(await store.read(target))
+      if (stageNote !== null) {
+        const refusal = await store.refusalOf(target, changes)
+        if (refusal) return failure(`${refusal.reason}\n${await inventory(refusal.state)}`)
+        const { id } = await stageNote({ sessionId, taintedBy, target, changes })
+        return `Not remembered yet: it waits for the user's yes as ${id} (memory.write_approval is on). They see it with /memory diff ${id} and answer with /memory approve ${id} or /memory reject ${id}.`
+      }
       const outcome = await store.change(target, changes, sessionId, taintedBy)
       if (outcome.type === 'refused') return failure(`${outcome.reason}\n${await inventory(outcome.state)}`)
       const saved = taintedBy.length === 0 ? 'Saved; later sessions will see it.' : UNCONFIRMED

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { UserPart } from '@hermes/contracts/conversation'
-import type { Command, CommandContext, CommandOutput, Extension, InputEvent } from '@hermes/contracts/extension'
+import type { Command, CommandContext, CommandOutput, Extension } from '@hermes/contracts/extension'
 import type { Tool, ToolContext, ToolOutcome } from '@hermes/contracts/tool'
 import { createToolRegistry } from '@hermes/registry'
 import { type HomeSkills, openSkills, type SkillsHome } from '../index.js'
@@ -32,6 +32,8 @@ export interface Scene {
   type(line: string, args?: object): Promise<string>
   /** What a message of a person brings along. */
   send(text: string): Promise<readonly UserPart[]>
+  /** What the handlers of a point give, of an event in a conversation without a word so far where it does not say otherwise. */
+  fire(name: string, event: object): Promise<readonly unknown[]>
   /** Texts of `hermes doctor`. */
   doctor(): Promise<readonly string[]>
   /** Another process with the same home. */
@@ -46,6 +48,9 @@ interface SceneOptions extends Partial<SkillsHome> {
   /** Stands for GitHub. */
   readonly site?: string
 }
+
+/** What is typed after these is words. */
+const WITH_WORDS = new Set(['skills', 'curator', 'journey', 'bundles'])
 
 /** Opens a scene; `over` replaces parts of the home. */
 export async function openScene(over: SceneOptions = {}): Promise<Scene> {
@@ -66,8 +71,14 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     cacheFile: join(root, 'home/cache/skills-index.json'),
     userHome: join(root, 'user'),
     cwd: join(root, 'work'),
-    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true },
+    bundlesDirectory: join(root, 'home/skill-bundles'),
+    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true, look_back: true },
+    curator: { enabled: true, interval_hours: 168, stale_after_days: 14, archive_after_days: 30 },
+    learnt: { often: async () => [], list: async () => [], undo: async () => null },
+    ask: async () => '{}',
+    personOf: async () => null,
     isSafe: false,
+    ofPlugins: async () => [],
     os: 'linux',
     trust: { isTrusted: async (path) => [...trusted].some((folder) => `${path}/`.startsWith(`${folder}/`)) },
     hasVariable: (name) => name === 'SET',
@@ -92,7 +103,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
   }
   for (const folder of [home.userHome, home.cwd]) await mkdir(folder, { recursive: true })
   const skills = openSkills(home)
-  const { tools, commands, input, runEnd, check, close } = setUp(skills.extension)
+  const { tools, commands, fire, check, close } = setUp(skills.extension)
   const registry = createToolRegistry({ tools })
   const scratch = new Map<string, unknown>()
   const context = () =>
@@ -114,7 +125,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     return prepared.type === 'prepared' ? registry.execute(prepared, context()) : prepared.outcome
   }
   return {
-    ...{ root, home, skills, commands, disabled, trusted, outcome },
+    ...{ root, home, skills, commands, disabled, trusted, outcome, fire },
     put: async (path, text) => {
       const file = join(root, path)
       await mkdir(dirname(file), { recursive: true })
@@ -129,15 +140,19 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     type: async (line, args = {}) => {
       const [name = '', ...words] = line.split(' ')
       const command = commands.get(name)!
-      const typed = name === 'skills' ? { words, ...args } : { name: words[0], words: words.slice(1).join(' '), ...args }
+      const typed = WITH_WORDS.has(name)
+        ? { words, ...args }
+        : name === 'skill'
+          ? { name: words[0], words: words.slice(1).join(' '), ...args }
+          : { words: words.join(' '), ...args }
       const result = await command.run(typed as never, { cwd: home.cwd, signal: new AbortController().signal, notice: () => undefined } as unknown as CommandContext)
       return (Array.isArray(result) ? result : [result]).map(shown).join('\n')
     },
     send: async (text) => {
-      const event = { input: text, environment: { root: home.cwd }, notice: () => undefined } as unknown as InputEvent
-      const parts = await input(event)
-      await runEnd()
-      return parts?.after ?? []
+      const event = { input: text, environment: { root: home.cwd }, notice: () => undefined }
+      const added = (await fire('input', event)) as readonly ({ readonly after: readonly UserPart[] } | undefined)[]
+      await fire('run-end', { status: 'completed' })
+      return added.flatMap((parts) => parts?.after ?? [])
     },
     doctor: async () => (await check()).map(({ text }) => text),
     again: (more = {}) => sceneAt(root, { site, ...over, ...more }),
@@ -167,11 +182,11 @@ function shown(output: CommandOutput): string {
 function setUp(extension: Extension) {
   const tools: Tool[] = []
   const commands = new Map<string, Command>()
-  const hooks = new Map<string, (event: never) => unknown>()
+  const hooks: (readonly [name: string, handler: (event: never) => unknown])[] = []
   let run: (() => Promise<readonly { readonly text: string }[]>) | null = null
   const close = extension.setup({
     tools: { add: (tool: Tool) => void tools.push(tool) },
-    hooks: { on: (name: string, handler: (event: never) => unknown) => void hooks.set(name, handler) },
+    hooks: { on: (name: string, handler: (event: never) => unknown) => void hooks.push([name, handler]) },
     commands: {
       add: (command: Command) => {
         if (commands.has(command.name) || command.name === 'help') throw new Error('taken')
@@ -183,8 +198,14 @@ function setUp(extension: Extension) {
   } as never)
   return {
     ...{ tools, commands },
-    input: hooks.get('input') as unknown as (event: InputEvent) => Promise<{ readonly after: readonly UserPart[] } | undefined>,
-    runEnd: hooks.get('run-end') as unknown as () => Promise<void>,
+    fire: async (name: string, event: object) => {
+      const session = { id: 's1', entries: [], prompt: () => ({ tools: [{ name: 'skill_view' }] }), state: { scratch: (_: string, create: () => unknown) => create() } }
+      const perRun = (_: string, create: () => unknown) => create()
+      const whole = { agentPath: [], platform: 'cli', session, perRun, ...event }
+      const results: unknown[] = []
+      for (const [, handler] of hooks.filter(([at]) => at === name)) results.push(await handler(whole as never))
+      return results
+    },
     check: () => run!(),
     close: close as () => Promise<void>,
   }

@@ -1,8 +1,10 @@
 import type { Command, ExtensionApi, Registration } from '@hermes/contracts/extension'
 import { useLine } from '../attach-skills.js'
 import { BUNDLED } from '../bundled.js'
+import type { BundleStore } from '../bundles/bundle-store.js'
 import type { Skill } from '../format/skill.js'
 import type { SkillLibrary } from '../skill-library.js'
+import { commandOfBundle } from './bundles-command.js'
 
 const COMMAND = /^[a-z][a-z0-9-]{0,31}$/
 
@@ -59,35 +61,50 @@ function sendWith(name: string, words: string) {
   return { type: 'change', change: { type: 'send', text } } as const
 }
 
-/** Keeps a command for each skill that does not come with Hermes, as they come and go. */
+/** Keeps a command for each bundle, and for each skill that does not come with Hermes, as they come and go. */
 export class SkillCommands {
   readonly #library: SkillLibrary
   readonly #commands: ExtensionApi['commands']
-  readonly #registered = new Map<string, Registration>()
+  readonly #bundles: BundleStore
+  readonly #registered = new Map<string, { readonly what: string; readonly registration: Registration }>()
 
-  constructor(library: SkillLibrary, commands: ExtensionApi['commands']) {
+  constructor(library: SkillLibrary, bundles: BundleStore, commands: ExtensionApi['commands']) {
     this.#library = library
+    this.#bundles = bundles
     this.#commands = commands
   }
 
   /** Looks anew. A name that a command has already stays what it is. Gives what is not right about skills, a line each. Never rejects. */
   async refresh(): Promise<readonly string[]> {
-    const { skills, problems } = await this.#library.index(this.#library.home.cwd)
+    const { cwd } = this.#library.home
+    const [{ skills, problems }, { bundles, problems: odd }] = await Promise.all([
+      this.#library.index(cwd),
+      this.#bundles.list(),
+    ])
     const own = [...skills.values()].filter(({ source, name }) => source !== 'bundled' && COMMAND.test(name))
-    for (const [name, registration] of this.#registered)
-      if (!own.some((skill) => skill.name === name)) {
-        registration.dispose()
-        this.#registered.delete(name)
-      }
-    for (const skill of own) {
-      if (this.#registered.has(skill.name)) continue
+    // What a person put together is more to them than a single skill of that name.
+    const wanted = new Map(
+      own.map((skill) => {
+        const command = commandOf(skill)
+        return [skill.name, { what: command.summary, command }]
+      }),
+    )
+    for (const bundle of bundles)
+      wanted.set(bundle.name, { what: JSON.stringify(bundle), command: commandOfBundle(bundle) })
+    for (const [name, { what, registration }] of this.#registered) {
+      if (wanted.get(name)?.what === what) continue
+      registration.dispose()
+      this.#registered.delete(name)
+    }
+    for (const [name, { what, command }] of wanted) {
+      if (this.#registered.has(name)) continue
       try {
-        this.#registered.set(skill.name, this.#commands.add(commandOf(skill)))
+        this.#registered.set(name, { what, registration: this.#commands.add(command) })
       } catch {
         // /skill NAME reaches it all the same; or the home is closed by now.
       }
     }
-    return problems
+    return [...problems, ...odd]
   }
 }
 

@@ -1,9 +1,10 @@
 // `/skills`, which `hermes skills` is too.
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { HermesError, type JsonObject, nearestName } from '@hermes/contracts'
+import { errorLine, HermesError, type JsonObject, nearestName } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { BUNDLED } from '../bundled.js'
+import type { Curator } from '../curator/curator.js'
 import { SKILL_FILE } from '../format/skill.js'
 import type { SkillInstaller } from '../install/installer.js'
 import { describeChange, type SkillWriter } from '../library/skill-writer.js'
@@ -17,7 +18,10 @@ export interface SkillsCommandParts {
   readonly library: SkillLibrary
   readonly writer: SkillWriter
   readonly installer: SkillInstaller
+  readonly curator: Curator
 }
+
+const MOST_SHARE = 10
 
 /** Does what the words say. */
 export async function runSkillsCommand(
@@ -220,6 +224,7 @@ async function answer(
 ): Promise<CommandResult> {
   if (words.length === 0) throw usage(`Use: hermes skills ${verb} ID…, or all. What waits: hermes skills pending`)
   const outputs: CommandOutput[] = []
+  const failures: unknown[] = []
   for (const staged of await writer.staged.named(words)) {
     const about = describeChange(staged.change)
     if (verb === 'diff') {
@@ -229,22 +234,41 @@ async function answer(
       await writer.staged.remove(staged.id)
       outputs.push(say(`Rejected: ${about}.`))
     } else {
-      const { planned } = await writer.approve(staged, cwd)
-      outputs.push(say(`Done: ${about}. ${planned.file}`))
+      try {
+        const { planned } = await writer.approve(staged, cwd)
+        outputs.push(say(`Done: ${about}. ${planned.file}`))
+      } catch (error) {
+        // Those after it are answered all the same.
+        failures.push(error)
+        outputs.push(say(`Not done: ${about}. ${errorLine(error)}`))
+      }
     }
   }
+  if (failures.length > 0 && failures.length === outputs.length) throw failures[0]
   return outputs
 }
 
-async function stats({ cwd }: CommandContext, { library }: SkillsCommandParts): Promise<CommandResult> {
+/** What came of skills: used, with an answer at the end, and corrected by the person afterwards. */
+async function stats({ cwd }: CommandContext, { library, curator }: SkillsCommandParts): Promise<CommandResult> {
   const { skills } = await library.index(cwd)
+  const states = new Map((await curator.skills()).map(({ name, state }) => [name, state]))
   const rows = [...library.usage.all()]
     .sort(([, one], [, other]) => other.used - one.used)
-    .map(([name, { used, lastUsedMs }]) => ({
-      cells: [name, `${used}×`, new Date(lastUsedMs).toISOString().slice(0, 10), skills.get(name)?.source ?? 'gone'],
-      data: { name, used, lastUsedMs },
-    }))
-  return { type: 'table', rows, empty: 'No skill was used yet.' }
+    .map(([name, use]) => {
+      const { used, completed, corrected, lastUsedMs } = use
+      const source = skills.get(name)?.source ?? 'gone'
+      const state = states.get(name)
+      const last = lastUsedMs === 0 ? '' : new Date(lastUsedMs).toISOString().slice(0, 10)
+      const stands = state === undefined ? source : `${source}, ${state}`
+      const counts = [`${used}×`, `${completed} completed`, `${corrected} corrected`]
+      return { cells: [name, ...counts, last, stands], data: { name, ...use, source, state: state ?? null } }
+    })
+  const table = { type: 'table', rows, empty: 'No skill was used yet.' } as const
+  const { skillBytes, resultBytes } = library.records.read()
+  if (resultBytes === 0) return table
+  const share = (100 * skillBytes) / resultBytes
+  const text = `Skills are ${share.toFixed(1)} % of what tools gave to the model in runs that had one; below ${MOST_SHARE} % is well.`
+  return [table, { type: 'text', text }]
 }
 
 function one(verb: string, [word, ...more]: readonly string[]): string {

@@ -61,7 +61,8 @@ const PLAIN_LINE = /^([\w-]+):[ \t]+([A-Za-z][^#:"'\n]*[^#:"'\s])[ \t]*$/
 /** Words that YAML reads as something else than a text. */
 const NO_TEXT = /^(?:true|false|null|yes|no|on|off)$/i
 
-function parseHead(head: string, parseYaml: ParseYaml): JsonObject | string {
+/** The keys of a head; a text says what is wrong. */
+export function parseHead(head: string, parseYaml: ParseYaml): JsonObject | string {
   const lines = head.split('\n').filter((line) => line.trim() !== '')
   const plain = lines.map((line) => PLAIN_LINE.exec(line))
   // Most heads are two plain lines, and five hundred of them are read at once.

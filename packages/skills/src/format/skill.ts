@@ -1,8 +1,8 @@
 /**
  * Where a skill comes from, in the order in which names are settled: of two of one name the first one counts. `user`: the home's own; `shared`:
- * `~/.agents/skills`; `external`: `skills.external_dirs`.
+ * `~/.agents/skills`; `external`: `skills.external_dirs`; `plugin`: one that a person agreed to.
  */
-export type SkillSource = 'user' | 'project' | 'shared' | 'external' | 'installed' | 'bundled'
+export type SkillSource = 'user' | 'project' | 'shared' | 'external' | 'plugin' | 'installed' | 'bundled'
 
 /** What a skill may do beyond showing text; it has none that it does not name. */
 export type SkillCapability = 'network' | 'exec' | 'secrets'
@@ -53,7 +53,7 @@ export interface Skill extends SkillHead {
   readonly source: SkillSource
   /** Its folder, absolute; `null` for one that comes with Hermes. */
   readonly folder: string | null
-  /** Of an installed one: where it was got from. */
+  /** Of an installed one: where it was got from; of one of a plugin: its name. */
   readonly origin?: string
 }
 

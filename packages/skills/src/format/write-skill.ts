@@ -1,8 +1,8 @@
 // What Hermes writes fits the specification to the letter, so that other agents and `skills-ref` take it.
-import { HermesError, isJsonObject } from '@hermes/contracts'
+import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { ParseYaml } from './read-skill.js'
-import { split } from './read-skill.js'
-import { SKILL_NAME } from './skill.js'
+import { parseHead, split } from './read-skill.js'
+import { SKILL_NAME, type SkillHead } from './skill.js'
 
 const MAX_CHARS = 100_000
 /** @see https://agentskills.io/specification, "Frontmatter" */
@@ -15,13 +15,44 @@ const KEYS: ReadonlySet<string> = new Set([
   'allowed-tools',
 ])
 
-/** The text of a SKILL.md. */
+/** The text of a SKILL.md. `more`: other lines of its head. Default: none. */
 export function renderSkill(skill: {
   readonly name: string
   readonly description: string
   readonly body: string
+  readonly more?: readonly string[]
 }): string {
-  return `---\nname: ${skill.name}\ndescription: ${JSON.stringify(skill.description)}\n---\n\n${skill.body.trim()}\n`
+  const head = [`name: ${skill.name}`, `description: ${JSON.stringify(skill.description)}`, ...(skill.more ?? [])]
+  return `---\n${head.join('\n')}\n---\n\n${skill.body.trim()}\n`
+}
+
+/** What the head of a SKILL.md says beside name and description, as lines in the form that the specification wants. Pure; nothing for a head that cannot be read. */
+export function otherHeadLines(text: string, known: SkillHead, parseYaml: ParseYaml): readonly string[] {
+  const parts = split(text.replace(/\r\n?/g, '\n'))
+  const head = typeof parts === 'string' ? parts : parseHead(parts.head, parseYaml)
+  if (typeof head === 'string') return []
+  const line = ([key, value]: readonly [string, unknown]) =>
+    `${/^[A-Za-z][\w-]*$/.test(key) ? key : JSON.stringify(key)}: ${JSON.stringify(value)}`
+  const plain = ['license', 'compatibility', 'allowed-tools'].flatMap((key) =>
+    typeof head[key] === 'string' ? [line([key, head[key]])] : [],
+  )
+  const metadata = Object.entries(metadataOf(head, known)).map((entry) => `  ${line(entry)}`)
+  return metadata.length === 0 ? plain : [...plain, 'metadata:', ...metadata]
+}
+
+/** Texts of it stay; what Hermes goes by is named as texts, wherever the old head had it. */
+function metadataOf({ metadata }: JsonObject, known: SkillHead): Readonly<Record<string, string>> {
+  const texts = Object.entries(isJsonObject(metadata) ? metadata : {}).flatMap(([key, value]) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? [[key, String(value)] as const]
+      : [],
+  )
+  const { group, platforms, variables, tools, capabilities } = known
+  const lists = Object.entries({ platforms, variables, tools, capabilities }).flatMap(([key, words]) =>
+    words.length > 0 ? [[`hermes-${key}`, [...new Set(words)].join(' ')] as const] : [],
+  )
+  const own = [...(group === 'general' ? [] : [['hermes-group', group] as const]), ...lists]
+  return { ...Object.fromEntries(own), ...Object.fromEntries(texts) }
 }
 
 /**

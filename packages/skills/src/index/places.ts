@@ -16,9 +16,12 @@ export async function skillRoots(
   const shared = join(home.userHome, '.agents', 'skills')
   const project = home.settings.project_discovery ? await projectRoots(home, cwd, [home.directory, shared]) : NONE
   const external = home.settings.external_dirs.map((folder): SkillRoot => ({ source: 'external', folder }))
+  const plugins = (await home.ofPlugins()).map(
+    ({ plugin, folder }): SkillRoot => ({ source: 'plugin', folder, origin: plugin }),
+  )
   const missing = external.filter(({ folder }) => !existsSync(folder))
   return {
-    roots: [user, ...project.roots, { source: 'shared', folder: shared }, ...external],
+    roots: [user, ...project.roots, { source: 'shared', folder: shared }, ...external, ...plugins],
     problems: [
       ...project.problems,
       ...missing.map(({ folder }) => `skills.external_dirs names ${folder}, which is not there.`),

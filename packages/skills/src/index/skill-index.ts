@@ -19,6 +19,8 @@ export interface SkillRoot {
   readonly source: SkillSource
   /** Absolute. */
   readonly folder: string
+  /** Of what a plugin brings: its name. */
+  readonly origin?: string
 }
 
 /** What an index is made of. */
@@ -50,14 +52,14 @@ export async function buildIndex({ roots, others, disabled, os, cache }: IndexOp
       )
   }
   await cache.open()
-  const found = roots.flatMap(({ source, folder }) =>
-    findSkillFolders(folder).map((one) => ({ source, one, known: cache.get(one.folder, one.state) })),
+  const found = roots.flatMap(({ folder, ...root }) =>
+    findSkillFolders(folder).map((one) => ({ root, one, known: cache.get(one.folder, one.state) })),
   )
   const unread = found.filter(({ known }) => known === undefined)
   const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
-  for (const { source, one, known = read.get(one)! } of found) {
+  for (const { root, one, known = read.get(one)! } of found) {
     if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
-    else fromFolders.push({ ...known.head, source, folder: one.folder })
+    else fromFolders.push({ ...known.head, ...root, folder: one.folder })
   }
   await cache.save()
   // The model is told that those of Hermes are built in: nobody but the person puts another one in their place.

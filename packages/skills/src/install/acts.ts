@@ -49,8 +49,13 @@ const ACTS: readonly Act[] = [
 /** What a text may do, each once, with the line where it first stands, from 1. Pure; linear in the text. */
 export function actsIn(text: string): readonly { readonly what: string; readonly line: number }[] {
   const found = new Map<string, number>()
-  for (const { line, words } of commandsIn(text))
-    for (const act of ACTS) if (!found.has(act.what) && isIn(act, words)) found.set(act.what, line)
+  const commands = commandsIn(text)
+  // Of most acts nothing stands in most texts, and one look at all of it is quicker than one at each line.
+  const whole = commands.map(({ words }) => words).join('\n')
+  const possible = ACTS.filter(({ first, later }) => first.test(whole) && (later === undefined || later.test(whole)))
+  if (possible.length === 0) return []
+  for (const { line, words } of commands)
+    for (const act of possible) if (!found.has(act.what) && isIn(act, words)) found.set(act.what, line)
   return [...found].map(([what, line]) => ({ what, line }))
 }
 
@@ -66,8 +71,11 @@ function commandsIn(text: string): readonly { readonly line: number; readonly wo
   let open: string[] = []
   const lines = text.split('\n')
   for (const [index, line] of lines.entries()) {
-    open.push(line.replace(/\\\r?$/, ''))
-    if (/[\\|(]\r?$/.test(line) && index < lines.length - 1) continue
+    const goesOn = /[\\|(]\r?$/.test(line)
+    // Of an empty line nothing is said.
+    if (line === '' && open.length === 0) continue
+    open.push(goesOn ? line.replace(/\\\r?$/, '') : line)
+    if (goesOn && index < lines.length - 1) continue
     commands.push({ line: index + 2 - open.length, words: open.join(' ') })
     open = []
   }

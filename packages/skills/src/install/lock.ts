@@ -186,7 +186,7 @@ export async function digestOf(file: string): Promise<string> {
 export const plainName = (path: string): string => (/^[\w./-]{1,100}$/.test(path) ? path : 'a file')
 
 /** In hexadecimal. */
-export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
 /**
  * The files of a folder with their facts, sorted by path.

@@ -8,6 +8,7 @@ const SAME_WORDS = 0.5
 export function nearDuplicates(
   { name, description }: Pick<Skill, 'name' | 'description'>,
   skills: readonly Skill[],
+  least = SAME_WORDS,
 ): readonly Skill[] {
   const words = wordsOf(`${name.replaceAll('-', ' ')} ${description}`)
   const parts = new Set(name.split('-'))
@@ -19,7 +20,7 @@ export function nearDuplicates(
       const isNear = name.length > 5 && nearestName(name, [skill.name]) !== null
       return { skill, score: Math.max(shared, isNear || sameParts === 1 ? 1 : 0) }
     })
-    .filter(({ score }) => score >= SAME_WORDS)
+    .filter(({ score }) => score >= least)
     .sort((one, other) => other.score - one.score)
     .slice(0, 3)
     .map(({ skill }) => skill)

@@ -3,8 +3,9 @@ import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
+import type { ParseYaml } from '../format/read-skill.js'
 import { SKILL_FILE, type Skill } from '../format/skill.js'
-import { renderSkill, requireName, requireStrict } from '../format/write-skill.js'
+import { otherHeadLines, renderSkill, requireName, requireStrict } from '../format/write-skill.js'
 import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillIndex } from '../index/skill-index.js'
 import { nearDuplicates } from './near-duplicates.js'
@@ -18,7 +19,7 @@ export type SkillChange =
       readonly content: string
       readonly force?: boolean
     }
-  /** `content`: the whole SKILL.md, or what follows its head. */
+  /** `content`: the whole SKILL.md, or what follows its head, which else stays. */
   | { readonly action: 'edit'; readonly name: string; readonly content: string; readonly description?: string }
   | {
       readonly action: 'patch'
@@ -131,7 +132,8 @@ async function planOther(
   switch (change.action) {
     case 'edit': {
       const before = await mainText(known)
-      return { change, folder, file: main, before, after: edited(change, known) }
+      const { parse } = (await import('yaml')).default
+      return { change, folder, file: main, before, after: edited(change, known, { before, parse }) }
     }
     case 'patch': {
       const file = change.path === SKILL_FILE ? main : fileIn(folder, change.path)
@@ -171,10 +173,14 @@ async function mainText({ name, folder }: Skill): Promise<string> {
   })
 }
 
-function edited({ content, name, description }: SkillChange & { readonly action: 'edit' }, known: Skill): string {
-  return /^\s*---\s*\n/.test(content)
-    ? content
-    : renderSkill({ name, description: description ?? known.description, body: content })
+function edited(
+  { content, name, description }: SkillChange & { readonly action: 'edit' },
+  known: Skill,
+  { before, parse }: { readonly before: string; readonly parse: ParseYaml },
+): string {
+  if (/^\s*---\s*\n/.test(content)) return content
+  const more = otherHeadLines(before, known, parse)
+  return renderSkill({ name, description: description ?? known.description, body: content, more })
 }
 
 function patched(text: string, { oldText, newText, replaceAll }: SkillChange & { readonly action: 'patch' }): string {

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
 import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
-import { writePrivate } from '@hermes/files'
+import { PendingFiles } from '@hermes/files'
+import { isTexts } from '../format/skill.js'
+import type { ChangedBy } from '../learning/skill-history.js'
 import type { SkillChange } from './skill-changes.js'
 
 /** A change that waits for a person. */
@@ -10,73 +9,50 @@ export interface StagedChange {
   readonly id: string
   readonly atMs: number
   readonly sessionId: string
+  readonly by: Exclude<ChangedBy, 'person'>
   /** Why it waits, for a person. */
   readonly why: string
   readonly change: SkillChange
+  /** SHA-256 of the file that the change puts another in place of, as it was then. Absent for what makes a skill, and for a patch, which finds its words anew. */
+  readonly base?: string
+  /** Skills that go into `.archive` with it. */
+  readonly absorbs?: readonly Absorbed[]
 }
 
-const MAX_STAGED = 100
+/** A skill whose content another one has taken over. */
+export interface Absorbed {
+  readonly name: string
+  /** SHA-256 of its SKILL.md as it was taken over. */
+  readonly base: string
+}
 
-/** Changes that wait, a file each. What is damaged is left out. */
-export class StagedChanges {
-  readonly #directory: string
-
+/** Changes that wait, a file each. */
+export class StagedChanges extends PendingFiles<StagedChange> {
   constructor(directory: string) {
-    this.#directory = directory
-  }
-
-  /** @throws HermesError `skills.too_many_staged`, `files.not_writable` */
-  async add(staged: Omit<StagedChange, 'id'>): Promise<StagedChange> {
-    if ((await this.list()).length >= MAX_STAGED)
-      throw new HermesError(`${MAX_STAGED} changes of skills wait already; answer some: hermes skills pending`, {
-        code: 'skills.too_many_staged',
-      })
-    const whole = { id: randomBytes(3).toString('hex'), ...staged }
-    await writePrivate(this.#fileOf(whole.id), `${JSON.stringify(whole, null, 2)}\n`)
-    return whole
-  }
-
-  /** Oldest first. */
-  async list(): Promise<readonly StagedChange[]> {
-    const names = await readdir(this.#directory).catch(() => [])
-    const all = await Promise.all(
-      names.filter((name) => /^[0-9a-f]{6}\.json$/.test(name)).map((name) => read(join(this.#directory, name))),
-    )
-    return all.filter((one) => one !== null).sort((one, other) => one.atMs - other.atMs)
-  }
-
-  /** Those that the words mean: ids, or `all`. @throws HermesError `skills.unknown` */
-  async named(words: readonly string[]): Promise<readonly StagedChange[]> {
-    const all = await this.list()
-    if (words.length === 1 && words[0] === 'all') return all
-    return words.map((word) => {
-      const found = all.find(({ id }) => id === word)
-      if (found) return found
-      const open = all.length === 0 ? 'Nothing waits.' : `What waits: ${all.map(({ id }) => id).join(', ')}.`
-      throw new HermesError(`There is no staged change ${word.slice(0, 40)}. ${open}`, { code: 'skills.unknown' })
+    super(directory, {
+      read,
+      tooMany: (most) =>
+        new HermesError(`${most} changes of skills wait already; answer some: hermes skills pending`, {
+          code: 'skills.too_many_staged',
+        }),
+      unknown: (word, open) =>
+        new HermesError(`There is no staged change ${word}. ${open}`, { code: 'skills.unknown' }),
     })
   }
-
-  async remove(id: string): Promise<void> {
-    await rm(this.#fileOf(id), { force: true })
-  }
-
-  #fileOf(id: string): string {
-    return join(this.#directory, `${id}.json`)
-  }
 }
 
-async function read(file: string): Promise<StagedChange | null> {
-  try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    if (!isJsonObject(value) || !isChange(value['change'])) return null
-    const { atMs, sessionId, why, change } = value
-    if (typeof atMs !== 'number' || typeof sessionId !== 'string' || typeof why !== 'string') return null
-    // The name of the file is its id: what it says itself could name any other file.
-    return { id: basename(file, '.json'), atMs, sessionId, why, change }
-  } catch {
-    return null
-  }
+function read(value: JsonObject, id: string): StagedChange | null {
+  const { atMs, sessionId, why, change, base, absorbs } = value
+  const by = value['by'] === 'look back' || value['by'] === 'curator' ? value['by'] : 'agent'
+  if (!isChange(change) || typeof atMs !== 'number') return null
+  if (typeof sessionId !== 'string' || typeof why !== 'string') return null
+  const more = { ...(typeof base === 'string' ? { base } : {}), ...(areAbsorbed(absorbs) ? { absorbs } : {}) }
+  return { id, atMs, sessionId, by, why, change, ...more }
+}
+
+function areAbsorbed(value: unknown): value is readonly Absorbed[] {
+  const isOne = (one: unknown) => isJsonObject(one) && isTexts([one['name'], one['base']])
+  return Array.isArray(value) && value.every(isOne)
 }
 
 /** The texts of each change. */

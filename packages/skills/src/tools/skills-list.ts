@@ -39,7 +39,7 @@ export const skillsListTool = (library: SkillLibrary) =>
       const data = found.map(({ name, source, group, description }) => ({ name, source, group, description }))
       if (others.length === 0) return { data, text }
       const sources = others.map(({ folder, source, origin, name }) =>
-        source === 'installed'
+        source === 'installed' || source === 'plugin'
           ? ({ type: 'web', name: `the skill ${name} from ${origin}` } as const)
           : ({ type: 'file', path: folder! } as const),
       )

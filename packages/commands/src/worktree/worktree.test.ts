@@ -1,0 +1,133 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CommandContext, CommandOutput, CommandTable } from '@hermes/contracts/extension'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { leaveWorktree, makeWorktree, pruneTable, type RunShell, worktreeTable } from './index.js'
+import { worktreeCommand } from './worktree-command.js'
+
+const NOBODY = 4_194_304
+const AS = '-c user.name=me -c user.email=me@localhost'
+let root: string
+
+const run: RunShell = (command, cwd) =>
+  new Promise((resolve) =>
+    execFile('/bin/sh', ['-c', command], { cwd }, (error, stdout, stderr) =>
+      resolve({ output: error ? stdout + stderr : stdout, exitCode: error ? 1 : 0 }),
+    ),
+  )
+const sh = (command: string, cwd = root) => execFileSync('/bin/sh', ['-c', command], { cwd, encoding: 'utf8' })
+const commit = (cwd: string, file: string) =>
+  sh(`echo ${file} > ${file} && git add ${file} && git ${AS} commit -qm ${file}`, cwd)
+const cells = ({ rows }: CommandTable) => rows.map(({ cells: [, branch, state] }) => `${branch} ${state}`)
+
+beforeEach(async () => {
+  root = realpathSync(await mkdtemp(join(tmpdir(), 'hermes-worktree-')))
+  sh('git init -q -b main')
+  await mkdir(join(root, 'src'))
+  commit(root, 'a')
+  commit(join(root, 'src'), 'b')
+})
+afterEach(() => rm(root, { recursive: true }))
+
+it('makes one at the newest commit, in the same folder of it, which the repository does not see and no hook hears of', async () => {
+  await writeFile(join(root, '.git/hooks/post-checkout'), '#!/bin/sh\ntouch hooked\n', { mode: 0o755 })
+  const made = await makeWorktree(run, join(root, 'src'), { name: 'one', pid: process.pid })
+  expect(made).toMatchObject({ cwd: join(root, '.worktrees/one/src'), branch: 'hermes/one' })
+  expect(sh('git status --porcelain')).toBe('')
+  expect([existsSync(join(made.cwd, 'b')), existsSync(join(made.path, 'hooked'))]).toEqual([true, false])
+  // Another one is made beside it, not within.
+  expect(await makeWorktree(run, made.cwd, { name: 'two', pid: NOBODY })).toMatchObject({
+    cwd: join(root, '.worktrees/two/src'),
+  })
+  await expect(makeWorktree(run, root, { name: 'one', pid: NOBODY })).rejects.toThrow(/already exists/)
+  await expect(makeWorktree(run, root, { name: '$(x)', pid: NOBODY })).rejects.toThrow('is no name for a worktree')
+  await expect(makeWorktree(run, tmpdir(), { name: 'x', pid: NOBODY })).rejects.toThrow('is in no git repository')
+})
+
+it('goes when its work ends, unless something would be lost', async () => {
+  const empty = await makeWorktree(run, root, { name: 'empty', pid: process.pid })
+  expect(await leaveWorktree(run, empty)).toBe('The worktree had nothing new and is gone.')
+  expect([existsSync(empty.path), sh('git branch --list hermes/empty')]).toEqual([false, ''])
+
+  const full = await makeWorktree(run, root, { name: 'full', pid: process.pid })
+  commit(full.path, 'c')
+  await writeFile(join(full.path, 'd'), '')
+  expect(await leaveWorktree(run, full)).toBe(
+    `Your work is in ${full.path} on branch hermes/full: 1 commit that is nowhere else, 1 file that is not committed. To take it over: git merge hermes/full`,
+  )
+  expect(existsSync(join(full.path, 'd'))).toBe(true)
+})
+
+it('clears away what nobody is in and what has nothing new, a commit that was taken over as another one included', async () => {
+  const made = async (name: string, pid = NOBODY) => (await makeWorktree(run, root, { name, pid })).path
+  await made('clean')
+  await made('busy', process.pid)
+  const squashed = await made('squashed')
+  commit(squashed, 'e')
+  commit(squashed, 'f')
+  sh(`git ${AS} merge -q --squash hermes/squashed && git ${AS} commit -qm both`)
+  await writeFile(join(await made('dirty'), 'a'), 'changed')
+  const kept = [
+    `hermes/busy kept: it is locked: hermes, process ${process.pid}`,
+    'hermes/dirty kept: 1 file that is not committed',
+  ]
+  const trial = cells(await pruneTable(run, root, { isTrial: true }))
+  expect(trial.toSorted()).toEqual([kept[0], 'hermes/clean would go', kept[1], 'hermes/squashed would go'])
+  await pruneTable(run, root, { isTrial: false })
+  expect(cells(await worktreeTable(run, root)).toSorted()).toEqual(kept.map((line) => line.replace('kept: ', '')))
+}, 120_000)
+
+it('clears away nothing that would be lost: the last of two branches, ignored files, folders of the person, what cannot be read', async () => {
+  const made = async (name: string) => (await makeWorktree(run, root, { name, pid: NOBODY })).path
+  const one = await made('one')
+  commit(one, 'g')
+  sh('git merge -q hermes/one', await made('same'))
+  sh('git config status.showUntrackedFiles no')
+  await writeFile(join(root, '.git/info/exclude'), '*.env\nbuild/\ndata/\n')
+  const ignored = await made('ignored')
+  await writeFile(join(ignored, 'secret.env'), 'KEY=1')
+  await mkdir(join(ignored, 'data'))
+  await writeFile(join(ignored, 'data/x'), '')
+  await writeFile(join(await made('untracked'), 'new'), '')
+  const built = await made('built')
+  await mkdir(join(built, 'build'))
+  await writeFile(join(built, 'build/x'), '')
+  sh('git worktree add -q -b theirs ../theirs-of-mine')
+  await writeFile(join(await made('broken'), '.git'), 'gitdir: /nowhere')
+  const rows = cells(await pruneTable(run, root, { isTrial: false }))
+  await rm(join(root, '../theirs-of-mine'), { recursive: true })
+  expect(rows.filter((line) => /^hermes\/(?:one|same) gone$/.test(line))).toHaveLength(1)
+  expect(rows.filter((line) => /^hermes\/(?:one|same) kept: its commits are nowhere else$/.test(line))).toHaveLength(1)
+  expect(sh('git branch --all --contains hermes/one 2> /dev/null || git branch --contains hermes/same')).not.toBe('')
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      'hermes/ignored kept: 2 ignored files or folders',
+      'hermes/untracked kept: 1 file that is not committed',
+      'hermes/built gone',
+      'hermes/broken kept: its files cannot be looked at',
+      'theirs kept: Hermes did not make it',
+    ]),
+  )
+}, 120_000)
+
+it('is made where the folder it was asked for in stands, and in its root where that folder is not committed', async () => {
+  const first = await makeWorktree(run, root, { name: 'first', pid: NOBODY })
+  commit(first.path, 'only-there')
+  await mkdir(join(first.path, 'build'))
+  const second = await makeWorktree(run, join(first.path, 'build'), { name: 'second', pid: NOBODY })
+  expect([second.cwd, existsSync(join(second.path, 'only-there'))]).toEqual([second.path, true])
+})
+
+it('/worktree new begins a session in a new one; list and prune look where the session works', async () => {
+  const runOwn = (command: string) => run(`${command}; code=$?; [ "$PWD" = / ] && exit $code`, '/')
+  const context = { session: { cwd: root, runOwn }, signal: new AbortController().signal }
+  const type = (args: object) => worktreeCommand().run(args as never, context as unknown as CommandContext)
+  const [change, notified] = (await type({ verb: 'new', name: 'mine' })) as readonly CommandOutput[]
+  expect(change).toEqual({ type: 'change', change: { type: 'new-in', cwd: join(root, '.worktrees/mine') } })
+  expect(notified).toMatchObject({ text: expect.stringContaining('on branch hermes/mine') })
+  expect(cells((await type({ verb: 'list' })) as CommandTable)).toHaveLength(1)
+  expect(cells((await type({ verb: 'prune' })) as CommandTable)[0]).toContain('kept: it is locked')
+})
