@@ -1,5 +1,5 @@
 // What the page script does to elements: it finds where they are, focuses, chooses, scrolls.
-import type { Chosen, Focused, Located, PageScript } from '../src/page/page-node.js'
+import type { Chosen, Filled, Focused, Located, PageScript } from '../src/page/page-node.js'
 import { roleOf, textOf } from './describe.js'
 import { clean, find, parentOf, refOf, refs, TYPED } from './elements.js'
 
@@ -110,6 +110,20 @@ export const focus: PageScript['focus'] = (ref, { value }): Focused => {
   getSelection()?.removeAllRanges()
   getSelection()?.addRange(range)
   return { type: 'text' }
+}
+
+export const fill: PageScript['fill'] = (ref, { origin, value, isPassword }): Filled => {
+  const element = find(ref)
+  if (!element) return { type: 'gone' }
+  if (location.origin !== origin) return { type: 'elsewhere', origin: location.origin }
+  if (!(element instanceof HTMLInputElement) || (!TYPED.has(element.type) && element.type !== 'password'))
+    return { type: 'no-field' }
+  if (isPassword && element.type !== 'password') return { type: 'no-password' }
+  if (isDisabled(element) || element.readOnly) return { type: 'disabled' }
+  if (!element.checkVisibility({ visibilityProperty: true })) return { type: 'hidden' }
+  element.value = value
+  changed(element)
+  return { type: 'filled' }
 }
 
 export const choose: PageScript['choose'] = (ref, { values }): Chosen => {

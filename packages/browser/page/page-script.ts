@@ -1,5 +1,5 @@
 import type { PageScript } from '../src/page/page-node.js'
-import { choose, focus, locate, scroll } from './act.js'
+import { choose, fill, focus, locate, scroll } from './act.js'
 import { collect, frames } from './collect.js'
 import { clean, find, MOST_NAME } from './elements.js'
 import { label, unlabel } from './label.js'
@@ -13,6 +13,7 @@ export function pageScript(): PageScript {
     collect,
     locate,
     focus,
+    fill,
     choose,
     scroll,
     frameAt: (index) => frames[index] ?? null,
@@ -36,8 +37,29 @@ export function pageScript(): PageScript {
           width: image.naturalWidth,
           height: image.naturalHeight,
         })),
+    documentId: () => performance.timeOrigin,
+    addresses: ({ max }) => {
+      const named = [...document.querySelectorAll('a[href], area[href], form[action], img[src], link[href]')]
+      return named
+        .slice(0, max)
+        .map((element) =>
+          'action' in element ? element.action : 'href' in element ? element.href : element.getAttribute('src'),
+        )
+        .filter((address) => typeof address === 'string')
+        .map((address) => new URL(address, document.baseURI).href)
+    },
     isReady: () => document.readyState !== 'loading',
-    shows: ({ text }) => document.body?.innerText.toLowerCase().includes(text.toLowerCase()) ?? false,
+    shows: ({ text }) => {
+      const wanted = text.toLowerCase()
+      // What stands in fields is no text of the page, and is drawn all the same.
+      const fields = [...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea')]
+      const isDrawn = (field: HTMLInputElement | HTMLTextAreaElement) =>
+        field.type !== 'password' && field.type !== 'hidden'
+      return (
+        (document.body?.innerText.toLowerCase().includes(wanted) ?? false) ||
+        fields.some((field) => isDrawn(field) && field.value.toLowerCase().includes(wanted))
+      )
+    },
     origin: () => location.origin,
     label,
     unlabel,

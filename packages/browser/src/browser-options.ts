@@ -3,6 +3,7 @@ import type { Clock, Logger } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import type { CheckUrlOptions, Proxies } from '@hermes/safety'
+import type { CloudPort } from './cloud/cloud-port.js'
 
 /** What the browser needs of a home. */
 export interface BrowserOptions {
@@ -23,6 +24,16 @@ export interface BrowserOptions {
     bytes: Uint8Array,
     about: { readonly place: string; readonly question: string; readonly call: ToolContext },
   ) => Promise<ToolResult>
+  /** The logins of the person. Absolute; there once one was saved. */
+  readonly vaultFile: string
+  /** Opens them where nobody can be asked; `null` asks. */
+  readonly vaultPassphrase: string | null
+  /** Cookies and storage of profiles that the person named, a file each. Absolute; made on first use. */
+  readonly profileDir: string
+  /** Takes a secret out of logs and of all that is shown from now on. */
+  readonly conceal: (secret: string) => void
+  /** For browsers that run elsewhere. */
+  readonly cloud: CloudPort
   readonly proxies: Proxies | null
   readonly network: CheckUrlOptions
   /** All addresses of a host. Default: the system's resolver. */

@@ -1,15 +1,22 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
+import type { Action } from '@hermes/contracts/policy'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { type BrowserScene, openScene, PUBLIC } from './__fixtures__/scene.js'
+import { type BrowserScene, openScene, PUBLIC, permitAll } from './__fixtures__/scene.js'
 import { type Answer, type Site, startSite } from './__fixtures__/site.js'
 import { findBrowser } from './launch/find-browser.js'
+import { renderPage } from './session/render-page.js'
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => null,
   () => 'no Chromium',
 )
+
+const refuse = async () => {
+  throw new HermesError('The test refused.', { code: 'policy.denied' })
+}
 
 needs(missing)('the browser', () => {
   let scene: BrowserScene
@@ -187,6 +194,35 @@ needs(missing)('the browser', () => {
       await expect(scene.call('browser_navigate', { url })).rejects.toThrow('metadata')
   })
 
+  it('gives what a page became once its scripts have run, and keeps nothing of it', async () => {
+    const words = 'Scripts wrote this, and nobody would have read it otherwise. '.repeat(8)
+    site.pages['/data'] = words
+    site.pages['/app'] = page(
+      `<div id="root"></div><script>document.cookie = 'seen=1'; setTimeout(async () => {
+        const text = await (await fetch('/data')).text()
+        document.querySelector('#root').innerHTML = '<h1>App</h1><p>' + text + '</p>'
+      }, 150)</script>`,
+    )
+    const opened: string[] = []
+    const call = {
+      signal: AbortSignal.timeout(25_000),
+      permit: (action: Action, options?: { readonly mayAsk?: boolean }) => {
+        if (options?.mayAsk !== false) opened.push((action as { readonly url: string }).url)
+        return permitAll(action)
+      },
+    }
+    const shown = await renderPage(scene.sessions, at('/app'), call)
+    expect(shown).toMatchObject({ url: at('/app'), html: expect.stringContaining(words.trim()) })
+    expect(opened).toEqual([at('/app')])
+    await expect(renderPage(scene.sessions, local('/secret'), { ...call, permit: refuse })).rejects.toThrow('refused')
+    expect(dev.seen).toEqual([])
+    site.pages['/cookies'] = (request, response) => void response.end(`cookies: ${request.headers.cookie ?? 'none'}`)
+    expect((await renderPage(scene.sessions, at('/cookies'), call)).html).toContain('cookies: none')
+    site.pages['/alert'] = page('<script>alert(1)</script>')
+    await expect(renderPage(scene.sessions, at('/alert'), call)).rejects.toThrow(/alert "1"/)
+    expect(scene.sessions.list().map(([id]) => id)).not.toContainEqual(expect.stringMatching(/^once/))
+  })
+
   it('keeps the cookies of sessions apart', async () => {
     site.pages['/cookie'] = (request, response) =>
       response
@@ -203,6 +239,96 @@ needs(missing)('the browser', () => {
     await scene.sessions.get('one').close({ sleeps: true })
     expect(scene.sessions.get('one').isAwake).toBe(false)
     expect(await scene.call('browser_snapshot')).toMatch(/who=one[\s\S]*had been closed while idle/)
+  })
+
+  it('keeps cookies beyond sessions under a name that the person chose, and only then', async () => {
+    scene.settings = { ...scene.settings, profile: 'work' }
+    await scene.call('browser_navigate', { url: at('/cookie') }, 'named')
+    await scene.sessions.end('named')
+    expect(await scene.call('browser_navigate', { url: at('/cookie') }, 'named too')).toContain('who=one')
+    expect((await stat(join(scene.folder, 'profiles', 'work-public.json'))).mode & 0o777).toBe(0o600)
+    scene.settings = { ...scene.settings, profile: null }
+    expect(await scene.call('browser_navigate', { url: at('/cookie') }, 'unnamed')).toContain('none')
+    for (const id of ['named too', 'unnamed']) await scene.sessions.end(id)
+  })
+
+  it('fills a login in at its own site alone, and no answer holds the password', async () => {
+    const password = 'canary-Tr0ub4dor&3'
+    const origin = `http://site.test:${site.port}`
+    await scene.vault.unlock('open sesame')
+    await scene.vault.put({ name: 'shop', origin, user: 'ann', password, seed: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' })
+    expect(await readFile(join(scene.folder, 'vault.json'), 'utf8')).not.toMatch(/canary|ann|shop/)
+    expect(await scene.call('browser_vault_list')).toBe(`shop: ann at ${origin} (makes codes)`)
+    const fields =
+      '<input aria-label=User><input type=password aria-label=Key oninput="o.textContent=this.value;console.error(this.value)"><input aria-label=Code><p id=o></p>'
+    const text = await open('/login', fields)
+    const [user, code] = refs(text, 'textbox')
+    const [key] = refs(text, 'password')
+    const login = { name: 'shop', user_ref: user, password_ref: key }
+    const answers = [
+      await scene.call('browser_vault_fill', login),
+      await scene.call('browser_snapshot'),
+      await scene.call('browser_console'),
+      await scene.call('browser_cdp', { method: 'Runtime.evaluate', params: { expression: 'o.textContent' } }),
+      await scene.call('browser_vision', { question: 'What?' }).catch(String),
+    ]
+    expect(answers[0]).toContain('Filled shop into textbox "User" and password "Key"')
+    expect(answers[1]).toContain('textbox "User" = "ann"')
+    expect(answers[4]).toContain('No picture was taken')
+    expect(answers.join()).not.toContain(password)
+    expect(scene.concealed).toContain(password)
+    expect(await scene.call('browser_vault_enter_code', { name: 'shop', ref: code })).toMatch(/"Code" = /)
+    await expect(scene.call('browser_vault_fill', { name: 'shop', password_ref: user })).rejects.toThrow(
+      'no field for a password',
+    )
+    await expect(scene.call('browser_vault_fill', { name: 'bank', password_ref: key })).rejects.toThrow('it has shop')
+    const other = await scene.call('browser_navigate', { url: `http://other.test:${site.port}/login` })
+    await expect(
+      scene.call('browser_vault_fill', { ...login, user_ref: undefined, password_ref: refs(other, 'password')[0] }),
+    ).rejects.toThrow(`shop was saved for ${origin}, and this field is of http://other.test:${site.port}`)
+  })
+
+  it('takes no picture of a field that shows what the vault filled in', async () => {
+    const origin = `http://site.test:${site.port}`
+    await scene.vault.unlock('open sesame')
+    await scene.vault.put({ name: 'seen', origin, user: 'ann', password: 'canary-Tr0ub4dor&4' })
+    const [ref] = refs(await open('/seen', '<input type=password aria-label=Key>'), 'password')
+    await scene.call('browser_vault_fill', { name: 'seen', password_ref: ref })
+    const look = () => scene.call('browser_vision', { question: 'What?' })
+    await expect(look()).resolves.toContain('/seen')
+    const label = "document.querySelector('input').ariaLabel = 'x'.repeat(110) + 'canary-Tr0ub4dor&4'"
+    await scene.call('browser_cdp', { method: 'Runtime.evaluate', params: { expression: label } })
+    expect(await scene.call('browser_snapshot')).toMatch(/x\[REDACTED\]…/)
+    const expression = "document.querySelector('input').type = 'text'"
+    await scene.call('browser_cdp', { method: 'Runtime.evaluate', params: { expression } })
+    await expect(look()).rejects.toThrow('No picture was taken')
+  })
+
+  it('has the person type a password that is to be kept', async () => {
+    await open('/register', '<input type=password aria-label=Key>')
+    const saving = scene.call('browser_vault_save_login', { name: 'new', user: 'bob' })
+    await expect(saving).rejects.toThrow('was not given')
+    for (const user of ['bob at https://bank.test "', 'x'.repeat(101)])
+      await expect(scene.call('browser_vault_save_login', { name: 'new', user })).rejects.toThrow('without spaces')
+    scene.typedSecrets.push('typed-by-a-person')
+    expect(await scene.call('browser_vault_save_login', { name: 'new', user: 'bob' })).toBe('Kept as new.')
+    expect((await scene.vault.get('new')).password).toBe('typed-by-a-person')
+  })
+
+  it('calls the protocol of the browser for the page alone', async () => {
+    await open('/cdp', '<p>words')
+    const params = { expression: 'document.title', returnByValue: true }
+    expect(await scene.call('browser_cdp', { method: 'Runtime.evaluate', params })).toContain('"value":"T"')
+    await expect(scene.call('browser_cdp', { method: 'DOM.nothing' })).rejects.toThrow(/DOM.nothing.*wasn't found/)
+    for (const method of [
+      'Target.createBrowserContext',
+      'Fetch.disable',
+      'Page.navigate',
+      'Browser.close',
+      'Storage.getCookies',
+      'DOM.setFileInputFiles',
+    ])
+      await expect(scene.call('browser_cdp', { method })).rejects.toThrow('is not called')
   })
 
   it('keeps four sessions awake at most', async () => {

@@ -1,7 +1,11 @@
+import { CLOUD_NAMES, type CloudName } from './cloud/cloud-vendors.js'
+
 /** `browser` of config.yaml. */
 export interface BrowserSettings {
-  /** `auto` and `local` start a browser of this machine. */
-  readonly backend: 'auto' | 'local'
+  /** Where pages of the public web are opened. `auto`: an address that is set, the browser of this machine, else a cloud with a key. */
+  readonly backend: 'auto' | 'local' | 'cdp' | CloudName
+  /** Of the DevTools protocol of another browser; `null` for none. */
+  readonly cdpUrl: string | null
   /** The program; `null` looks for Chrome, Chromium, Brave and Edge. */
   readonly executable: string | null
   /** Shows its window. */
@@ -11,16 +15,23 @@ export interface BrowserSettings {
   readonly commandMs: number
   readonly dialogs: 'must_respond' | 'auto_dismiss' | 'auto_accept'
   readonly dialogMs: number
+  /** Whether the tool for the protocol of the browser itself is there. */
+  readonly allowsCdp: boolean
+  /** Whose cookies sessions begin with and leave behind; `null` for none. */
+  readonly profile: string | null
 }
 
 export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
   backend: 'auto',
+  cdpUrl: null,
   executable: null,
   isHeaded: false,
   idleMs: 120_000,
   commandMs: 30_000,
   dialogs: 'must_respond',
   dialogMs: 300_000,
+  allowsCdp: false,
+  profile: null,
 })
 
 /** Settings and what is wrong with those that were left out, a line each. */
@@ -46,12 +57,19 @@ const oneOf =
       : `must be ${values.join(', ')}`
 
 const READERS: Readonly<Record<string, Reader>> = Object.freeze({
-  backend: oneOf('backend', ['auto', 'local']),
+  backend: oneOf('backend', ['auto', 'local', 'cdp', ...CLOUD_NAMES]),
+  cdp_url: (value) =>
+    typeof value === 'string' ? { cdpUrl: value.trim() === '' ? null : value.trim() } : 'must be an address',
   executable: (value) => (typeof value === 'string' && value !== '' ? { executable: value } : 'must be a path'),
   headed: (value) => (typeof value === 'boolean' ? { isHeaded: value } : 'must be true or false'),
   inactivity_timeout: seconds('idleMs', 86_400),
   command_timeout: seconds('commandMs', 600),
   dialog_policy: oneOf('dialogs', ['must_respond', 'auto_dismiss', 'auto_accept']),
+  allow_cdp: (value) => (typeof value === 'boolean' ? { allowsCdp: value } : 'must be true or false'),
+  profile: (value) =>
+    typeof value === 'string' && /^[\w-]{1,40}$/.test(value)
+      ? { profile: value }
+      : 'must be a name of letters, digits, - and _',
   dialog_timeout_s: seconds('dialogMs', 3600),
 })
 

@@ -4,18 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
-import type { Action, Permit } from '@hermes/contracts/policy'
+import type { Action, ApprovalChoice, ApprovalQuestion, Decision, Permit, Subject } from '@hermes/contracts/policy'
 import type { Tool, ToolContext } from '@hermes/contracts/tool'
-import { createAllowAllPolicy } from '@hermes/safety'
+import { createAllowAllPolicy, createOriginFetch, createPolicy } from '@hermes/safety'
+import type { CloudPort } from '../cloud/cloud-port.js'
 import { BrowserSessions } from '../session/sessions.js'
 import { type BrowserSettings, DEFAULT_SETTINGS } from '../settings.js'
+import { cdpTool } from '../tools/cdp-tool.js'
 import { actTools } from '../tools/act-tools.js'
 import { fileTools } from '../tools/file-tools.js'
 import { lookTools } from '../tools/look-tools.js'
+import { vaultTools } from '../tools/vault-tools.js'
 import { visionTool } from '../tools/vision-tool.js'
+import { createVault, type Vault } from '../vault/vault.js'
 
-/** The network that counts as public here; everything else of the loopback network is near. */
+/** What counts as public here; everything else of the loopback network is near. */
 export const PUBLIC = '127.0.0.2'
+/** Another public network: of whoever wants what is not theirs. */
+export const ELSEWHERE = '127.0.0.3'
+
+const NETWORK = { allowRanges: [`${PUBLIC}/32`, `${ELSEWHERE}/32`] }
 
 /** A browser of this machine with its tools, as sessions have them. */
 export interface BrowserScene extends AsyncDisposable {
@@ -23,6 +31,21 @@ export interface BrowserScene extends AsyncDisposable {
   readonly folder: string
   /** What permits were requested for, in their order. */
   readonly requested: Action[]
+  /** Names that were looked up, in their order. */
+  readonly resolved: string[]
+  /** Addresses of further names. */
+  readonly names: Map<string, string>
+  /** What a person was asked, in their order, once {@link BrowserScene.answers} is there. */
+  readonly questions: string[]
+  /** A person who answers what the policy asks; `null` stands for a policy that allows everything. */
+  answers: ((question: ApprovalQuestion) => ApprovalChoice) | null
+  /** What is taken out of logs. */
+  readonly concealed: string[]
+  /** What the person types where nobody sees it, one after the other. */
+  readonly typedSecrets: string[]
+  readonly vault: Vault
+  /** Whether text from outside was read. */
+  isTainted: boolean
   /** Says what is denied; default nothing. */
   denies: (action: Action) => boolean
   settings: BrowserSettings
@@ -31,15 +54,28 @@ export interface BrowserScene extends AsyncDisposable {
   call(name: string, args?: object, sessionId?: string): Promise<string>
 }
 
-/** Starts nothing before a page is opened. */
-export async function openScene(): Promise<BrowserScene> {
-  const folder = await mkdtemp(join(tmpdir(), 'hermes-browser-'))
+/** Starts nothing before a page is opened. Without a folder it has one of its own, which goes with it. */
+export async function openScene(
+  chosen?: string,
+  cloud: Readonly<Record<string, string>> = {},
+): Promise<BrowserScene> {
+  const folder = chosen ?? (await mkdtemp(join(tmpdir(), 'hermes-browser-')))
   const requested: Action[] = []
+  const resolved: string[] = []
   const scene: BrowserScene = {
     folder,
     requested,
+    resolved,
+    names: new Map(),
+    questions: [],
+    concealed: [],
+    typedSecrets: [],
+    vault: createVault(join(folder, 'vault.json')),
+    answers: null,
+    isTainted: false,
     denies: () => false,
-    settings: DEFAULT_SETTINGS,
+    // A machine under load takes longer than a page may.
+    settings: { ...DEFAULT_SETTINGS, commandMs: 300_000 },
     pid: null,
     sessions: new BrowserSessions(
       {
@@ -54,10 +90,19 @@ export async function openScene(): Promise<BrowserScene> {
         downloadDir: join(folder, 'downloads'),
         readFile: (path) => readFile(path),
         showImage: async (bytes, { question }) => `${question} ${bytes.length}`,
+        vaultFile: join(folder, 'vault.json'),
+        vaultPassphrase: null,
+        profileDir: join(folder, 'profiles'),
+        conceal: (secret) => void scene.concealed.push(secret),
+        cloud: scenePort(cloud),
         proxies: null,
-        network: { allowRanges: [`${PUBLIC}/32`] },
+        network: NETWORK,
         resolve: async (name) => {
+          resolved.push(name)
+          const named = scene.names.get(name)
+          if (named !== undefined) return [{ address: named, family: named.includes(':') ? 6 : 4 }]
           if (name === 'rebind.test') return [{ address: '127.0.0.1', family: 4 }]
+          if (name.endsWith('leak.test')) return [{ address: ELSEWHERE, family: 4 }]
           if (name.endsWith('.test')) return [{ address: PUBLIC, family: 4 }]
           if (name === 'localhost') return [{ address: '127.0.0.1', family: 4 }]
           throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
@@ -77,16 +122,34 @@ export async function openScene(): Promise<BrowserScene> {
     },
     async [Symbol.asyncDispose]() {
       await scene.sessions.close()
-      await rm(folder, { recursive: true, force: true })
+      if (chosen === undefined) await rm(folder, { recursive: true, force: true })
     },
   }
   const tools: readonly Tool[] = [
     ...lookTools(scene.sessions),
     ...actTools(scene.sessions),
+    cdpTool(scene.sessions),
+    ...vaultTools(scene.sessions, { vault: scene.vault, vaultPassphrase: null, conceal: (secret) => void scene.concealed.push(secret), clock: systemClock }),
     ...fileTools(scene.sessions, { readFile: (path) => readFile(path) }),
     visionTool(scene.sessions, { showImage: async (bytes, { place }) => `${place} ${bytes.length}` }),
   ]
   return scene
+}
+
+/** Clouds by the variables that a home has for them, all of them on this machine. */
+const scenePort = (variables: Readonly<Record<string, string>>): CloudPort => ({
+  variables,
+  fetchTo: (address) => createOriginFetch({ baseUrl: address }),
+  openSocket: (address) => new WebSocket(address) as never,
+  permit: permitAll,
+})
+
+/** Leave for everything. */
+export async function permitAll(action: Action): Promise<Permit> {
+  const subject = { sessionId: 'one', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
+  const decision = await createAllowAllPolicy().decide(action, subject)
+  if (decision.type !== 'allow') throw new Error('The policy allows everything.')
+  return decision.permit
 }
 
 function withDefaults({ parameters }: Tool, args: object): object {
@@ -96,23 +159,52 @@ function withDefaults({ parameters }: Tool, args: object): object {
 }
 
 function contextOf(sessionId: string, scene: BrowserScene): ToolContext {
-  const policy = createAllowAllPolicy()
-  const subject = { sessionId, platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false } as const
+  const { isTainted: tainted } = scene
+  const subject = { sessionId, platform: 'cli', agentPath: ['root'], origin: 'model', tainted } as const
   return {
+    isTainted: tainted,
     signal: new AbortController().signal,
     sessionId,
     callId: 'call',
     agentPath: ['root'],
-    permit: async (action: Action): Promise<Permit> => {
+    permit: async (action: Action, { mayAsk = true } = {}): Promise<Permit> => {
       scene.requested.push(action)
       if (scene.denies(action)) throw new HermesError('Not permitted (test): denied.', { code: 'policy.denied' })
-      const decision = await policy.decide(action, subject)
-      if (decision.type !== 'allow') throw new Error('The policy allows everything.')
-      return decision.permit
+      return scene.answers === null
+        ? await allowed(await createAllowAllPolicy().decide(action, subject))
+        : await decided(scene, action, { subject, mayAsk })
     },
     progress: () => undefined,
-    ask: async () => ({ type: 'unanswered', reason: 'nobody' }),
+    ask: async () => {
+      const text = scene.typedSecrets.shift()
+      return text === undefined ? { type: 'unanswered', reason: 'nobody' } : { type: 'answered', text }
+    },
   } as Partial<ToolContext> as ToolContext
+}
+
+function allowed(decision: Decision): Permit {
+  if (decision.type === 'allow') return decision.permit
+  const why = decision.type === 'deny' ? decision.reason : 'nobody answers.'
+  throw new HermesError(`Not permitted: ${why}`, { code: 'policy.denied' })
+}
+
+/** As the policy of a home decides, with the person of the scene behind it. */
+async function decided(
+  scene: BrowserScene,
+  action: Action,
+  { subject, mayAsk }: { readonly subject: Subject; readonly mayAsk: boolean },
+): Promise<Permit> {
+  const { folder: home } = scene
+  const policy = createPolicy({ home, userHome: home, mode: 'ask', workspace: [home], network: NETWORK })
+  policy.listen(subject.sessionId, (id, question) => {
+    scene.questions.push(question.summary)
+    void policy.answer(id, scene.answers!(question))
+  })
+  const decision = await policy.decide(action, subject, { mayAsk })
+  if (decision.type !== 'ask') return allowed(decision)
+  const outcome = await policy.settled(decision.approvalId)
+  if (outcome.type === 'allow') return outcome.permit
+  throw new HermesError('Not permitted: the person said no.', { code: 'policy.denied' })
 }
 
 function startOnDescriptors(argv: readonly string[]): { readonly program: RunningProgram; readonly pid: number } {

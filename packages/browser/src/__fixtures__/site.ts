@@ -30,6 +30,11 @@ export async function startSite(host: string, pages: Record<string, Answer> = {}
     })
   })
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  // Handshakes are told of, and refused.
+  server.on('upgrade', (request, socket) => {
+    seen.push(`UPGRADE ${request.url}`)
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
   const site = {
     port: (server.address() as AddressInfo).port,
     seen,

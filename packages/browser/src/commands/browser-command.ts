@@ -1,8 +1,11 @@
 import { HermesError } from '@hermes/contracts'
 import type { CommandResult, ExtensionApi } from '@hermes/contracts/extension'
 import type { BrowserOptions } from '../browser-options.js'
+import { hostOf, type Place } from '../cloud/choose-place.js'
+import { CLOUDS } from '../cloud/cloud-vendors.js'
 import { findBrowser } from '../launch/find-browser.js'
 import { removeLeftFolders, runningOwners } from '../launch/profile-folder.js'
+import type { BrowserProcess } from '../session/browser-process.js'
 import { NO_SANDBOX } from '../session/notices.js'
 import type { BrowserSessions } from '../session/sessions.js'
 import type { BrowserSettings } from '../settings.js'
@@ -14,14 +17,15 @@ interface BrowserCommandParts {
   readonly settings: () => BrowserSettings
 }
 
-const VERBS = ['status', 'close']
+const VERBS = ['status', 'connect', 'disconnect', 'close']
+const USUAL_ADDRESS = 'http://127.0.0.1:9222'
 
 /** Adds `/browser`, which `hermes browser` is too. */
 export function browserCommand(api: ExtensionApi, parts: BrowserCommandParts): void {
   api.commands.add({
     name: 'browser',
-    summary: 'the browser and its pages: status, close',
-    usage: '[status | close]',
+    summary: 'the browser and its pages: status, connect, disconnect, close',
+    usage: '[status | connect [ADDRESS] | disconnect | close]',
     duringRun: 'allowed',
     needsSession: false,
     parameters: {
@@ -30,8 +34,10 @@ export function browserCommand(api: ExtensionApi, parts: BrowserCommandParts): v
     },
     complete: (words) => (words.length === 0 ? VERBS : []),
     run(args): Promise<CommandResult> {
-      const [verb = 'status'] = args['words'] as readonly string[]
+      const [verb = 'status', address] = args['words'] as readonly string[]
       if (verb === 'status') return status(parts)
+      if (verb === 'connect') return connect(parts, address ?? USUAL_ADDRESS)
+      if (verb === 'disconnect') return disconnect(parts)
       if (verb === 'close') return close(parts)
       throw new HermesError(`There is no "/browser ${verb}". It can be ${VERBS.join(', ')}.`, { code: 'command.usage' })
     },
@@ -40,7 +46,6 @@ export function browserCommand(api: ExtensionApi, parts: BrowserCommandParts): v
 
 async function status({ sessions, options, settings }: BrowserCommandParts): Promise<CommandResult> {
   const { env, isRoot, cacheDir } = options
-  const program = await findBrowser({ env, executable: settings().executable })
   const others = (await runningOwners(cacheDir)).filter((pid) => pid !== process.pid)
   const rows = sessions.list().flatMap(([id, session]) =>
     session.tabs.map((tab) => ({
@@ -49,19 +54,64 @@ async function status({ sessions, options, settings }: BrowserCommandParts): Pro
       data: { session: id, tab: tab.number, url: tab.page.url() },
     })),
   )
-  const state = sessions.isRunning ? 'It runs.' : 'It starts with the first page.'
+  const place = await sessions.place()
+  const program = await findBrowser({ env, executable: settings().executable }).catch((error: Error) => {
+    if (place.type === 'local') throw error
+    return null
+  })
+  const elsewhere = place.type === 'local' ? [] : [`Pages of the public web: ${nameOf(place)}.`]
+  const running = (await sessions.running()).map((one) => runningLine(one, options.clock.now()))
+  const released = sessions.leases.costs()
+  const text = [
+    ...elsewhere,
+    program === null ? 'There is no browser on this machine.' : `Browser: ${program}.`,
+    ...(running.length === 0 ? ['It starts with the first page.'] : running),
+    ...released,
+    ...(isRoot ? [NO_SANDBOX] : []),
+    ...(others.length > 0 ? [`Other Hermes processes with a browser: ${others.join(', ')}.`] : []),
+  ]
   return [
-    { type: 'text', text: `Browser: ${program}. ${state}${isRoot ? `\n${NO_SANDBOX}` : ''}` },
-    ...(others.length > 0
-      ? [{ type: 'text', text: `Other Hermes processes with a browser: ${others.join(', ')}.` } as const]
-      : []),
+    { type: 'text', text: text.join('\n') },
     { type: 'table', rows, empty: 'No page is open here.' },
   ]
 }
 
+/** Since when one runs: clouds are paid by that. */
+function runningLine({ where, label, sinceMs }: BrowserProcess, nowMs: number): string {
+  const minutes = Math.max(1, Math.ceil((nowMs - sinceMs) / 60_000))
+  if (where.type === 'local') return 'It runs.'
+  return `${label} runs for ${minutes} minute${minutes === 1 ? '' : 's'}${where.type === 'cloud' ? ', which are paid' : ''}.`
+}
+
+function nameOf(place: Place): string {
+  return place.type === 'cloud' ? CLOUDS[place.cloud].label : place.type === 'address' ? hostOf(place.address) : 'here'
+}
+
+async function connect({ sessions }: BrowserCommandParts, address: string): Promise<CommandResult> {
+  const url = URL.parse(address.includes('://') ? address : `http://${address}`)
+  if (!url || !/^(?:wss?|https?):$/.test(url.protocol))
+    throw new HermesError(`${address.slice(0, 100)} is no address of a browser, such as ${USUAL_ADDRESS}.`, {
+      code: 'command.usage',
+    })
+  await sessions.connect(address)
+  return {
+    type: 'text',
+    text: `Pages of the public web open in the browser at ${url.host} from now on, each session with cookies of its own. Pages of this machine stay here. /browser disconnect ends it.`,
+  }
+}
+
+async function disconnect({ sessions }: BrowserCommandParts): Promise<CommandResult> {
+  await sessions.connect(null)
+  return { type: 'text', text: `Pages of the public web open ${describePlace(await sessions.place())} from now on.` }
+}
+
+const describePlace = (place: Place) =>
+  place.type === 'local' ? 'in the browser of this machine' : `by ${nameOf(place)}`
+
 async function close({ sessions, options }: BrowserCommandParts): Promise<CommandResult> {
   const open = sessions.list()
   await Promise.all(open.map(([id]) => sessions.end(id)))
+  await sessions.leases.releaseLeft()
   const left = await removeLeftFolders(options.cacheDir)
   const others = (await runningOwners(options.cacheDir)).filter((pid) => pid !== process.pid)
   const closed = open.length === 0 ? 'No page was open here.' : `Closed the pages of ${open.length} sessions.`

@@ -422,6 +422,19 @@ getSelection()?.removeAllRanges()
 getSelection()?.addRange(range)
 return { type: 'text' }
 }
+const fill                     = (ref, { origin, value, isPassword })         => {
+const element = find(ref)
+if (!element) return { type: 'gone' }
+if (location.origin !== origin) return { type: 'elsewhere', origin: location.origin }
+if (!(element instanceof HTMLInputElement) || (!TYPED.has(element.type) && element.type !== 'password'))
+return { type: 'no-field' }
+if (isPassword && element.type !== 'password') return { type: 'no-password' }
+if (isDisabled(element) || element.readOnly) return { type: 'disabled' }
+if (!element.checkVisibility({ visibilityProperty: true })) return { type: 'hidden' }
+element.value = value
+changed(element)
+return { type: 'filled' }
+}
 const choose                       = (ref, { values })         => {
 const element = find(ref)
 if (!element) return { type: 'gone' }
@@ -499,6 +512,7 @@ return {
 collect,
 locate,
 focus,
+fill,
 choose,
 scroll,
 frameAt: (index) => frames[index] ?? null,
@@ -522,8 +536,28 @@ alt: clean(image.alt, MOST_NAME),
 width: image.naturalWidth,
 height: image.naturalHeight,
 })),
+documentId: () => performance.timeOrigin,
+addresses: ({ max }) => {
+const named = [...document.querySelectorAll('a[href], area[href], form[action], img[src], link[href]')]
+return named
+.slice(0, max)
+.map((element) =>
+'action' in element ? element.action : 'href' in element ? element.href : element.getAttribute('src'),
+)
+.filter((address) => typeof address === 'string')
+.map((address) => new URL(address, document.baseURI).href)
+},
 isReady: () => document.readyState !== 'loading',
-shows: ({ text }) => document.body?.innerText.toLowerCase().includes(text.toLowerCase()) ?? false,
+shows: ({ text }) => {
+const wanted = text.toLowerCase()
+const fields = [...document.querySelectorAll                                        ('input, textarea')]
+const isDrawn = (field                                        ) =>
+field.type !== 'password' && field.type !== 'hidden'
+return (
+(document.body?.innerText.toLowerCase().includes(wanted) ?? false) ||
+fields.some((field) => isDrawn(field) && field.value.toLowerCase().includes(wanted))
+)
+},
 origin: () => location.origin,
 label,
 unlabel,

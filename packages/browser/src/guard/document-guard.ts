@@ -1,24 +1,30 @@
 import type { Logger } from '@hermes/contracts'
 import type { CdpHub } from '../wire/cdp-hub.js'
 
-/** A document that something wants to open: the model, a script, a form, a redirect, a frame. */
-export interface DocumentRequest {
+/** What something wants to open or to load: the model, a script, a form, a redirect, a frame. */
+export interface PageRequest {
   readonly url: string
   readonly method: string
   readonly body: string | null
+  readonly isDocument: boolean
   readonly isFrame: boolean
+  /** A server answered an earlier request with it. */
+  readonly isRedirect: boolean
 }
 
-/** Whether a document may be opened. Must not reject. */
-export type MayOpen = (request: DocumentRequest) => Promise<boolean>
+/** Whether a request may go. Must not reject. */
+export type MayGo = (request: PageRequest) => Promise<boolean>
 
 interface Paused {
   readonly requestId: string
   readonly frameId: string
+  readonly resourceType: string
+  readonly redirectedRequestId?: string
   readonly request: {
     readonly url: string
     readonly method: string
     readonly postData?: string
+    readonly postDataEntries?: readonly { readonly bytes?: string }[]
     readonly urlFragment?: string
   }
 }
@@ -30,17 +36,26 @@ interface Attached {
 
 const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
 const DOCUMENTS = { patterns: [{ urlPattern: '*', resourceType: 'Document', requestStage: 'Request' }] }
+const EVERYTHING = { patterns: [{ urlPattern: '*', requestStage: 'Request' }] }
 
-/** Holds every document of every context until it was asked about. It is attached to each target before that runs. */
+/**
+ * Holds every document of every context until it was asked about, and on demand all else that a context asks for. It is attached to each target
+ * before that runs.
+ */
 export class DocumentGuard {
   readonly #hub: CdpHub
   readonly #logger: Logger
-  readonly #contexts = new Map<string, MayOpen>()
+  readonly #isShared: boolean
+  readonly #contexts = new Map<string, MayGo>()
+  /** Contexts of which every request is held. */
+  readonly #held = new Set<string>()
   readonly #targets = new Map<string, Attached['targetInfo']>()
 
-  constructor(hub: CdpHub, logger: Logger) {
+  /** `isShared`: the browser has pages of others too, which are left alone. */
+  constructor(hub: CdpHub, logger: Logger, { isShared = false } = {}) {
     this.#hub = hub
     this.#logger = logger
+    this.#isShared = isShared
   }
 
   async begin(): Promise<void> {
@@ -57,12 +72,24 @@ export class DocumentGuard {
   }
 
   /** Documents of a context are asked about from now on; those of contexts that nobody named are refused. */
-  watch(contextId: string, mayOpen: MayOpen): void {
-    this.#contexts.set(contextId, mayOpen)
+  async watch(contextId: string, mayGo: MayGo): Promise<void> {
+    this.#contexts.set(contextId, mayGo)
+    if (!this.#isShared) return
+    const targets = [...this.#targets].filter(([, target]) => target.browserContextId === contextId)
+    await Promise.all(targets.map(([sessionId]) => this.#call('Fetch.enable', DOCUMENTS, sessionId)))
+  }
+
+  /** Every request of a context is asked about from now on, not its documents alone. */
+  async hold(contextId: string): Promise<void> {
+    if (this.#held.has(contextId)) return
+    this.#held.add(contextId)
+    const targets = [...this.#targets].filter(([, target]) => target.browserContextId === contextId)
+    await Promise.all(targets.map(([sessionId]) => this.#call('Fetch.enable', EVERYTHING, sessionId)))
   }
 
   forget(contextId: string): void {
     this.#contexts.delete(contextId)
+    this.#held.delete(contextId)
   }
 
   /** Our session of a page or of a frame that has a process of its own; `null` for other frames. A frame's id is that of its target. */
@@ -79,27 +106,44 @@ export class DocumentGuard {
   #attach({ sessionId, targetInfo }: Attached): void {
     this.#hub.own(sessionId)
     this.#targets.set(sessionId, targetInfo)
-    const call = (method: string, params: object) =>
-      this.#hub
-        .call(method, params, sessionId)
-        .catch((error: Error) => this.#logger.debug(`${method}: ${error.message}`))
     const hasDocuments = targetInfo.type === 'page' || targetInfo.type === 'iframe'
-    if (hasDocuments) void call('Fetch.enable', DOCUMENTS)
-    void call('Target.setAutoAttach', AUTO_ATTACH)
+    const contextId = targetInfo.browserContextId ?? ''
+    const isHeld = this.#held.has(contextId)
+    const isOurs = !this.#isShared || this.#contexts.has(contextId)
+    if (isHeld || (hasDocuments && isOurs)) void this.#call('Fetch.enable', isHeld ? EVERYTHING : DOCUMENTS, sessionId)
+    void this.#call('Target.setAutoAttach', AUTO_ATTACH, sessionId)
     // In the order they are sent: nothing runs before the guard stands.
-    void call('Runtime.runIfWaitingForDebugger', {})
+    void this.#call('Runtime.runIfWaitingForDebugger', {}, sessionId)
   }
 
-  async #decide({ requestId, request, frameId }: Paused, sessionId: string): Promise<void> {
+  /** What a target does not know is no failure: workers have no frames, and some have no requests. */
+  async #call(method: string, params: object, sessionId: string): Promise<void> {
+    await this.#hub
+      .call(method, params, sessionId)
+      .catch((error: Error) => this.#logger.debug(`${method}: ${error.message}`))
+  }
+
+  async #decide(paused: Paused, sessionId: string): Promise<void> {
+    const { requestId, request, frameId, resourceType } = paused
     const target = this.#targets.get(sessionId)
-    const mayOpen = this.#contexts.get(target?.browserContextId ?? '')
+    const mayGo = this.#contexts.get(target?.browserContextId ?? '')
     const isFrame = target?.type === 'iframe' || (target !== undefined && frameId !== target.targetId)
-    const { url, method, postData = null } = request
-    const isOpen = (await mayOpen?.({ url, method, body: postData, isFrame })) ?? false
+    const isDocument = resourceType === 'Document'
+    const { url, method } = request
+    const isRedirect = paused.redirectedRequestId !== undefined
+    const about = { url, method, body: bodyOf(request), isDocument, isFrame, isRedirect }
+    const goes = (await mayGo?.(about)) ?? false
     // No content: the page that is there stays as it is.
-    const [answer, params] = isOpen
+    const [answer, params] = goes
       ? ['Fetch.continueRequest', { requestId }]
-      : ['Fetch.fulfillRequest', { requestId, responseCode: 204 }]
+      : isDocument
+        ? ['Fetch.fulfillRequest', { requestId, responseCode: 204 }]
+        : ['Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }]
     await this.#hub.call(answer as string, params as object, sessionId).catch(() => undefined)
   }
+}
+
+function bodyOf({ postData, postDataEntries }: Paused['request']): string | null {
+  if (postData !== undefined || !postDataEntries) return postData ?? null
+  return postDataEntries.map(({ bytes = '' }) => Buffer.from(bytes, 'base64').toString('utf8')).join('')
 }

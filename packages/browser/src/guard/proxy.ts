@@ -2,8 +2,16 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net'
 import { errorLine } from '@hermes/contracts'
 
+/** Where a connection is to lead. */
+export interface Destination {
+  readonly hostname: string
+  readonly port: number
+  /** Bytes go through it as they are: encrypted, or of a WebSocket. */
+  readonly isTunnel: boolean
+}
+
 /** Connects to a host, or says why not. */
-export type Connect = (hostname: string, port: number, signal: AbortSignal) => Promise<Socket>
+export type Connect = (destination: Destination, signal: AbortSignal) => Promise<Socket>
 
 /** A proxy of one browser context. */
 export interface LoopbackProxy {
@@ -25,15 +33,15 @@ export async function startProxy(connect: Connect): Promise<LoopbackProxy> {
     socket.once('close', () => sockets.delete(socket))
     return socket
   }
-  const open: Connect = async (hostname, port, signal) => keep(await connect(hostname, port, signal))
+  const open: Connect = async (destination, signal) => keep(await connect(destination, signal))
   const server = createServer({ maxHeaderSize: 256 * 1024, requestTimeout: 0, keepAliveTimeout: 30_000 }, (from, to) =>
-    forward(from, to, (hostname, port) => open(hostname, port, ending.signal)),
+    forward(from, to, (destination) => open(destination, ending.signal)),
   )
   server.on('connection', keep)
   server.on('connect', (message: IncomingMessage, socket: Socket, head: Buffer) => {
     const target = targetOf(message.url ?? '')
     if (!target) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
-    open(target.hostname, target.port, ending.signal).then(
+    open({ ...target, isTunnel: true }, ending.signal).then(
       (remote) => {
         socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
         if (head.length > 0) remote.write(head)
@@ -68,11 +76,7 @@ function targetOf(authority: string): { readonly hostname: string; readonly port
   return { hostname: new URL(`http://${authority}/`).hostname, port }
 }
 
-function forward(
-  from: IncomingMessage,
-  to: ServerResponse,
-  open: (hostname: string, port: number) => Promise<Socket>,
-): void {
+function forward(from: IncomingMessage, to: ServerResponse, open: (destination: Destination) => Promise<Socket>): void {
   const url = from.url ?? ''
   if (!url.startsWith('http://') || !URL.canParse(url)) return void to.writeHead(400).end()
   const { hostname, port, pathname, search, host } = new URL(url)
@@ -82,7 +86,7 @@ function forward(
     path: `${pathname}${search}`,
     headers: { ...headers, host },
     createConnection: (_options, done) => {
-      open(hostname, Number(port || 80)).then(
+      open({ hostname, port: Number(port || 80), isTunnel: false }).then(
         (socket) => done(null, socket),
         (error: Error) => done(error, null as never),
       )

@@ -52,6 +52,7 @@ const CONFINED = [
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   `--disable-features=${[
     'AsyncDns',
+    'AutofillServerCommunication',
     'CertificateTransparencyComponentUpdater',
     'DialMediaRouteProvider',
     'HttpsUpgrades',

@@ -8,7 +8,7 @@ const NAME = /^run-(\d+)-(\w+)-\w+$/
 /** A folder for one browser, which is the profile of nobody: it goes with the browser, or with the next one that starts. */
 export async function makeProfileFolder(parent: string): Promise<string> {
   await removeLeftFolders(parent)
-  const path = join(parent, `run-${process.pid}-${startTime(process.pid) ?? 'x'}-${randomBytes(4).toString('hex')}`)
+  const path = join(parent, `run-${ownerName()}-${randomBytes(4).toString('hex')}`)
   await mkdir(path, { recursive: true, mode: 0o700 })
   return path
 }
@@ -28,6 +28,15 @@ export async function removeLeftFolders(parent: string): Promise<readonly string
   })
   await Promise.all(left.map((name) => removeProfileFolder(join(parent, name))))
   return left
+}
+
+/** This process: its id and when it started. */
+export const ownerName = (): string => `${process.pid}-${startTime(process.pid) ?? 'x'}`
+
+/** Whether the process of such a name still runs. */
+export function isOwnerRunning(owner: string): boolean {
+  const [pid, start = 'x'] = owner.split('-')
+  return isRunning(Number(pid), start)
 }
 
 /** The processes that have a browser, by their ids. */

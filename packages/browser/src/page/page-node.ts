@@ -46,11 +46,19 @@ export type Chosen =
   | { readonly type: 'unknown'; readonly options: readonly string[] }
   | { readonly type: 'gone' | 'disabled' | 'no-list' }
 
+/** What became of a field that was to be filled with what no model sees. */
+export type Filled =
+  | { readonly type: 'filled' }
+  | { readonly type: 'elsewhere'; readonly origin: string }
+  | { readonly type: 'gone' | 'hidden' | 'disabled' | 'no-field' | 'no-password' }
+
 /** What stands in the isolated world of each document. */
 export interface PageScript {
   collect(options: { readonly start: number; readonly scope?: string; readonly max: number }): Found
   locate(ref: string): Promise<Located>
   focus(ref: string, options: { readonly value: string }): Focused
+  /** Puts a value into a field of a document of `origin`, in one step: nothing of the page runs between looking and writing. */
+  fill(ref: string, options: { readonly origin: string; readonly value: string; readonly isPassword: boolean }): Filled
   choose(ref: string, options: { readonly values: readonly string[] }): Chosen
   scroll(options: {
     readonly ref?: string
@@ -65,6 +73,10 @@ export interface PageScript {
   frameAt(index: number): unknown
   /** Where the content of a frame begins in the document around it. */
   frameBox(ref: string): { readonly x: number; readonly y: number } | null
+  /** What tells this document from those before and after it in its frame. */
+  documentId(): number
+  /** Where links, forms and pictures of the document lead. */
+  addresses(options: { readonly max: number }): readonly string[]
   /** Whether the whole document was read. */
   isReady(): boolean
   shows(options: { readonly text: string }): boolean

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { Browser } from 'playwright-core'
 import type { BrowserOptions } from '../browser-options.js'
+import type { Place } from '../cloud/choose-place.js'
 import { DocumentGuard } from '../guard/document-guard.js'
 import { launchArguments } from '../launch/arguments.js'
 import { findBrowser } from '../launch/find-browser.js'
@@ -16,6 +17,11 @@ export interface BrowserProcess {
   readonly browser: Browser
   readonly hub: CdpHub
   readonly guard: DocumentGuard
+  readonly where: Place
+  /** What people call it. */
+  readonly label: string
+  /** Since when it is there. */
+  readonly sinceMs: number
   /** What the person should know of it; `null` for nothing. */
   readonly notice: string | null
   /** Ends it and removes its folder. Never rejects. */
@@ -46,6 +52,9 @@ export async function startBrowser(options: BrowserOptions, settings: BrowserSet
         browser,
         hub,
         guard,
+        where: { type: 'local' },
+        label: program,
+        sinceMs: options.clock.now(),
         notice: isRoot ? NO_SANDBOX : null,
         async close() {
           await hub.close()

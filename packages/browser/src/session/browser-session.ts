@@ -1,17 +1,21 @@
 import { errorLine, HermesError } from '@hermes/contracts'
-import type { ToolContext } from '@hermes/contracts/tool'
+import type { WebCall } from '@hermes/contracts/web'
+import { createRedactor } from '@hermes/safety'
 import type { BrowserContext, Dialog, Page } from 'playwright-core'
 import type { BrowserOptions } from '../browser-options.js'
 import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
 import { Downloads, MOST_BYTES } from './downloads.js'
 import { Gate } from './gate.js'
+import { Profile } from './profile.js'
 import type { Tab } from './tab.js'
 import type { Zone, ZoneKind } from './zone.js'
 
 const MOST_TABS = 20
 const MOST_ERRORS = 50
 const MOST_NOTES = 8
+
+const LEAST_BEGINNING = 4
 
 /** What a session keeps while its pages are closed. */
 interface Asleep {
@@ -30,10 +34,10 @@ interface OpenDialog {
 interface SessionOptions {
   readonly options: BrowserOptions
   readonly settings: BrowserSettings
-  /** The browser that all sessions share, started where it does not run. */
-  readonly process: () => Promise<BrowserProcess>
-  /** Where what its pages download goes. */
-  readonly folder: string
+  /** The browser that all sessions share for pages of a kind, started where it does not run. */
+  readonly process: (kind: ZoneKind) => Promise<BrowserProcess>
+  /** Where what its pages download goes; `null` takes nothing. */
+  readonly folder: string | null
 }
 
 /** The pages of one session, of which one call works at a time. */
@@ -44,6 +48,10 @@ export class BrowserSession {
   readonly #dialogs: OpenDialog[] = []
   readonly #notes: string[] = []
   readonly #console: string[] = []
+  /** What was filled in from the vault: no answer holds it, whatever a page does with it. */
+  readonly #redactor = createRedactor({ secrets: [] })
+  readonly secrets = new Set<string>()
+  readonly #profile: Profile | null
   readonly gate: Gate
   readonly downloads: Downloads
   #current: Tab | null = null
@@ -63,13 +71,16 @@ export class BrowserSession {
   constructor(ports: SessionOptions) {
     this.#ports = ports
     this.usedAtMs = ports.options.clock.now()
-    this.downloads = new Downloads(ports.folder, (text) => this.note(text))
+    const { profile } = ports.settings
+    this.#profile = profile === null ? null : new Profile(ports.options.profileDir, profile)
+    this.downloads = new Downloads(ports.folder ?? '', (text) => this.note(text))
     this.gate = new Gate(ports.options, {
       note: (text) => this.note(text),
       leadsOut: (url) => {
         this.#leadsOut = url
       },
       asking: (work) => this.asking(work),
+      hold: () => this.#hold(),
     })
   }
 
@@ -98,6 +109,17 @@ export class BrowserSession {
     return this.#dialogs[0]?.dialog ?? null
   }
 
+  /** From now on no answer holds this. */
+  conceal(secret: string): void {
+    this.secrets.add(secret)
+    this.#redactor.add(secret)
+  }
+
+  /** Without what was filled in, also where long texts were cut within it. */
+  #shown(text: string): string {
+    return [...this.secrets].reduce(withoutCut, this.#redactor.redactValues(text))
+  }
+
   /** Something that the next answer tells. */
   note(text: string): void {
     if (!this.#notes.includes(text)) this.#notes.push(text)
@@ -107,7 +129,7 @@ export class BrowserSession {
    * Does one thing after the other: what a call gives, and what happened beside it. It ends with a dialog that opens, the time for a call, a
    * page that breaks or a browser that goes.
    */
-  async run(context: ToolContext, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
+  async run(context: WebCall, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
     const turn = this.#queue.then(() => this.#turn(context, work))
     this.#queue = turn.catch(() => undefined)
     return turn
@@ -143,7 +165,7 @@ export class BrowserSession {
   async knowsItsTabs(signal: AbortSignal): Promise<void> {
     const tab = this.#current
     if (!tab) return
-    const { guard } = await this.#ports.process()
+    const { guard } = await this.#ports.process(tab.zone.kind)
     const isMissing = () =>
       this.#tabs.filter(({ zone }) => zone === tab.zone).length < Math.min(guard.pagesOf(tab.zone.contextId), MOST_TABS)
     for (let tries = 0; tries < 50 && isMissing(); tries++) {
@@ -186,10 +208,15 @@ export class BrowserSession {
     this.#tabs.length = 0
     this.#dialogs.length = 0
     this.#current = null
-    await Promise.all(zones.map((zone) => zone.then((one) => one.close()).catch(() => undefined)))
+    await Promise.all(zones.map((zone) => zone.then((one) => this.#end(one)).catch(() => undefined)))
   }
 
-  async #turn(context: ToolContext, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
+  async #end(zone: Zone): Promise<void> {
+    if (zone.isHere) await this.#profile?.keep(zone.kind, zone.context)
+    await zone.close()
+  }
+
+  async #turn(context: WebCall, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
     const over = new AbortController()
     const signal = AbortSignal.any([context.signal, over.signal])
     signal.throwIfAborted()
@@ -198,11 +225,12 @@ export class BrowserSession {
     this.#personMs = 0
     this.#leadsOut = null
     try {
+      await this.gate.speech.begin()
       const working = work(signal)
       working.catch(() => undefined)
       const text = await Promise.race([working, this.#interruptions(signal)])
       if (this.gate.failure !== null) throw this.gate.failure
-      return [text, ...this.#happened()].filter((line) => line !== '').join('\n')
+      return this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
     } catch (error) {
       if (this.gate.failure !== null) throw this.gate.failure
       throw this.#withNotes(error)
@@ -275,7 +303,8 @@ export class BrowserSession {
     const notes = this.#happened()
     const isOurs = HermesError.isInstance(error)
     const line = isOurs ? errorLine(error) : driverLine(error)
-    return new HermesError([line, ...notes].join('\n'), { code: isOurs ? error.code : 'browser.failed', cause: error })
+    const text = this.#shown([line, ...notes].join('\n'))
+    return new HermesError(text, { code: isOurs ? error.code : 'browser.failed', cause: error })
   }
 
   #zone(kind: ZoneKind): Promise<Zone> {
@@ -289,18 +318,21 @@ export class BrowserSession {
 
   async #openZone(kind: ZoneKind): Promise<Zone> {
     const { process } = this.#ports
-    const running = await process()
+    const running = await process(kind)
     if (running.notice !== null && !this.#noticed) this.note(running.notice)
     this.#noticed = true
     const { openZone } = await import('./zone.js')
+    const isHere = running.where.type === 'local'
     const zone = await openZone({
       kind,
       browser: running.browser,
       guard: running.guard,
-      connect: this.gate.connect(kind),
-      mayOpen: this.gate.mayOpen(kind),
-      storageState: this.#asleep?.states.get(kind),
+      connect: isHere ? this.gate.connect(kind) : null,
+      mayGo: this.gate.mayGo(kind, { isHere }),
+      // Cookies that the person keeps stay on this machine.
+      storageState: this.#asleep?.states.get(kind) ?? (isHere ? await this.#profile?.load(kind) : undefined),
     })
+    if (this.gate.speech.isHolding || !isHere) await running.guard.hold(zone.contextId)
     for (const page of zone.context.pages()) await this.#adopt(running, zone, page)
     zone.context.on('page', (page) => {
       void this.#tellOfTab(running, zone, page).catch(() => undefined)
@@ -327,13 +359,21 @@ export class BrowserSession {
     if (tab && !isOurs) this.note(`The page opened tab ${tab.number}: browser_tabs shows it.`)
   }
 
+  /** All that the pages of this session ask for is asked about from now on. */
+  async #hold(): Promise<void> {
+    for (const zone of await Promise.all(this.#zones.values())) {
+      const { guard } = await this.#ports.process(zone.kind)
+      await guard.hold(zone.contextId)
+    }
+  }
+
   #lost(zone: Zone): void {
     if (!this.#zones.has(zone.kind)) return
     void this.close()
   }
 
   async #open(zone: Zone): Promise<Tab> {
-    const running = await this.#ports.process()
+    const running = await this.#ports.process(zone.kind)
     this.#isOpening = true
     try {
       return (await this.#adopt(running, zone, await zone.context.newPage()))!
@@ -357,13 +397,17 @@ export class BrowserSession {
     if (twice) return twice
     const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId: targetInfo.targetId })
     this.#tabs.push(tab)
+    page.on('request', (request) => this.gate.speech.learn(request.url(), request.method()))
     page.on('dialog', (dialog) => this.#dialogCame({ dialog, tab }))
     page.on('console', (message) => {
       const isIcon = message.location().url.endsWith('/favicon.ico')
       if (message.type() === 'error' && !isIcon) this.#log(`error: ${message.text()}`)
     })
     page.on('pageerror', (error) => this.#log(`uncaught: ${error.message}`))
-    page.on('download', (download) => this.downloads.take(download))
+    page.on('download', (download) => {
+      if (this.#ports.folder === null) void download.cancel().catch(() => undefined)
+      else this.downloads.take(download)
+    })
     page.on('crash', () => this.note(`Tab ${tab.number} crashed.`))
     page.on('close', () => this.#closed(tab))
     return tab
@@ -457,4 +501,14 @@ function driverLine({ message }: Error): string {
     [/Page crashed/, 'The page crashed. Open it again with browser_navigate.'],
   ]
   return known.find(([pattern]) => pattern.test(line))?.[1] ?? line.slice(0, 300)
+}
+
+/** Hides the beginning of a secret before the mark of a cut; what is as short as this is in many words. */
+function withoutCut(text: string, secret: string): string {
+  const beginning = secret.slice(0, LEAST_BEGINNING)
+  if (beginning.length < LEAST_BEGINNING || !text.includes(beginning)) return text
+  let shown = text
+  for (let length = secret.length - 1; length >= LEAST_BEGINNING; length--)
+    shown = shown.replaceAll(`${secret.slice(0, length)}…`, '[REDACTED]…')
+  return shown
 }

@@ -1,10 +1,12 @@
 import { errorLine, HermesError } from '@hermes/contracts'
-import type { ToolContext } from '@hermes/contracts/tool'
+import type { Action } from '@hermes/contracts/policy'
+import type { WebCall } from '@hermes/contracts/web'
 import { checkUrl } from '@hermes/safety'
 import { connectChecked } from '@hermes/safety/checked-connection'
 import type { BrowserOptions } from '../browser-options.js'
-import type { DocumentRequest, MayOpen } from '../guard/document-guard.js'
+import type { MayGo, PageRequest } from '../guard/document-guard.js'
 import type { Connect } from '../guard/proxy.js'
+import { Speech } from '../speech/speech.js'
 import type { ZoneKind } from './zone.js'
 
 /** What a gate tells the session. */
@@ -15,7 +17,12 @@ interface GateEvents {
   leadsOut(url: string): void
   /** A person is being asked; the time does not count. */
   asking<T>(work: () => Promise<T>): Promise<T>
+  /** Every request of the pages is to be held. */
+  hold(): Promise<void>
 }
+
+/** A call that pages are opened for; reading alone says nothing about what was read before. */
+export type GateCall = Pick<WebCall, 'permit'> & { readonly isTainted?: boolean }
 
 type Reach = Pick<BrowserOptions, 'proxies' | 'network' | 'resolve'>
 
@@ -28,20 +35,31 @@ export class Gate {
   readonly #near = new Set<string>()
   readonly #sends = new Set<string>()
   readonly #hosts = new Map<string, Promise<boolean>>()
-  #context: ToolContext | null = null
+  /** Whether text of the agent may go to an origin, as it was answered. */
+  readonly #speaking = new Map<string, Promise<boolean>>()
+  readonly speech: Speech
+  #context: GateCall | null = null
   #isCalling = false
+  /** How many documents were not opened since the call began. */
+  refusals = 0
   /** What ended a question other than with an answer: the call ends with it too. */
   failure: unknown = null
 
   constructor(options: Reach, events: GateEvents) {
     this.#options = options
     this.#events = events
+    this.speech = new Speech({
+      isTainted: () => this.#context?.isTainted === true,
+      maySpeak: (origin) => this.#maySpeak(origin),
+      hold: () => events.hold(),
+    })
   }
 
   /** A call has begun: it is asked through from now on. */
-  enter(context: ToolContext): void {
+  enter(context: GateCall): void {
     this.#context = context
     this.#isCalling = true
+    this.refusals = 0
     this.failure = null
   }
 
@@ -62,10 +80,16 @@ export class Gate {
     return this.#near.has(new URL(url).origin)
   }
 
-  mayOpen(zone: ZoneKind): MayOpen {
+  /** `isHere`: what is no document is checked where it connects. */
+  mayGo(zone: ZoneKind, { isHere }: { readonly isHere: boolean }): MayGo {
     return async (request) => {
       try {
-        return await this.#decide(zone, request)
+        const isOpened = request.isDocument
+          ? await this.#mayOpen(zone, request)
+          : isHere || (await this.#mayLoad(request.url))
+        const goes = isOpened && (await this.speech.mayGo(request))
+        if (!goes && request.isDocument) this.refusals++
+        return goes
       } catch (error) {
         this.#events.note(`${originOf(request.url)} was not opened: ${errorLine(error)}`)
         return false
@@ -73,13 +97,22 @@ export class Gate {
     }
   }
 
+  /** What pages of a browser elsewhere load: it connects by itself, so that the address is all there is to go by. */
+  async #mayLoad(url: string): Promise<boolean> {
+    if (/^(?:data|blob|about):/.test(url)) return true
+    return this.zoneOf(url) === 'public' && this.#mayConnect(new URL(url))
+  }
+
   /** Connections of a zone: resolved, checked and made here. */
   connect(zone: ZoneKind): Connect {
-    return async (hostname, port, signal) => {
+    return async (destination, signal) => {
+      const { hostname, port } = destination
       const url = new URL(`${port === 80 ? 'http' : 'https'}://${hostname}:${port}/`)
       const near = [`http://${hostname}:${port}`, `https://${hostname}:${port}`].map((one) => new URL(one).origin)
       if (this.zoneOf(url.href) === 'public' && !(await this.#mayConnect(url)))
         throw new HermesError(`${url.host} is denied.`, { code: 'policy.denied' })
+      if (!(await this.speech.mayConnect(destination)))
+        throw new HermesError(`${url.host} gets no text of the agent.`, { code: 'policy.denied' })
       return connectChecked(
         { hostname, port },
         {
@@ -91,7 +124,7 @@ export class Gate {
     }
   }
 
-  async #decide(zone: ZoneKind, { url, method, isFrame }: DocumentRequest): Promise<boolean> {
+  async #mayOpen(zone: ZoneKind, { url, method, isFrame }: PageRequest): Promise<boolean> {
     if (/^(?:data|blob|about):/.test(url)) return isFrame
     const target = this.zoneOf(url)
     const { origin } = new URL(url)
@@ -120,23 +153,63 @@ export class Gate {
     return allowed
   }
 
+  /** The person agreed to what goes to an origin. */
+  agreed(origin: string): void {
+    if (this.#isAsking) this.#sends.add(origin)
+  }
+
+  /** Whether a yes is the word of a person: before text from outside was read, sending goes without a question, and says nothing for later. */
+  get #isAsking(): boolean {
+    return this.#context?.isTainted === true
+  }
+
+  /** Whether text that the agent gave to a page may go to an origin. A yes to sending there is one to this, and the other way round. */
+  #maySpeak(origin: string): Promise<boolean> {
+    if (this.#sends.has(origin)) return Promise.resolve(true)
+    const known = this.#speaking.get(origin)
+    if (known) return known
+    const [isCalling, isAsking] = [this.#isCalling, this.#isAsking]
+    const answer = this.#isPermitted({ type: 'send', target: `browser-text:${origin}`, chosen: 'acts' }, origin)
+    this.#speaking.set(origin, answer)
+    void answer.then((isAllowed) => {
+      if (isAllowed && isAsking) this.#sends.add(origin)
+      // Nobody was asked, or nobody has answered yet.
+      if (isAllowed ? !isAsking : !isCalling || this.failure !== null) this.#speaking.delete(origin)
+    })
+    return answer
+  }
+
   async #permit(url: string, method: string): Promise<boolean> {
     const { origin, host } = new URL(url)
     const isSending = !READS.has(method)
     if (isSending && this.#sends.has(origin)) return true
+    if (isSending && (await this.#speaking.get(origin)) === false) {
+      this.#events.note(`Nothing was sent to ${origin}: the person said no to text going there.`)
+      return false
+    }
+    const isAsking = this.#isAsking
+    const isAllowed = await this.#isPermitted({ type: 'fetch', url: url.split('#')[0]!, method }, origin)
+    if (isAllowed && isSending && isAsking) this.#sends.add(origin)
+    // A no to what is sent is a no to the same text on another way.
+    if (!isAllowed && isSending && this.failure === null && this.#isCalling)
+      this.#speaking.set(origin, Promise.resolve(false))
+    if (isAllowed) this.#hosts.set(host, Promise.resolve(true))
+    return isAllowed
+  }
+
+  /** Asks for one action, where a call is under way a person too. What is refused is noted for the model. */
+  async #isPermitted(action: Extract<Action, { type: 'fetch' | 'send' }>, origin: string): Promise<boolean> {
     const context = this.#context
     if (!context) return false
-    const action = { type: 'fetch', url: url.split('#')[0]!, method } as const
     try {
       const permit = await this.#events.asking(() => context.permit(action, { mayAsk: this.#isCalling }))
       permit.consume(action)
-      if (isSending) this.#sends.add(origin)
-      this.#hosts.set(host, Promise.resolve(true))
       return true
     } catch (error) {
       const isDenied = HermesError.isInstance(error) && error.code === 'policy.denied'
       if (!isDenied) this.failure = error
-      this.#events.note(`${origin} was not opened: ${isDenied ? errorLine(error) : 'it waits for an answer.'}`)
+      const what = action.type === 'send' ? `Text that you wrote was not sent to ${origin}` : `${origin} was not opened`
+      this.#events.note(`${what}: ${isDenied ? errorLine(error) : 'it waits for an answer.'}`)
       return false
     }
   }

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import type { BrowserOptions } from '../browser-options.js'
+import { choosePlace, type Place } from '../cloud/choose-place.js'
+import { CloudLeases } from '../cloud/cloud-leases.js'
 import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
 import { BrowserSession } from './browser-session.js'
 import { pruneDownloads } from './downloads.js'
+import type { ZoneKind } from './zone.js'
 
 /** Contexts cost what Chromium makes them cost. */
 const MOST_AWAKE = 4
@@ -14,16 +17,40 @@ export class BrowserSessions {
   readonly #settings: () => BrowserSettings
   readonly #sessions = new Map<string, BrowserSession>()
   readonly #ended = new AbortController()
-  #process: Promise<BrowserProcess> | null = null
+  readonly leases: CloudLeases
+  readonly #processes = new Map<'local' | 'elsewhere', Promise<BrowserProcess>>()
+  #connected: string | null = null
   #isWatching = false
+  #nextOnce = 1
 
   constructor(options: BrowserOptions, settings: () => BrowserSettings) {
     this.#options = options
     this.#settings = settings
+    this.leases = new CloudLeases(options.cloud, { folder: options.cacheDir, logger: options.logger })
   }
 
   get isRunning(): boolean {
-    return this.#process !== null
+    return this.#processes.size > 0
+  }
+
+  /** The browsers that run, those that start left out. */
+  async running(): Promise<readonly BrowserProcess[]> {
+    const all = await Promise.allSettled(this.#processes.values())
+    return all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  }
+
+  /** Where pages of the public web are opened. */
+  place(): Promise<Place> {
+    const { env, cloud } = this.#options
+    return choosePlace({ settings: this.#settings(), variables: cloud.variables, env, connected: this.#connected })
+  }
+
+  /** Opens pages of the public web in the browser at an address from now on; `null`: as config.yaml says. Open pages close. */
+  async connect(address: string | null): Promise<void> {
+    this.#connected = address
+    const sessions = [...this.#sessions.keys()]
+    await Promise.all(sessions.map((id) => this.end(id)))
+    await this.#stop('elsewhere')
   }
 
   list(): readonly (readonly [id: string, session: BrowserSession])[] {
@@ -34,14 +61,31 @@ export class BrowserSessions {
   get(sessionId: string): BrowserSession {
     const known = this.#sessions.get(sessionId)
     if (known) return known
-    const session = new BrowserSession({
-      options: this.#options,
-      settings: this.#settings(),
-      process: () => this.#running(),
-      folder: join(this.#options.downloadDir, sessionId.replace(/[^\w-]+/g, '_').slice(0, 80)),
-    })
+    const folder = join(this.#options.downloadDir, sessionId.replace(/[^\w-]+/g, '_').slice(0, 80))
+    const session = this.#make(folder)
     this.#sessions.set(sessionId, session)
     return session
+  }
+
+  #make(folder: string | null, { isLocal = false } = {}): BrowserSession {
+    const process = (kind: ZoneKind) => this.#running(isLocal ? 'near' : kind)
+    // What is made for one piece of work has no cookies of the person.
+    const settings = isLocal ? { ...this.#settings(), profile: null } : this.#settings()
+    return new BrowserSession({ options: this.#options, settings, process, folder })
+  }
+
+  /** Does something in a session that is made for it, takes no files and leaves nothing. The browser stays for a while: there may be more. */
+  async once<Value>(work: (session: BrowserSession) => Promise<Value>): Promise<Value> {
+    const id = `once:${this.#nextOnce++}`
+    // For reading, the browser of this machine will do; those elsewhere are paid by the minute.
+    const session = this.#make(null, { isLocal: true })
+    this.#sessions.set(id, session)
+    try {
+      return await work(session)
+    } finally {
+      this.#sessions.delete(id)
+      await session.close()
+    }
   }
 
   /** Never rejects. */
@@ -58,27 +102,37 @@ export class BrowserSessions {
     this.#ended.abort()
     const sessions = [...this.#sessions.values()]
     this.#sessions.clear()
-    const process = this.#process
-    this.#process = null
-    await process?.then((running) => running.close()).catch(() => undefined)
     await Promise.all(sessions.map((session) => session.close()))
+    await Promise.all([this.#stop('local'), this.#stop('elsewhere')])
   }
 
-  #running(): Promise<BrowserProcess> {
-    const known = this.#process
+  async #running(kind: ZoneKind): Promise<BrowserProcess> {
+    const place: Place = kind === 'near' ? { type: 'local' } : await this.place()
+    const key = place.type === 'local' ? 'local' : 'elsewhere'
+    const known = this.#processes.get(key)
     if (known) return this.#withRoom(known)
-    // Loaded with the first page: what speaks to a browser is much, and few sessions open one.
-    const starting = import('./browser-process.js').then(({ startBrowser }) =>
-      startBrowser(this.#options, this.#settings()),
-    )
-    this.#process = starting
+    const starting = this.#start(place)
+    this.#processes.set(key, starting)
     void pruneDownloads(this.#options.downloadDir, this.#options.clock.now())
     const forget = () => {
-      if (this.#process === starting) this.#process = null
+      if (this.#processes.get(key) === starting) this.#processes.delete(key)
     }
     starting.then((running) => running.hub.closed.then(forget), forget)
     if (!this.#isWatching) void this.#watch()
     return starting
+  }
+
+  // Loaded with the first page: what speaks to a browser is much, and few sessions open one.
+  async #start(place: Place): Promise<BrowserProcess> {
+    if (place.type === 'local')
+      return (await import('./browser-process.js')).startBrowser(this.#options, this.#settings())
+    return (await import('./remote-browser.js')).connectBrowser(place, this.#options, this.leases)
+  }
+
+  async #stop(key: 'local' | 'elsewhere'): Promise<void> {
+    const process = this.#processes.get(key)
+    this.#processes.delete(key)
+    await process?.then((running) => running.close()).catch(() => undefined)
   }
 
   /** Puts those that were idle longest to sleep where too many are awake. */
@@ -92,7 +146,7 @@ export class BrowserSessions {
   async #watch(): Promise<void> {
     const { clock } = this.#options
     this.#isWatching = true
-    while (this.#process !== null && !this.#ended.signal.aborted) {
+    while (this.#processes.size > 0 && !this.#ended.signal.aborted) {
       const { idleMs } = this.#settings()
       await clock.sleep(Math.min(idleMs / 4, 15_000), this.#ended.signal).catch(() => undefined)
       if (this.#ended.signal.aborted) break
@@ -106,9 +160,6 @@ export class BrowserSessions {
 
   async #closeUnused(): Promise<void> {
     const isUsed = [...this.#sessions.values()].some((session) => session.isAwake || session.isBusy)
-    const process = this.#process
-    if (isUsed || !process) return
-    this.#process = null
-    await process.then((running) => running.close()).catch(() => undefined)
+    if (!isUsed) await Promise.all([this.#stop('local'), this.#stop('elsewhere')])
   }
 }

@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import type { FileChooser, Page, Request } from 'playwright-core'
+import type { FileChooser, Page, Request, WebSocket } from 'playwright-core'
 import type { Found, Located, PageNode } from '../page/page-node.js'
 import { lineOf, type Snapshot } from '../page/snapshot-text.js'
 import { type FramePlace, Worlds } from '../page/worlds.js'
@@ -9,6 +9,7 @@ import type { Zone } from './zone.js'
 /** Nodes of one document; a page with more says so. */
 const MOST_NODES = 6_000
 const MOST_FRAMES = 30
+const MOST_ADDRESSES = 5_000
 const QUIET_MS = 1_500
 const DOCUMENT_MS = 15_000
 
@@ -27,6 +28,7 @@ export class Tab {
   readonly #targetId: string
   readonly #refs = new Map<string, KnownRef>()
   readonly #busy = new Set<Request>()
+  readonly #sockets = new Set<WebSocket>()
   #navigation: Request | null = null
   #nextRef = 1
   #latest: Snapshot | null = null
@@ -61,6 +63,10 @@ export class Tab {
     })
     page.on('framenavigated', (frame) => {
       if (frame === page.mainFrame()) this.#navigation = null
+    })
+    page.on('websocket', (socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
     })
     // Always heard, so that no window of the browser itself opens.
     page.on('filechooser', (chooser) => this.#chooserCame?.(chooser))
@@ -99,7 +105,7 @@ export class Tab {
   }
 
   /** Calls a function of the page script about an element. */
-  async onElement<Name extends 'focus' | 'choose'>(
+  async onElement<Name extends 'focus' | 'fill' | 'choose'>(
     ref: string,
     name: Name,
     argument: Parameters<import('../page/page-node.js').PageScript[Name]>[1],
@@ -135,6 +141,21 @@ export class Tab {
   /** Of the document that an element stands in, which may be a frame of another site. */
   originOf(ref: string): Promise<string> {
     return this.#worlds.call(this.#known(ref).place, 'origin')
+  }
+
+  /** What tells the document that stands there from others. */
+  documentId(): Promise<number> {
+    return this.#worlds.call(this.#main(), 'documentId')
+  }
+
+  addresses(): Promise<readonly string[]> {
+    return this.#worlds.call(this.#main(), 'addresses', { max: MOST_ADDRESSES })
+  }
+
+  /** Origins of the WebSockets that stand open. */
+  openSockets(): readonly string[] {
+    const origins = [...this.#sockets].map((socket) => new URL(socket.url().replace(/^ws/, 'http')).origin)
+    return [...new Set(origins)]
   }
 
   /** The choice of files that something opens; `null` where it opens none in time. */

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext } from 'playwright-core'
-import type { DocumentGuard, MayOpen } from '../guard/document-guard.js'
+import type { DocumentGuard, MayGo } from '../guard/document-guard.js'
 import { type Connect, type LoopbackProxy, startProxy } from '../guard/proxy.js'
 
 /**
@@ -13,6 +13,8 @@ export interface Zone {
   readonly kind: ZoneKind
   readonly context: BrowserContext
   readonly contextId: string
+  /** In the browser of this machine. */
+  readonly isHere: boolean
   close(): Promise<void>
 }
 
@@ -21,8 +23,9 @@ interface ZoneOptions {
   readonly kind: ZoneKind
   readonly browser: Browser
   readonly guard: DocumentGuard
-  readonly connect: Connect
-  readonly mayOpen: MayOpen
+  /** `null` for a browser elsewhere, which connects by itself. */
+  readonly connect: Connect | null
+  readonly mayGo: MayGo
   /** Cookies and storage to begin with. */
   readonly storageState?: Awaited<ReturnType<BrowserContext['storageState']>> | undefined
 }
@@ -31,14 +34,17 @@ const VIEWPORT = { width: 1280, height: 800 }
 
 /** A context behind a proxy of its own, with one empty page. */
 export async function openZone(options: ZoneOptions): Promise<Zone> {
-  const { kind, browser, guard, connect, mayOpen, storageState } = options
-  const proxy: LoopbackProxy = await startProxy(connect)
+  const { kind, browser, guard, connect, mayGo, storageState } = options
+  const proxy: LoopbackProxy | null = connect && (await startProxy(connect))
   try {
     const context = await browser.newContext({
       viewport: VIEWPORT,
       // A self-signed certificate is part of the question about a near address.
       ignoreHTTPSErrors: kind === 'near',
-      proxy: { server: `http://127.0.0.1:${proxy.port}`, bypass: '<-loopback>' },
+      ...(proxy
+        ? { proxy: { server: `http://127.0.0.1:${proxy.port}`, bypass: '<-loopback>' } }
+        : // A worker that serves pages would answer before anything is asked for.
+          { serviceWorkers: 'block' as const }),
       ...(storageState ? { storageState } : {}),
     })
     const page = await context.newPage()
@@ -46,19 +52,20 @@ export async function openZone(options: ZoneOptions): Promise<Zone> {
     const { targetInfo } = await session.send('Target.getTargetInfo')
     await session.detach()
     const contextId = targetInfo.browserContextId!
-    guard.watch(contextId, mayOpen)
+    await guard.watch(contextId, mayGo)
     return {
       kind,
       context,
       contextId,
+      isHere: proxy !== null,
       async close() {
         guard.forget(contextId)
         await context.close().catch(() => undefined)
-        await proxy.close()
+        await proxy?.close()
       },
     }
   } catch (error) {
-    await proxy.close()
+    await proxy?.close()
     throw error
   }
 }

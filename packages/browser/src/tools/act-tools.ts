@@ -9,6 +9,9 @@ import { browserTool } from './browser-tool.js'
 /** How long an action waits for a file that it made the page download; the next answer tells of longer ones. */
 const DOWNLOAD_MS = 2_000
 
+/** What brings a text to a page that was written elsewhere. */
+const PASTES = /^(?:(?:Control|Meta|ControlOrMeta)\+(?:Shift\+)?[Vv]|Shift\+Insert)$/
+
 const REF = { type: 'string', description: 'such as e12' } as const
 
 /** Acting on pages as a person does. */
@@ -43,6 +46,7 @@ export function actTools(sessions: BrowserSessions): readonly Tool[] {
       act: ({ ref, text, submit }, session, { signal }) =>
         acting(session, signal, async (tab) => {
           const what = tab.describe(ref)
+          await session.gate.speech.give(tab, text)
           const focused = await tab.onElement(ref, 'focus', { value: text })
           if (focused.type === 'no-field')
             throw new HermesError(`${ref} (${what}) is no field to write into.`, { code: 'browser.cannot_act' })
@@ -81,6 +85,7 @@ export function actTools(sessions: BrowserSessions): readonly Tool[] {
       required: ['key'],
       act: ({ key }, session, { signal }) =>
         acting(session, signal, async (tab) => {
+          if ([...key].length === 1 || PASTES.test(key)) await session.gate.speech.press(tab, key)
           try {
             await tab.page.keyboard.press(key)
           } catch (error) {
@@ -138,7 +143,8 @@ export async function acting(
   const line = await act(tab)
   await tab.settle(signal)
   await session.knowsItsTabs(signal)
-  if (tab.wasCutOff) await session.downloads.beyond(begun, signal, DOWNLOAD_MS)
+  // A navigation that ended without a document may be a file, unless it was refused.
+  if (tab.wasCutOff && session.gate.refusals === 0) await session.downloads.beyond(begun, signal, DOWNLOAD_MS)
   else await session.downloads.settled(signal, DOWNLOAD_MS)
   const out = session.takeLeadingOut()
   if (out !== null) {

@@ -49,6 +49,8 @@ export function fileTools(sessions: BrowserSessions, { readFile }: Pick<BrowserO
             await chooser.setFiles([])
             throw cannot(`The page is not the one it was: ${ref} is of another site now.`)
           }
+          for (const { name, bytes } of files)
+            await session.gate.speech.give(tab, `${name}\n${Buffer.from(bytes.subarray(0, 200_000)).toString('utf8')}`)
           await chooser.setFiles(
             files.map(({ name, bytes }) => ({
               name,

@@ -23,7 +23,14 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
         const isKnown = sessions.get(sessionId).gate.isAllowed(address)
         return isKnown ? [] : [{ type: 'fetch', url: withoutHash(address), method: 'GET' }]
       },
-      act: ({ url }, session, { signal }) => navigate(session, addressOf(url), signal),
+      async act({ url }, session, { signal }) {
+        const address = addressOf(url)
+        if (!(await session.gate.speech.mayName(address)))
+          throw new HermesError('The address was not opened: it carries what was read elsewhere.', {
+            code: 'policy.denied',
+          })
+        return navigate(session, address, signal)
+      },
     }),
     browserTool<{ readonly more: number; readonly find?: string; readonly scope?: string }>(sessions, {
       name: 'browser_snapshot',
@@ -142,6 +149,7 @@ const FILE = 'file'
 
 async function navigate(session: BrowserSession, url: string, signal: AbortSignal): Promise<string> {
   let tab = await session.pageFor(url)
+  await session.gate.speech.leave(tab)
   const { begun } = session.downloads
   let status = await load(tab, url, signal).catch(async (error: unknown) => {
     if (error instanceof Error && error.message.includes('Download is starting')) {

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { HermesError } from '@hermes/contracts'
 import type { Tool, ToolContext, ToolResult } from '@hermes/contracts/tool'
 import type { BrowserOptions } from '../browser-options.js'
 import type { BrowserSessions } from '../session/sessions.js'
@@ -23,6 +24,11 @@ export function visionTool(sessions: BrowserSessions, { showImage }: Pick<Browse
     looks: true,
     async act({ annotate }, session, { call }) {
       const tab = await session.page()
+      for (const secret of session.secrets)
+        if (await tab.shows(secret))
+          throw new HermesError('No picture was taken: the page shows what was filled in from the vault.', {
+            code: 'vault.shown',
+          })
       if (annotate && tab.latest === null) await tab.snapshot()
       const refs = annotate ? await tab.label() : []
       try {

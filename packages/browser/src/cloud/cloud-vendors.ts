@@ -1,0 +1,106 @@
+import type { JsonObject } from '@hermes/contracts'
+
+/** One request to who rents out browsers. */
+export interface CloudRequest {
+  readonly path: string
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly body?: JsonObject
+}
+
+/** A session that was made. */
+export interface CloudLease {
+  readonly id: string
+  /** Where its DevTools protocol is: `wss:`, or `https:` with `/json/version`. It is a secret: who has it has the browser. */
+  readonly cdpUrl: string
+}
+
+/** Who rents out browsers. */
+export interface CloudVendor {
+  readonly label: string
+  readonly baseUrl: string
+  /** For servers of one's own, and tests. */
+  readonly urlVariable: string
+  readonly keyVariable: string
+  headers(key: string): Readonly<Record<string, string>>
+  /** `seconds`: how long it may live at most, whatever becomes of us. */
+  create(seconds: number, variables: Readonly<Record<string, string | undefined>>): CloudRequest
+  /** `null` for an answer that is no session. */
+  lease(answer: JsonObject): CloudLease | null
+  /** Ends a session that was paid by the minute. */
+  release(id: string, variables: Readonly<Record<string, string | undefined>>): CloudRequest
+  /** What it cost, as the answer to `release` says; `null` where it does not. */
+  cost(answer: JsonObject): string | null
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+
+function leaseOf(id: unknown, cdpUrl: unknown): CloudLease | null {
+  return textOf(id) !== '' && URL.canParse(textOf(cdpUrl)) ? { id: textOf(id), cdpUrl: textOf(cdpUrl) } : null
+}
+
+/** In the order in which they are taken where several have keys. */
+export const CLOUDS = Object.freeze({
+  /** @see https://docs.browserbase.com/reference/api/create-a-session (checked against @browserbasehq/sdk 2.21.0) */
+  browserbase: {
+    label: 'Browserbase',
+    baseUrl: 'https://api.browserbase.com',
+    urlVariable: 'BROWSERBASE_BASE_URL',
+    keyVariable: 'BROWSERBASE_API_KEY',
+    headers: (key) => ({ 'x-bb-api-key': key }),
+    create: (seconds, variables) => ({
+      path: '/v1/sessions',
+      method: 'POST',
+      body: { ...projectOf(variables), timeout: Math.min(21_600, Math.max(60, seconds)) },
+    }),
+    lease: ({ id, connectUrl }) => leaseOf(id, connectUrl),
+    release: (id, variables) => ({
+      path: `/v1/sessions/${encodeURIComponent(id)}`,
+      method: 'POST',
+      body: { ...projectOf(variables), status: 'REQUEST_RELEASE' },
+    }),
+    cost: () => null,
+  },
+  /** @see https://docs.browser-use.com/cloud (checked against browser-use-sdk 3.11.3, its third version) */
+  'browser-use': {
+    label: 'Browser Use',
+    baseUrl: 'https://api.browser-use.com/api/v3',
+    urlVariable: 'BROWSER_USE_BASE_URL',
+    keyVariable: 'BROWSER_USE_API_KEY',
+    headers: (key) => ({ 'x-browser-use-api-key': key }),
+    create: (seconds) => ({
+      path: '/browsers',
+      method: 'POST',
+      body: { timeout: Math.min(240, Math.max(1, Math.ceil(seconds / 60))) },
+    }),
+    lease: ({ id, cdpUrl }) => leaseOf(id, cdpUrl),
+    release: (id) => ({ path: `/browsers/${encodeURIComponent(id)}`, method: 'PATCH', body: { action: 'stop' } }),
+    cost: ({ browserCost: cost }) =>
+      cost === undefined || cost === null || cost === '' ? null : `${String(cost)} USD`,
+  },
+  /** @see https://docs.firecrawl.dev/api-reference/endpoint/browser-create (checked against firecrawl 4.42.0) */
+  firecrawl: {
+    label: 'Firecrawl',
+    baseUrl: 'https://api.firecrawl.dev',
+    urlVariable: 'FIRECRAWL_API_URL',
+    keyVariable: 'FIRECRAWL_API_KEY',
+    headers: (key) => ({ authorization: `Bearer ${key}` }),
+    create: (seconds, variables) => {
+      const wanted = Number(variables['FIRECRAWL_BROWSER_TTL'])
+      const ttl = Math.min(3_600, Math.max(30, wanted > 0 ? wanted : seconds))
+      return { path: '/v2/browser', method: 'POST', body: { ttl, activityTtl: ttl } }
+    },
+    lease: ({ id, cdpUrl }) => leaseOf(id, cdpUrl),
+    release: (id) => ({ path: `/v2/browser/${encodeURIComponent(id)}`, method: 'DELETE' }),
+    cost: ({ creditsBilled: credits }) => (typeof credits === 'number' ? `${credits} credits` : null),
+  },
+} as const satisfies Readonly<Record<string, CloudVendor>>)
+
+export type CloudName = keyof typeof CLOUDS
+
+export const CLOUD_NAMES = Object.keys(CLOUDS) as readonly CloudName[]
+
+/** Browserbase takes the project of the key where none is named. */
+function projectOf(variables: Readonly<Record<string, string | undefined>>): JsonObject {
+  const id = (variables['BROWSERBASE_PROJECT_ID'] ?? '').trim()
+  return id === '' ? {} : { projectId: id }
+}
