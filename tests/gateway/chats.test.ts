@@ -1,9 +1,9 @@
 // The gateway as people run it, with a bot: killed at any moment it neither loses nor repeats a message.
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { writeChatHome } from '../support/chat-home.js'
 import { runCli } from '../support/cli.js'
 import { type Gateway, startGateway } from '../support/gateway.js'
 
@@ -23,16 +23,7 @@ beforeEach(async () => {
   home = await temporaryHome()
   server = await startModelServer()
   bot = await startBotApiServer()
-  const config = {
-    platforms: { telegram: { base_url: bot.url } },
-    people: { owner: { telegram: ['7'] } },
-    terminal: { isolation: 'off' },
-    memory: { flush_min_turns: 0 },
-    streaming: { enabled: false },
-    auxiliary: { title_generation: { enabled: false }, session_summary: { enabled: false } },
-  }
-  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  await mkdir(join(home.path, 'work'))
+  await writeChatHome(home.path, { base_url: bot.url }, { people: { owner: { telegram: ['7'] } } })
   await start()
 })
 afterEach(async () => {

@@ -109,6 +109,8 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   Runs: listOf(run),
   Session: session,
   Sessions: listOf(session),
+  Deleted: z.object({ id: text, object: z.literal('session.deleted'), deleted: z.literal(true) }),
+  Skills: listOf(z.object({ object: z.literal('skill'), name: text, group: text, description: text, source: text })),
   Model: model,
   Models: listOf(model),
   List: listOf(z.looseObject({})),
@@ -159,7 +161,8 @@ function operationOf({ method, path, scope, summary, body, answer, status = 200,
     })),
     ...query.map((name) => ({ name, in: 'query', required: name === 'q', schema: { type: 'string' } })),
   ]
-  const content = answer === undefined ? undefined : { 'application/json': { schema: refTo(answer) } }
+  const plain = path === '/metrics' ? { 'text/plain': {} } : { 'text/event-stream': {} }
+  const content = answer === undefined ? plain : { 'application/json': { schema: refTo(answer) } }
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[^a-zA-Z0-9]+(\w)?/g, (_, next: string | undefined) => (next ?? '').toUpperCase())}`,
     summary,
@@ -169,7 +172,7 @@ function operationOf({ method, path, scope, summary, body, answer, status = 200,
     responses: {
       [String(status)]: {
         description: 'The answer.',
-        ...(content ? { content } : { content: { 'text/event-stream': {} } }),
+        content,
       },
       default: { description: 'Why not.', content: { 'application/json': { schema: refTo('Error') } } },
     },

@@ -5,7 +5,7 @@ import { type Clock, HermesError } from '@hermes/contracts'
 import { ApiError } from './api-error.js'
 
 /** What a key may be good for. */
-const SCOPES = ['chat', 'runs', 'sessions', 'approvals', 'owner'] as const
+const SCOPES = ['chat', 'runs', 'sessions', 'approvals', 'metrics', 'owner'] as const
 export type Scope = (typeof SCOPES)[number]
 
 const HASH = /^sha256:([0-9a-f]{64})$/

@@ -172,6 +172,58 @@ it('lists, reads, finds, titles and forks sessions, each person their own', asyn
   expect(((await get(`/v1/sessions/${mine}/messages`)) as { data: object[] }).data).toHaveLength(2)
 })
 
+it('removes a session with all that was said, once nothing goes on in it, and only for whose it is', async () => {
+  const gate = Promise.withResolvers<void>()
+  stage.server.setHandler(async () => {
+    await gate.promise
+    return { text: 'Said.' }
+  })
+  const before = stage.server.requests.length
+  const running = stage.ask('/v1/chat/completions', { messages: [{ role: 'user', content: 'Remove me.' }] })
+  await stage.server.waitForRequests(before + 1)
+  const { data } = (await (await stage.ask('/v1/sessions?limit=1')).json()) as { data: { id: string }[] }
+  const path = `/v1/sessions/${data[0]!.id}`
+  const remove = (headers = {}) => stage.ask(path, undefined, headers, 'DELETE')
+  expect(await codeOf(remove())).toEqual([409, 'session_busy'])
+  gate.resolve()
+  expect((await running).status).toBe(200)
+  expect(await codeOf(remove(as('bob')))).toEqual([404, 'session_not_found'])
+  expect(await (await remove()).json()).toEqual({ id: data[0]!.id, object: 'session.deleted', deleted: true })
+  expect(await codeOf(remove())).toEqual([404, 'session_not_found'])
+  expect(await codeOf(stage.ask(`${path}/messages`))).toEqual([404, 'session_not_found'])
+  stage.server.setHandler(() => ({ text: 'The zebra sleeps.' }))
+})
+
+it('begins a session under a name of the client, and goes on in it, each person their own', async () => {
+  const say = (content: string, key: string, headers = {}) => chat(content, { 'x-hermes-session-key': key, ...headers })
+  const both = await Promise.all([say('First of the kitchen.', 'kitchen'), say('Second of the kitchen.', 'kitchen')])
+  const [id] = both.map(({ headers }) => headers.get('x-hermes-session-id')!)
+  expect(both.map(({ status, headers }) => [status, headers.get('x-hermes-session-id')])).toEqual([
+    [200, id],
+    [200, id],
+  ])
+  const third = await say('And the garden?', 'kitchen')
+  expect(third.headers.get('x-hermes-session-id')).toBe(id)
+  const bodies = () => JSON.stringify(stage.server.requests.at(-1)!.body.messages)
+  for (const words of ['First of the kitchen.', 'Second of the kitchen.']) expect(bodies()).toContain(words)
+  const bobs = await say('Whose kitchen?', 'kitchen', as('bob'))
+  expect(bobs.headers.get('x-hermes-session-id')).not.toBe(id)
+  expect(bodies()).not.toContain('First of the kitchen.')
+  expect(await codeOf(say('x', 'k'.repeat(257)))).toEqual([400, 'invalid_session_key'])
+})
+
+it('shows its figures to the owner', async () => {
+  const answer = await stage.ask('/metrics')
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')])
+  const text = await answer.text()
+  expect(text).toMatch(
+    /^hermes_http_request_seconds_count\{method="POST",route="\/v1\/chat\/completions",code="200"\} \d+$/m,
+  )
+  expect(text).toMatch(/^hermes_requests\{state="waiting"\} 0$/m)
+  expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
+  expect(await codeOf(stage.ask('/metrics', undefined, as('bob')))).toEqual([403, 'insufficient_scope'])
+})
+
 it('tells how it does and what it can', async () => {
   const health = await (await stage.ask('/health/detailed')).json()
   expect(health).toMatchObject({ status: 'ok', store: 'ok', uptime_seconds: expect.any(Number), platforms: [] })
@@ -181,6 +233,9 @@ it('tells how it does and what it can', async () => {
   })
   const toolsets = (await (await stage.ask('/v1/toolsets')).json()) as { data: { name: string }[] }
   expect(toolsets.data.map(({ name }) => name)).toContain('terminal')
+  const skills = (await (await stage.ask('/v1/skills')).json()) as { data: { name: string; source: string }[] }
+  expect(skills.data.length).toBeGreaterThan(0)
+  expect(skills.data[0]).toMatchObject({ object: 'skill', name: expect.any(String), source: expect.any(String) })
 })
 
 it('gives an answer that was lost on the way again, after a restart too, and another one to who heard it', async () => {

@@ -4,14 +4,16 @@ import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { cors } from 'hono/cors'
+import { matchedRoutes } from 'hono/route'
 import { type Access, type Caller, checkAccess } from './access.js'
 import { ApiError, toApiError } from './api-error.js'
 import { KeyLimits, requireScope } from './api-keys.js'
 import type { ApprovalRoutes } from './approval-routes.js'
 import type { Chat, ChatCall } from './chat.js'
 import { EXTENSION_ROUTES, type ExtensionRoutes } from './extension-routes.js'
-import type { PlatformHealth } from './gateway-state.js'
+import type { Figures } from './figures.js'
 import { createPeerOf, type PeerOf } from './peer.js'
+import type { PlatformHealth } from './platforms/platform-health.js'
 import { ROUTE_LIST, ROUTES, scopeOf } from './routes.js'
 import type { RunCall, RunRoutes } from './runs/run-routes.js'
 import type { SessionRoutes } from './session-routes.js'
@@ -29,6 +31,7 @@ interface AppOptions {
   readonly runs: RunRoutes
   readonly storedSessions: StoredSessionRoutes
   readonly toolsets: () => ReturnType<Runtime['toolsets']>
+  readonly skills: () => ReturnType<Runtime['skills']['list']>
   /** Whether the store answers. */
   readonly storeAnswers: () => Promise<boolean>
   /** Origins of web pages that may read answers. */
@@ -38,6 +41,7 @@ interface AppOptions {
   /** Takes deliveries of chat platforms, which have secrets of their own; `null` where none is meant. */
   readonly receive: (platform: string, request: Request) => Promise<Response> | null
   readonly approvals: ApprovalRoutes
+  readonly figures: Figures
   /** How chat platforms are doing. */
   readonly health: () => readonly PlatformHealth[]
   /** Answers clients of the Model Context Protocol. */
@@ -52,12 +56,24 @@ interface AppOptions {
 /** The routes of the API. */
 export function createApp(options: AppOptions): Hono<Env> {
   const { access, chat, runs, sessions, storedSessions, extensions, receive, health, approvals, mcp } = options
-  const { toolsets, storeAnswers, corsOrigins, models, startedAt, version, logger } = options
+  const { figures, toolsets, skills, storeAnswers, corsOrigins, models, startedAt, version, logger } = options
   const app = new Hono<Env>()
   const peerOf = createPeerOf()
   app.use(async (context, next) => {
     await next()
     for (const [name, value] of Object.entries(SAFE_HEADERS)) context.res.headers.set(name, value)
+  })
+  app.use((context, next) => {
+    const startedMs = systemClock.now()
+    const { outgoing } = context.env
+    outgoing.once('close', () => {
+      const route = matchedRoutes(context).at(-1)?.path ?? '*'
+      const ms = systemClock.now() - startedMs
+      figures
+        .count({ method: context.req.method, route, status: context.res.status, ms })
+        .catch((error: unknown) => logger.warn('A request was not counted.', { error: errorLine(error) }))
+    })
+    return next()
   })
   if (corsOrigins.length > 0) app.use(corsFor(corsOrigins))
   const limits = new KeyLimits(systemClock)
@@ -85,6 +101,12 @@ export function createApp(options: AppOptions): Hono<Env> {
     const uptime_seconds = Math.floor(systemClock.now() / 1000) - startedAt
     return context.json({ status: isWell ? 'ok' : 'degraded', version, uptime_seconds, store, platforms: all })
   })
+  app.get('/metrics', async (context) => {
+    // They tell of all people together; a key of the configuration was made for it.
+    if (context.get('person') !== null) throw ownerOnly()
+    const { text, type } = await figures.text()
+    return context.body(text, 200, { 'content-type': type })
+  })
   app.get('/openapi.json', async (context) => {
     const { apiDocument } = await import('./api-document.js')
     return context.json(apiDocument(version))
@@ -94,6 +116,10 @@ export function createApp(options: AppOptions): Hono<Env> {
     const data = Object.entries(toolsets()).map(([name, { description, tools }]) => {
       return { object: 'toolset', name, description, tools }
     })
+    return context.json({ object: 'list', data })
+  })
+  app.get('/v1/skills', async (context) => {
+    const data = (await skills()).map((skill) => ({ object: 'skill', ...skill }))
     return context.json({ object: 'list', data })
   })
   const modelOf = (id: string) => ({ id, object: 'model', created: startedAt, owned_by: 'hermes' })
@@ -114,6 +140,7 @@ export function createApp(options: AppOptions): Hono<Env> {
       body: await context.req.text(),
       person: context.get('person'),
       sessionId: context.req.header('x-hermes-session-id'),
+      sessionKey: context.req.header('x-hermes-session-key'),
       idempotencyKey: context.req.header('idempotency-key'),
       signal,
       delivered,
@@ -163,6 +190,9 @@ export function createApp(options: AppOptions): Hono<Env> {
   )
   app.patch('/v1/sessions/:id', limited, async (context) =>
     context.json(await storedSessions.change(context.req.param('id'), asking(context), await context.req.text())),
+  )
+  app.delete('/v1/sessions/:id', async (context) =>
+    context.json(await storedSessions.remove(context.req.param('id'), asking(context))),
   )
   app.get('/v1/sessions/:id/messages', async (context) =>
     context.json(await storedSessions.messages(context.req.param('id'), asking(context))),
@@ -242,7 +272,7 @@ function corsFor(origins: readonly string[]) {
   const isAllowed = (origin: string) => origins.includes('*') || origins.includes(origin)
   return cors({
     origin: (origin) => (isAllowed(origin) ? (origins.includes('*') ? '*' : origin) : null),
-    allowMethods: ['GET', 'POST', 'PATCH', 'OPTIONS'],
+    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
     exposeHeaders: ['x-hermes-session-id', 'idempotency-replayed', 'retry-after'],
     maxAge: CORS_MAX_AGE_S,
   })
@@ -277,7 +307,12 @@ function capabilities({
       },
       cors: corsOrigins.length > 0,
     },
-    headers: { session: 'X-Hermes-Session-Id', idempotency: 'Idempotency-Key', last_event: 'Last-Event-ID' },
+    headers: {
+      session: 'X-Hermes-Session-Id',
+      session_key: 'X-Hermes-Session-Key',
+      idempotency: 'Idempotency-Key',
+      last_event: 'Last-Event-ID',
+    },
     endpoints: ROUTES.map(({ method, path, scope }) => ({ method, path, scope })),
   }
 }

@@ -21,7 +21,7 @@ import { PieceSource, type ReplySource } from './piece-source.js'
 import { type Piece, ReplyReader } from './reply.js'
 import type { ResponsePlace } from './response-id.js'
 import type { ResponsesRequest } from './responses-request.js'
-import { Slots } from './slots.js'
+import { type Load, Slots } from './slots.js'
 import { streamReply } from './stream-reply.js'
 
 const STOP_GRACE_MS = 8_000
@@ -51,6 +51,8 @@ export interface ChatCall {
   readonly person: string | null
   /** The session to go on with, when the client names one. */
   readonly sessionId: string | undefined
+  /** A name of the client's own for a session, which begins with the first request that has it. */
+  readonly sessionKey?: string | undefined
   /** The response to go on after, when the client names one. */
   readonly previous?: string | null
   /** Under which a request without a stream is answered once. */
@@ -76,6 +78,7 @@ export class Chat {
   readonly #active = new Set<{ readonly controller: AbortController; readonly done: Promise<void> }>()
   readonly #slots: Slots
   readonly #idempotency: Idempotency
+  readonly #leaving = new Set<Promise<void>>()
   #isStopping = false
 
   constructor(options: ChatOptions) {
@@ -83,6 +86,10 @@ export class Chat {
     const { maxRuns: size, maxWaiting, clock } = options
     this.#slots = new Slots({ size, maxWaiting, waitMs: WAIT_MS })
     this.#idempotency = new Idempotency(clock)
+  }
+
+  get load(): Load {
+    return this.#slots.load
   }
 
   /** @throws ApiError for everything that cannot be answered */
@@ -122,7 +129,7 @@ export class Chat {
   }
 
   async #once(call: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<Response> {
-    const { body, person, sessionId, idempotencyKey: key } = call
+    const { body, person, sessionKey, sessionId = sessionKey, idempotencyKey: key } = call
     const request = await this.#personal(call, parsed)
     const answer = () => this.#within(call, request, reply)
     if (key === undefined || request.stream) return answer()
@@ -144,21 +151,22 @@ export class Chat {
     answer: (opened: ReplyOptions) => Promise<Answer>,
   ): Promise<Answer> {
     const { conversations, commands } = this.#options
-    const { sessionId, previous = null, signal } = call
+    const { previous = null, signal } = call
+    const { sessionId, begins } = await conversations.sessionFor(call)
     const model = this.#modelOf(request)
     const typed = request.message && commands.read(request.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
     try {
       if (typed) {
-        const around = previous === null ? sessionId : conversations.sessionOf(previous)
+        const around = previous === null ? (begins ? undefined : sessionId) : conversations.sessionOf(previous)
         const handle = await conversations.around(around, request)
         const message = request.message!
         return await answer(await this.#carryOut(typed, { message, request, model, handle, slot }))
       }
-      const conversation = await this.#conversation(request, { ...call, signal: slot.signal })
+      const conversation = await this.#conversation(request, { ...call, sessionId, begins, signal: slot.signal })
       const { session, unheard, otherUser, clientTools, afterSeq, isLateWithTools } = conversation
       const heard = await prepare(conversation, request, call)
-      void call.delivered?.then(heard)
+      if (call.delivered) this.#leave(call.delivered.then(heard), signal)
       const { format } = request.answer
       const reader = new ReplyReader(format ? '' : unheard, clientTools, { isStructured: format !== undefined })
       if (format && unheard !== '') reader.notices.push({ level: 'info', text: unheard })
@@ -176,7 +184,7 @@ export class Chat {
 
   async #conversation(
     request: FormedRequest,
-    { sessionId, previous = null, idempotencyKey: key, signal }: ChatCall,
+    { sessionId, begins, previous = null, idempotencyKey: key, signal }: ChatCall & { readonly begins: boolean },
   ): Promise<Conversation> {
     const { conversations, fetchImage } = this.#options
     const call = { signal, key, images: new NamedImages(fetchImage, { person: request.person, signal }) }
@@ -186,7 +194,7 @@ export class Chat {
     }
     return sessionId === undefined
       ? conversations.derived(request, call)
-      : conversations.named(sessionId, request, call)
+      : conversations.named(sessionId, { ...request, begins }, call)
   }
 
   async #carryOut(
@@ -216,6 +224,15 @@ export class Chat {
     if (models.includes(model)) return model
     const message = `There is no model "${model}" here. Valid models: ${models.join(', ')}.`
     throw new ApiError(message, { status: 404, code: 'model_not_found', param: 'model' })
+  }
+
+  /** Keeps in mind that an answer is on its way, until it has left or its reader has. */
+  #leave(heard: Promise<void>, signal: AbortSignal): void {
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    const left = Promise.race([heard, gone]).finally(() => this.#leaving.delete(left))
+    this.#leaving.add(left)
   }
 
   /** What is urgent ends soon, or ends others. */
@@ -257,6 +274,19 @@ export class Chat {
         if (!isRunning) end()
       },
     }
+  }
+
+  /** Takes no more requests, and waits until none is under way or the signal fires. Never rejects. */
+  async drain(signal: AbortSignal): Promise<void> {
+    this.#isStopping = true
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    const ended = async () => {
+      await Promise.all([...this.#active].map(({ done }) => done))
+      await Promise.all(this.#leaving)
+    }
+    await Promise.race([ended(), late])
   }
 
   /** Takes no more requests, interrupts those under way and waits until what was said is stored. */

@@ -24,6 +24,7 @@ import { responsePlace } from './response-id.js'
 
 const RESUME = { resume: true } as const
 const ID_DIGITS = 16
+const SESSION_KEY = /^[\x21-\x7e]{1,256}$/
 const MOST_ELSEWHERE_CHARS = 20_000
 
 /** A session that is ready to run a request; nobody else runs in it until `place` is left. */
@@ -99,10 +100,10 @@ export class Conversations {
    */
   async named(
     sessionId: string,
-    request: PersonalRequest & { readonly isRepeat?: boolean },
+    request: PersonalRequest & { readonly isRepeat?: boolean; readonly begins?: boolean },
     call: Call,
   ): Promise<Conversation> {
-    await this.#stored(sessionId, request)
+    if (!request.begins) await this.#stored(sessionId, request)
     const found = await this.#enter(sessionId, { request, call, partial: true })
     if (found) return found
     const message = `The messages differ from what was said in session ${sessionId}. Send the new message alone, or leave X-Hermes-Session-Id out.`
@@ -139,6 +140,33 @@ export class Conversations {
     const fork = `${sessionId}-${randomBytes(4).toString('hex')}`
     await storage.sessions.fork({ from: sessionId, id: fork, upToSeq: messages[next]!.seq - 1 })
     return { sessionId: fork, isRepeat: false }
+  }
+
+  /**
+   * The session that a request names, by its id or by a name of the client's own, whose session is begun by the first request. Names are
+   * those of one person.
+   * @throws ApiError 400 for what is no name
+   */
+  async sessionFor({
+    sessionId,
+    sessionKey,
+    person,
+  }: {
+    readonly sessionId: string | undefined
+    readonly sessionKey?: string | undefined
+    readonly person: string | null
+  }): Promise<{ readonly sessionId: string | undefined; readonly begins: boolean }> {
+    if (sessionId !== undefined || sessionKey === undefined) return { sessionId, begins: false }
+    if (!SESSION_KEY.test(sessionKey))
+      throw new ApiError('X-Hermes-Session-Key takes 1 to 256 visible ASCII characters.', {
+        code: 'invalid_session_key',
+      })
+    const digest = createHash('sha256')
+      .update(JSON.stringify([person, sessionKey]))
+      .digest('hex')
+    const named = `api-key-${digest.slice(0, ID_DIGITS)}`
+    const known = await (await this.#options.storage()).sessions.get(named)
+    return { sessionId: named, begins: known === null }
   }
 
   /** The session that a response is of, by its id alone. @throws ApiError 404 for what is no id of a response */

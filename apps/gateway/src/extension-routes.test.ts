@@ -18,7 +18,7 @@ it('needs the key for a route that has it, however its address is written', asyn
     version: '0',
     logger: silentLogger,
   } as unknown as Parameters<typeof createApp>[0])
-  const bindings = { incoming: { socket: {} } }
+  const bindings = { incoming: { socket: {} }, outgoing: { once: () => undefined } }
   const get = async (path: string) => (await app.request(`http://localhost${path}`, {}, bindings as never)).status
   expect(await get('/extensions/part/tasks/ping')).toBe(200)
   expect(await get('/extensions/part/tasks/1')).toBe(401)

@@ -1,13 +1,14 @@
 // `hermes gateway status` and `platforms`: what runs, and what would.
-import { defaultHome, loadConfig, loadSecrets } from '@hermes/config'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { defaultHome, homeLayout, loadConfig, loadSecrets } from '@hermes/config'
 import { formatDuration, systemClock } from '@hermes/contracts'
 import type { Io } from '@hermes/runtime/app'
-import { endProcess, gatewayStates, hearing } from './gateway-state.js'
+import { gatewayStates } from './gateway-state.js'
 import { configuredPlatforms } from './platforms/open-platforms.js'
+import { hearing } from './platforms/platform-health.js'
 
 const EXIT_NOT_WELL = 1
-const STOPS_WITHIN_MS = 30_000
-const LOOK_EVERY_MS = 100
 
 /** Shows the gateways that run; exit code 1 where none does, or one does not hear. */
 export async function status(io: Io): Promise<number> {
@@ -18,8 +19,12 @@ export async function status(io: Io): Promise<number> {
     return EXIT_NOT_WELL
   }
   let areWell = true
-  for (const { pid, startedAtMs, address, model, platforms, updatedAtMs } of states) {
+  for (const { pid, startedAtMs, address, model, isSafe, platforms, updatedAtMs } of states) {
     io.stdout.write(`Process ${pid}, for ${formatDuration(nowMs - startedAtMs)}: ${address}, model ${model}\n`)
+    if (isSafe) {
+      areWell = false
+      io.stdout.write('  safe mode, after three starts that came to nothing: no plugins, hooks and MCP servers\n')
+    }
     for (const platform of platforms) {
       // It tells every half minute; what it heard since stands in no file.
       const { hears, text } = hearing(platform, updatedAtMs)
@@ -28,22 +33,6 @@ export async function status(io: Io): Promise<number> {
     }
   }
   return areWell ? 0 : EXIT_NOT_WELL
-}
-
-/** Ends the gateways of the home and waits for their end; exit code 1 where one goes on. */
-export async function stop(io: Io): Promise<number> {
-  const home = defaultHome(io)
-  const running = await gatewayStates(home, systemClock.now())
-  for (const { pid } of running) endProcess(pid)
-  const untilMs = systemClock.now() + STOPS_WITHIN_MS
-  while (systemClock.now() < untilMs && (await gatewayStates(home, systemClock.now())).length > 0)
-    await systemClock.sleep(LOOK_EVERY_MS)
-  const left = await gatewayStates(home, systemClock.now())
-  for (const { pid } of left) io.stderr.write(`Process ${pid} has not ended yet; it finishes what it does.\n`)
-  io.stdout.write(
-    running.length === 0 ? 'No gateway runs on this home.\n' : `Stopped: ${running.length - left.length}.\n`,
-  )
-  return left.length === 0 ? 0 : EXIT_NOT_WELL
 }
 
 /** Shows which chat platforms a gateway would speak on. */
@@ -63,7 +52,31 @@ export async function platforms(io: Io): Promise<number> {
   }
   if (all.length === 0)
     io.stdout.write(
-      'No chat platform has an account. For Telegram put TELEGRAM_BOT_TOKEN=… of @BotFather into .env of the home.\n',
+      'No chat platform has an account. Give one to Telegram or email: hermes gateway setup telegram|email\n',
     )
+  return 0
+}
+
+const LOG_LINES = 50
+const TAIL_BYTES = 64 * 1024
+
+/** Shows the newest lines of the log; `hermes logs gateway` finds more in it. */
+export async function logs(io: Io): Promise<number> {
+  const file = join(homeLayout(defaultHome(io)).logs, 'gateway.log')
+  const handle = await open(file).catch(() => null)
+  if (!handle) {
+    io.stderr.write(`hermes gateway: There is no log yet: ${file}\n`)
+    return EXIT_NOT_WELL
+  }
+  const { size } = await handle.stat()
+  const { buffer, bytesRead } = await handle.read(
+    Buffer.alloc(TAIL_BYTES),
+    0,
+    TAIL_BYTES,
+    Math.max(0, size - TAIL_BYTES),
+  )
+  await handle.close()
+  const lines = buffer.toString('utf8', 0, bytesRead).trimEnd().split('\n')
+  io.stdout.write(`${lines.slice(-LOG_LINES).join('\n')}\n`)
   return 0
 }

@@ -9,9 +9,10 @@ import { Chat } from './chat.js'
 import { ChatCommands } from './commands.js'
 import { Conversations } from './conversations.js'
 import { ExtensionRoutes } from './extension-routes.js'
-import type { PlatformHealth } from './gateway-state.js'
+import { Figures } from './figures.js'
 import { HeardAnswers } from './heard-answers.js'
 import type { FetchImage } from './named-images.js'
+import { type PlatformReport, platformHealth } from './platforms/platform-health.js'
 import { BackgroundRuns } from './runs/background-runs.js'
 import { RunRoutes } from './runs/run-routes.js'
 import { StoredRuns } from './runs/stored-runs.js'
@@ -22,7 +23,7 @@ import { StoredSessionRoutes } from './stored-session-routes.js'
 const HOUR_MS = 3_600_000
 
 /** What the API is made of. */
-interface ApiOptions {
+export interface ApiOptions {
   readonly runtime: Runtime
   readonly host: SessionHost
   /** What agents are made with. */
@@ -30,9 +31,11 @@ interface ApiOptions {
   readonly settings: Pick<Settings, 'access' | 'maxRuns' | 'maxWaiting' | 'corsOrigins'>
   readonly models: readonly string[]
   readonly receive: (platform: string, request: Request) => Promise<Response> | null
-  readonly health: () => readonly PlatformHealth[]
+  readonly platforms: () => readonly PlatformReport[]
   readonly version: string
   readonly logger: Logger
+  /** Makes what clients of the Model Context Protocol get out of what a home offers. Default: that. */
+  readonly served?: ConstructorParameters<typeof RequestServer>[1]
   /** Default: the machine's. */
   readonly clock?: Clock
 }
@@ -42,13 +45,15 @@ export interface Api {
   readonly app: ReturnType<typeof createApp>
   /** Takes up what a process before has left, and from then on forgets every hour what is old. Never rejects. */
   takeUp(): Promise<void>
+  /** Waits until no request and no run is under way, or the signal fires. Never rejects. */
+  drain(signal: AbortSignal): Promise<void>
   /** Takes no more requests, interrupts those under way and waits until what was said is stored. */
   close(): Promise<void>
 }
 
 /** Opens nothing heavy: agents are made by the first request. */
 export function openApi(options: ApiOptions): Api {
-  const { runtime, host, request, settings, models, version, logger, receive, health, clock = systemClock } = options
+  const { runtime, host, request, settings, models, version, logger, receive, platforms, clock = systemClock } = options
   const { access, maxRuns, maxWaiting, corsOrigins } = settings
   const { cwd, permissions, model, provider, baseUrl, maxSteps } = request
   const meta = async () => (await runtime.storage()).meta
@@ -67,10 +72,13 @@ export function openApi(options: ApiOptions): Api {
   })
   const agent = defined({ model, provider, baseUrl, maxSteps })
   const served = createServedHome({ runtime, host, cwd, agent, permissions: isOpen ? 'ask' : permissions })
-  const mcp = new RequestServer({ home: served, version })
+  const mcp = new RequestServer({ home: served, version }, options.served)
   const app = createApp({
-    ...{ access, corsOrigins, chat, approvals, models, version, logger, receive, health },
-    storedSessions: new StoredSessionRoutes(runtime),
+    ...{ access, corsOrigins, chat, approvals, models, version, logger, receive },
+    health: () => platformHealth(platforms(), clock.now()),
+    figures: new Figures({ load: () => chat.load, platforms, now: () => clock.now() }),
+    storedSessions: new StoredSessionRoutes(runtime, host),
+    skills: () => runtime.skills.list(cwd),
     toolsets: () => runtime.toolsets(),
     storeAnswers: () =>
       runtime
@@ -105,6 +113,7 @@ export function openApi(options: ApiOptions): Api {
       await forget()
       forgetting = forgetHourly()
     },
+    drain: (signal) => chat.drain(signal),
     close: async () => {
       runs.close()
       closing.abort()

@@ -3,7 +3,7 @@ import type { Scope } from './api-keys.js'
 
 /** One route. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** `{id}` stands for a part. */
   readonly path: string
   /** What a key has to be good for; `any` key will do, or `none` is needed. */
@@ -61,6 +61,9 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/v1/sessions/{id}', 'sessions', 'One session.', { answer: 'Session' }),
   route('PATCH', '/v1/sessions/{id}', 'sessions', 'Gives it a title.', { body: 'SessionChange', answer: 'Session' }),
+  route('DELETE', '/v1/sessions/{id}', 'sessions', 'Removes it for good, with all that was said.', {
+    answer: 'Deleted',
+  }),
   route('GET', '/v1/sessions/{id}/messages', 'sessions', 'What was said.', {
     ...{ answer: 'List', query: ['after', 'limit'] },
   }),
@@ -75,10 +78,12 @@ export const ROUTES: readonly Route[] = [
     ...{ body: 'Action', answer: 'Object' },
   }),
   route('GET', '/v1/toolsets', 'any', 'The toolsets of the agent.', { answer: 'List' }),
+  route('GET', '/v1/skills', 'any', 'The skills of the agent.', { answer: 'Skills' }),
   route('GET', '/v1/capabilities', 'any', 'What this server can do.', { answer: 'Object' }),
   route('GET', '/health', 'none', 'That it is there.', { answer: 'Health' }),
   route('GET', '/v1/health', 'none', 'The same.', { answer: 'Health' }),
   route('GET', '/health/detailed', 'any', 'How its parts are doing.', { answer: 'Health' }),
+  route('GET', '/metrics', 'metrics', 'Figures of the server, in the text form of Prometheus.'),
   route('GET', '/openapi.json', 'none', 'This document.', { answer: 'Object' }),
 ]
 
@@ -92,5 +97,6 @@ export function scopeOf(path: string): Route['scope'] {
   // Who may run things need not be who lets them.
   if (first === 'runs' && action === 'approval') return 'approvals'
   if (first === 'runs' || first === 'approvals' || first === 'sessions') return first
+  if (path === '/metrics') return 'metrics'
   return path === '/mcp' || path.startsWith('/extensions/') ? 'owner' : 'any'
 }

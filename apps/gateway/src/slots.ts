@@ -11,6 +11,12 @@ interface SlotsOptions {
   readonly waitMs: number
 }
 
+/** Requests under way, and those that wait for a place. */
+export interface Load {
+  readonly underWay: number
+  readonly waiting: number
+}
+
 /** Places for requests. */
 export class Slots {
   readonly #options: SlotsOptions
@@ -19,6 +25,10 @@ export class Slots {
 
   constructor(options: SlotsOptions) {
     this.#options = options
+  }
+
+  get load(): Load {
+    return { underWay: this.#taken, waiting: this.#waiting.length }
   }
 
   /**

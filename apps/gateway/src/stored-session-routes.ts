@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { HermesError, isJsonObject } from '@hermes/contracts'
 import { liveEntries, messageText } from '@hermes/contracts/conversation'
 import type { SessionInfo } from '@hermes/contracts/store'
+import type { SessionHost } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import { ApiError } from './api-error.js'
 
@@ -19,9 +20,11 @@ interface Asking {
 /** Answers the requests about stored sessions. */
 export class StoredSessionRoutes {
   readonly #runtime: Pick<Runtime, 'storage'>
+  readonly #host: Pick<SessionHost, 'release'>
 
-  constructor(runtime: Pick<Runtime, 'storage'>) {
+  constructor(runtime: Pick<Runtime, 'storage'>, host: Pick<SessionHost, 'release'>) {
     this.#runtime = runtime
+    this.#host = host
   }
 
   /** `limit` (1 to 100, default 20), `offset`, `source`. @throws ApiError 400 */
@@ -123,11 +126,30 @@ export class StoredSessionRoutes {
     return shown(fork)
   }
 
+  /** Removes it and its log. @throws ApiError 404; 409 while something goes on in it, here or elsewhere */
+  async remove(id: string, { person }: Pick<Asking, 'person'>): Promise<object> {
+    await this.#session(id, person)
+    const { sessions } = await this.#runtime.storage()
+    if (!(await this.#host.release(id))) throw busy(id)
+    try {
+      await sessions.delete(id)
+    } catch (error) {
+      if (HermesError.isInstance(error) && error.code === 'store.session_busy') throw busy(id)
+      throw error
+    }
+    return { id, object: 'session.deleted', deleted: true }
+  }
+
   async #session(id: string, person: string | null): Promise<SessionInfo> {
     const session = await (await this.#runtime.storage()).sessions.get(id)
     if (session && (person === null || session.person === person)) return session
     throw new ApiError(`There is no session "${id}".`, { status: 404, code: 'session_not_found' })
   }
+}
+
+function busy(id: string): ApiError {
+  const message = `Session ${id} is in use. Interrupt what runs there, or close it where it is open; then try again.`
+  return new ApiError(message, { status: 409, code: 'session_busy', headers: { 'x-should-retry': 'false' } })
 }
 
 /** The owner sees all. */

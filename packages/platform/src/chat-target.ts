@@ -1,6 +1,9 @@
 import { HermesError } from '@hermes/contracts'
 import type { PlatformTarget } from '@hermes/contracts/platform'
 
+/** Small facts of the store begin so that say where messages to a platform go that name no chat; its name follows. */
+export const HOME_CHAT = 'platform.home:'
+
 const NAME = /^[a-z][a-z0-9_]*$/
 
 /** `CHAT` or `CHAT:THREAD`, as rows of the outbox have it: colons and backslashes of an id are escaped. */

@@ -1,5 +1,5 @@
 export { chatKey, isShared } from './chat-key.js'
-export { formatTarget, parseAddress, parseTarget } from './chat-target.js'
+export { formatTarget, HOME_CHAT, parseAddress, parseTarget } from './chat-target.js'
 export {
   type Outgoing,
   type SendableMessage,

@@ -1,8 +1,8 @@
 import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
-import type { Platform, PlatformButton, PlatformMessage } from '@hermes/contracts/platform'
+import type { Platform, PlatformButton, PlatformFile, PlatformMessage } from '@hermes/contracts/platform'
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import { parseTarget } from './chat-target.js'
-import { failureOf } from './platform-error.js'
+import { failureOf, platformError } from './platform-error.js'
 import { splitMessage } from './split-message.js'
 
 /** How many chats are written to at once; of one chat one message after the other. */
@@ -25,8 +25,8 @@ export interface SendableMessage extends NewOutboxMessage {
 
 /** The outbox as a sender uses it. @see `Outbox` of `@hermes/storage` */
 export interface SenderOutbox<Message extends SendableMessage> {
-  take(options: { readonly platform: string }): Promise<Message | null>
-  accepted(message: Message, part: { readonly platformId: string }): Promise<Message>
+  take(options: { readonly platform: string; readonly leaseMs: number }): Promise<Message | null>
+  accepted(message: Message, part: { readonly platformId: string; readonly leaseMs: number }): Promise<Message>
   settle(
     message: Message,
     outcome:
@@ -50,6 +50,8 @@ export interface Outgoing {
   readonly edits?: string
   /** The answer of the model that it is, as events of its run name it. */
   readonly messageId?: string
+  /** The absolute path of a file that goes in place of the text; see `loadFile`. */
+  readonly file?: string
 }
 
 /** Options of {@link sendOutbox}. */
@@ -62,11 +64,20 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly bubbleOf?: (message: Message) => Promise<string | null>
   /** Whether an answer points at the message that it answers. Default `true`. */
   readonly replies?: boolean
+  /** What is shown in place of the text of an answer, whose files go out after it. May be asked again for the same message. */
+  readonly shownOf?: (message: Message, text: string) => Promise<string>
+  /** Gives the file of a message; `null` where it does not go out. Rejects with `platform.rejected`. */
+  readonly loadFile?: (message: Message, path: string) => Promise<PlatformFile | null>
+  /** A message is not tried again, for the reason in `line`; what this writes for the person is there before that is written down. */
+  readonly failed?: (message: Message, line: string) => Promise<unknown> | undefined
   /** A message was sent whole. Must not throw. */
   readonly sent?: (message: Message) => void
   readonly clock: Clock
   readonly logger: Logger
 }
+
+/** Longer than any adapter takes for a message: what is given to another hand while it goes goes twice. That of a process that ended is free at once. */
+const LEASE_MS = 6 * 60_000
 
 /** Sends what is in the outbox for a platform until the signal fires, and waits for what is being sent then. Never rejects. */
 export async function sendOutbox<Message extends SendableMessage>(
@@ -77,7 +88,7 @@ export async function sendOutbox<Message extends SendableMessage>(
   const sending = new Set<Promise<void>>()
   while (!signal.aborted) {
     try {
-      const message = sending.size < AT_ONCE ? await outbox.take({ platform: platform.name }) : null
+      const message = sending.size < AT_ONCE ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS }) : null
       if (message) {
         const done = deliver(options, message).finally(() => sending.delete(done))
         sending.add(done)
@@ -104,7 +115,7 @@ async function deliver<Message extends SendableMessage>(
   let state = message
   try {
     const accepted = async (platformId: string) => {
-      state = await outbox.accepted(state, { platformId })
+      state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
     }
     await sendParts(options, message, accepted)
     await outbox.settle(state, { type: 'sent' })
@@ -112,19 +123,53 @@ async function deliver<Message extends SendableMessage>(
   } catch (error) {
     const { platform, key } = message
     logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
-    await outbox.settle(state, outcomeOf(error, message, options.clock.now())).catch((cause: unknown) => {
+    const outcome = outcomeOf(error, message, options.clock.now())
+    const settled = async () => {
+      if (outcome.type === 'failed') await options.failed?.(message, outcome.error)
+      await outbox.settle(state, outcome)
+    }
+    await settled().catch((cause: unknown) => {
       // It is in another process's hands, or the store is gone for now: then it is taken again once its time is over.
       logger.warn('What came of a message could not be written down.', { platform, key, error: errorLine(cause) })
     })
   }
 }
 
+async function sendFile<Message extends SendableMessage>(
+  { platform, loadFile }: SenderOptions<Message>,
+  message: Message,
+  path: string,
+): Promise<string | null> {
+  if (message.sentParts > 0) return null
+  const file = (await loadFile?.(message, path)) ?? null
+  const limit = platform.abilities.files?.maxBytes ?? 0
+  if (file === null) return null
+  if (!platform.sendFile || file.bytes.length > limit)
+    throw platformError('rejected', `${platform.name} takes no file of ${file.bytes.length} bytes.`)
+  return platform.sendFile(parseTarget(message.target), file)
+}
+
 async function sendParts<Message extends SendableMessage>(
-  { platform, bubbleOf, replies: points = true }: SenderOptions<Message>,
+  options: SenderOptions<Message>,
   message: Message,
   accepted: (platformId: string) => Promise<void>,
 ): Promise<void> {
-  const { text, markup = 'markdown', replyTo, buttons, subject, edits } = message.body as unknown as Outgoing
+  const { platform, bubbleOf, shownOf, replies: points = true } = options
+  const {
+    text: whole,
+    file,
+    markup = 'markdown',
+    replyTo,
+    buttons,
+    subject,
+    edits,
+  } = message.body as unknown as Outgoing
+  if (file !== undefined) {
+    const id = await sendFile(options, message, file)
+    if (id !== null) await accepted(id)
+    return
+  }
+  const text = (await shownOf?.(message, whole)) ?? whole
   const base = { target: parseTarget(message.target), markup, ...(subject === undefined ? {} : { subject }) }
   const { maxLength, replies } = platform.abilities
   const room = { ...maxLength, limit: maxLength.limit - REPEAT_MARK.length }

@@ -6,7 +6,7 @@ import { type Clock, silentLogger } from '@hermes/contracts'
 import { createSessionHost, type SessionHost } from '@hermes/host'
 import { openRuntime, type Runtime } from '@hermes/runtime'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
-import { type Api, openApi } from '../open-api.js'
+import { type Api, type ApiOptions, openApi } from '../open-api.js'
 import { resolveSettings } from '../settings.js'
 
 const BASE = {
@@ -30,7 +30,16 @@ export interface ApiStage {
   close(): Promise<void>
 }
 
-export async function apiStage(config: object = {}, { clock }: { readonly clock?: Clock } = {}): Promise<ApiStage> {
+interface StageOptions extends Pick<ApiOptions, 'served'> {
+  readonly clock?: Clock
+  /** Default: true. */
+  readonly needsKey?: boolean
+}
+
+export async function apiStage(
+  config: object = {},
+  { clock, served, needsKey = true }: StageOptions = {},
+): Promise<ApiStage> {
   const [server, temporary] = [await startModelServer(), await temporaryHome()]
   const [home, work] = [join(temporary.path, '.hermes'), join(temporary.path, 'work')]
   for (const folder of [home, work]) await mkdir(folder)
@@ -58,18 +67,19 @@ export async function apiStage(config: object = {}, { clock }: { readonly clock?
         answersQuestions: 'later',
       },
       settings: resolveSettings({
-        flags: { host: undefined, port: 0, cwd: undefined, allowLoopbackWithoutKey: false, agent: {} },
-        variables: { API_SERVER_KEY: KEY },
+        flags: { host: undefined, port: 0, cwd: undefined, allowLoopbackWithoutKey: !needsKey, agent: {} },
+        variables: needsKey ? { API_SERVER_KEY: KEY } : {},
         config: runtime.config.gateway.api_server,
         people: runtime.people,
         hasPlatforms: false,
       }),
       models: ['hermes-agent', 'm'],
       receive: () => null,
-      health: () => [],
+      platforms: () => [],
       version: '0.0.0',
       logger: silentLogger,
       ...(clock ? { clock } : {}),
+      ...(served ? { served } : {}),
     })
     const end = async () => {
       await api.close()

@@ -19,8 +19,12 @@ const OWN = {
   deny: 'refuse what waits',
   status: 'what this conversation is and does',
   whoami: 'who you are here',
+  sethome: 'have news sent to this chat',
+  platform: 'how the chat platforms are doing',
 } as const
-const ALIASES: Readonly<Record<string, OwnName>> = { reset: 'new', start: 'status' }
+const ALIASES: Readonly<Record<string, OwnName>> = { reset: 'new', start: 'status', platforms: 'platform' }
+/** Commands of the session under another name, as people of chats know them. */
+const SAME: Readonly<Record<string, string>> = { commands: '/help' }
 
 type OwnName = keyof typeof OWN
 
@@ -41,6 +45,8 @@ export interface OwnCommands {
   answerPending(choice: 'approve' | 'deny', words: string, caller: ChatCaller): Promise<string>
   status(caller: ChatCaller): Promise<string>
   whoami(caller: ChatCaller): string
+  setHome(caller: ChatCaller): Promise<string>
+  platform(): string
 }
 
 /** Options of {@link ChatCommandLine}. */
@@ -65,7 +71,7 @@ export class ChatCommandLine {
     const meant = Object.hasOwn(OWN, own) ? (own as OwnName) : ALIASES[own]
     if (meant !== undefined) return { type: 'own', name: meant, words }
     const all = this.#all()
-    const typed = readLine(line, offeredTo(caller, { id: '' }, all), all)
+    const typed = readLine(SAME[own] ?? line, offeredTo(caller, { id: '' }, all), all)
     return typed.type === 'text' ? null : typed
   }
 
@@ -115,6 +121,10 @@ export class ChatCommandLine {
         return own.status(caller)
       case 'whoami':
         return own.whoami(caller)
+      case 'sethome':
+        return own.setHome(caller)
+      case 'platform':
+        return own.platform()
       default:
         return name satisfies never
     }

@@ -1,7 +1,7 @@
 // Which session a chat is in, and what it still has to do: rows of the store, so that a process that ends loses none of it.
 import { createHash } from 'node:crypto'
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
-import { chatKey } from '@hermes/platform'
+import { chatKey, HOME_CHAT } from '@hermes/platform'
 import type { MetaStore } from '@hermes/storage'
 
 const CHAT = 'chat:'
@@ -26,6 +26,8 @@ export interface Chat {
   readonly isOpen: boolean
   /** How often a process began with it while it was open. */
   readonly begun: number
+  /** When something was to be done last. Unix milliseconds. */
+  readonly heardAtMs?: number
 }
 
 /** Something that a person did beside saying words to the model: done once, also when the platform tells it twice. */
@@ -120,6 +122,11 @@ export class ChatStore {
           await this.#options.meta.set(ACTION + action.id, JSON.stringify({ ...action, chatKey: key }))
       await this.#options.meta.set(CHAT + chat.key, null)
     }
+  }
+
+  /** Where messages to a platform go that name no chat. */
+  async setHome(platform: string, target: string): Promise<void> {
+    await this.#options.meta.set(`${HOME_CHAT}${platform}`, target)
   }
 
   /** Writes an action down; `false` when it was heard before. */

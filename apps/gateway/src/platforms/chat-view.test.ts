@@ -11,7 +11,7 @@ it('ends the typing sign with the run, also where the chat went on in another se
   const view = new ChatView({
     platform: { showTyping: async () => void shown++ },
     workerOf: (sessionId: string) => workers.get(sessionId),
-    ...{ bubbles: {}, showsTyping: true, written: () => undefined, clock, logger: silentLogger },
+    ...{ bubbles: {}, showsTyping: true, tellsEveryMs: 0, written: () => undefined, clock, logger: silentLogger },
   } as never)
   const event = (type: string) =>
     ({ sessionId: 's', event: { type, agentPath: ['root'], messageId: 'm' } }) as unknown as SessionEvent
@@ -26,4 +26,29 @@ it('ends the typing sign with the run, also where the chat went on in another se
   view.show(event('run-end'))
   const atEnd = await laterShown()
   expect(await laterShown()).toBe(atEnd)
+})
+
+it('says of a long run that it goes on, each time after twice as long', async () => {
+  const clock = createFakeClock()
+  const notified: string[] = []
+  const agent = { activity: () => ({ description: 'terminal: npm test' }) }
+  const worker = {
+    ...{ target: '7', chat: { sessionId: 's' }, handle: { agent: async () => ({ agent }) } },
+    tell: async (_key: string, { text }: { text: string }) => void notified.push(text),
+  }
+  const view = new ChatView({
+    ...{ platform: {}, workerOf: () => worker, bubbles: {}, showsTyping: false, written: () => undefined },
+    ...{ tellsEveryMs: 60_000, clock, logger: silentLogger },
+  } as never)
+  const event = (type: string) => ({ sessionId: 's', event: { type, agentPath: ['root'] } }) as unknown as SessionEvent
+  view.show(event('run-start'))
+  const after = async (ms: number) => {
+    await clock.advance(ms)
+    await new Promise(setImmediate)
+    return notified.length
+  }
+  expect([await after(60_000), await after(60_000), await after(60_000)]).toEqual([1, 1, 2])
+  expect(notified[0]).toMatch(/Still at work, for 1 m.*: terminal: npm test\. \/stop ends it\./)
+  view.show(event('run-end'))
+  expect(await after(600_000)).toBe(2)
 })

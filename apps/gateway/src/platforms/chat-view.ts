@@ -1,6 +1,8 @@
 // What chats see of runs under way: that an answer is being written, and how far it is.
+
+import { randomUUID } from 'node:crypto'
 import type { AgentEvent } from '@hermes/agent-core'
-import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, formatDuration, isAbort, type Logger } from '@hermes/contracts'
 import type { Platform, PlatformTarget } from '@hermes/contracts/platform'
 import type { SessionEvent } from '@hermes/host'
 import { parseTarget } from '@hermes/platform'
@@ -27,6 +29,8 @@ interface ChatViewOptions {
   readonly bubbles: Bubbles
   readonly workerOf: (sessionId: string) => ChatWorker | undefined
   readonly showsTyping: boolean
+  /** How often a long run says that it goes on; 0 for never. */
+  readonly tellsEveryMs: number
   /** Something is in the outbox. */
   readonly written: () => void
   readonly clock: Clock
@@ -72,6 +76,7 @@ export class ChatView {
     const watched = { worker, target, typing, growing: new Set<string>(), discarded: null }
     this.#watched.set(sessionId, watched)
     void this.#type(target, typing.signal)
+    void this.#tellStillWorking(watched)
     return watched
   }
 
@@ -102,6 +107,23 @@ export class ChatView {
         return
       default:
         return
+    }
+  }
+
+  /** Each time after twice as long, until the run is over. Never rejects. */
+  async #tellStillWorking({ worker, typing: { signal } }: Watched): Promise<void> {
+    const { clock, tellsEveryMs, logger } = this.#options
+    if (tellsEveryMs === 0) return
+    const [startMs, run] = [clock.now(), randomUUID()]
+    try {
+      for (let waitMs = tellsEveryMs; ; waitMs *= 2) {
+        await clock.sleep(waitMs, signal)
+        const { agent } = await worker.handle.agent()
+        const text = `Still at work, for ${formatDuration(clock.now() - startMs)}: ${agent.activity().description}. /stop ends it.`
+        await worker.tell(`${worker.chat.sessionId}:working:${run}:${waitMs}`, { text, markup: 'plain' })
+      }
+    } catch (error) {
+      if (!isAbort(error)) logger.info('A chat was not told that its run goes on.', { error: errorLine(error) })
     }
   }
 

@@ -12,8 +12,10 @@ import type { Chat, ChatStore } from './chat-store.js'
 import { approvalMessage, questionMessage } from './pending-questions.js'
 
 const BUSY_ELSEWHERE_MS = 1_000
-/** A message that ended the process so often is not tried again by itself. */
+/** Of many chats that were open when the process ended so often, one may be why: from then on each goes on alone. */
 const MAX_BEGUN = 3
+/** A message that ended the process so often while nothing else was taken up is not tried again by itself. */
+const MAX_ALONE = 2
 
 /** Options of {@link ChatWorker}. */
 export interface ChatWorkerOptions {
@@ -26,6 +28,8 @@ export interface ChatWorkerOptions {
     'platform' | 'session' | 'sessionId' | 'user' | 'chatKey' | 'isGroup' | 'deliverTo'
   >
   readonly hasButtons: boolean
+  /** What agents of this chat are made with instead. */
+  readonly overrides: (chat: Chat['chat']) => Partial<OpenRequest>
   /** Something is in the outbox. */
   readonly written: () => void
   readonly clock: Clock
@@ -48,6 +52,8 @@ export class ChatWorker {
   readonly #ownRuns = new Set<Promise<void>>()
   #isLeft = false
   readonly #stopping = new AbortController()
+  /** Ends the wait for more of what is being said. */
+  #joining: AbortController | null = null
 
   constructor(chat: Chat, options: ChatWorkerOptions) {
     this.#chat = chat
@@ -75,6 +81,11 @@ export class ChatWorker {
     return this.#runs > 0
   }
 
+  /** Whether anything goes on in its session here, or may yet by itself: a process in the background, a goal that waits. */
+  get isAtWork(): boolean {
+    return this.isRunning || (this.#handle?.isAtWork ?? false) || (this.#handle?.isResting ?? false)
+  }
+
   /** How words of somebody in this chat are marked. */
   whose(sender: Chat['user']): { sender: Chat['user']; isShared: boolean; isOwner: boolean } {
     return { sender, isShared: isShared(this.#chat.key), isOwner: this.#chat.person === null }
@@ -86,6 +97,7 @@ export class ChatWorker {
     const isGroup = chat.type !== 'dm'
     this.#handle ??= host.open({
       ...request,
+      ...this.#options.overrides(chat),
       platform,
       sessionId,
       user: isGroup ? `group ${chat.id}` : user.id,
@@ -114,13 +126,26 @@ export class ChatWorker {
     this.#ownRuns.add(tracked)
   }
 
-  /** Puts into the inbox what a person said, and runs the session; resolves once both are durable. */
-  async take(key: string, body: ChatMessageBody): Promise<void> {
+  /**
+   * Puts into the inbox what a person said, and runs the session; resolves once both are durable. `joinMs`: more of the same is waited for so long
+   * before the run begins, and what comes in between is read with it.
+   */
+  async take(key: string, body: ChatMessageBody, { joinMs = 0 }: { readonly joinMs?: number } = {}): Promise<void> {
     await this.#ensureSession()
-    const { inbox } = this.#options.storage
     const { sessionId } = this.#chat
-    await inbox.send({ key, sessionId, kind: CHAT_MESSAGE, body: body as unknown as JsonObject })
-    await this.resume()
+    const message = { key, sessionId, kind: CHAT_MESSAGE, body: body as unknown as JsonObject }
+    const { inbox } = this.#options.storage
+    await inbox.send(message).catch(async (error: unknown) => {
+      if (!HermesError.isInstance(error) || error.code !== 'store.unknown_session') throw error
+      // It was removed meanwhile: the conversation begins anew under the same id.
+      this.#isStored = false
+      await this.#ensureSession()
+      await inbox.send(message)
+    })
+    await this.open()
+    this.#joining?.abort()
+    if (joinMs > 0) this.#runAfter(joinMs)
+    else this.#run()
   }
 
   /** Looks whether something is to be done; resolves once that it does is durable. */
@@ -129,10 +154,18 @@ export class ChatWorker {
     this.#run()
   }
 
+  /** Whether it was open so often when the process ended that it is to be taken up alone. */
+  get isSuspect(): boolean {
+    return this.#chat.begun >= MAX_BEGUN
+  }
+
   /** Goes on with what another process, or this one before, did not end. */
   async recover(): Promise<void> {
+    // The person may have gone on in another session, or here, while it waited for its turn.
+    const stored = await this.#options.chats.get(this.#chat.key)
+    if (this.#isLeft || this.#loop || !this.#chat.isOpen || stored?.sessionId !== this.#chat.sessionId) return
     const { begun } = this.#chat
-    if (begun >= MAX_BEGUN) {
+    if (begun >= MAX_BEGUN + MAX_ALONE) {
       const text = `Your last message ended this program ${begun} times and is not tried again by itself. Send anything to try again.`
       await this.tell(`${this.#chat.sessionId}:given-up:${randomUUID()}`, { text, markup: 'plain' })
       this.#chat = await this.#options.chats.put({ ...this.#chat, isOpen: false, begun: 0 })
@@ -161,17 +194,27 @@ export class ChatWorker {
     if (this.#chat.isOpen) return
     const stored = await this.#options.chats.get(this.#chat.key)
     if (stored && stored.sessionId !== this.#chat.sessionId) return
-    this.#chat = { ...this.#chat, isOpen: true, begun: 0 }
+    this.#chat = { ...this.#chat, isOpen: true, begun: 0, heardAtMs: this.#options.clock.now() }
     await this.#options.chats.put(this.#chat)
   }
 
   /** What was said while it was being closed is seen by the look after it, or opens it again. */
   async #close(isAnswered: boolean): Promise<void> {
-    this.#chat = { ...this.#chat, isOpen: false, begun: 0 }
+    this.#chat = { ...this.#chat, isOpen: false, begun: 0, heardAtMs: this.#options.clock.now() }
     const stored = await this.#options.chats.get(this.#chat.key)
     // The chat may be in another session by now.
     if (stored?.sessionId === this.#chat.sessionId) await this.#options.chats.put(this.#chat)
     if (isAnswered && (await this.#hasWords())) await this.resume()
+  }
+
+  /** What ends in between is begun by the next process: it is open. */
+  #runAfter(ms: number): void {
+    const joining = new AbortController()
+    this.#joining = joining
+    this.#options.clock.sleep(ms, AbortSignal.any([joining.signal, this.#stopping.signal])).then(
+      () => this.#run(),
+      () => undefined,
+    )
   }
 
   #run(): void {

@@ -2,94 +2,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { silentLogger, systemClock } from '@hermes/contracts'
-import { createSessionHost } from '@hermes/host'
+import { systemClock } from '@hermes/contracts'
 import { createPairings } from '@hermes/platform'
-import { openRuntime } from '@hermes/runtime'
 import { openStorage } from '@hermes/storage'
-import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
-import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
-import { expect, it, onTestFinished } from 'vitest'
-import { configuredPlatforms } from './open-platforms.js'
-import { runPlatforms } from './run-platforms.js'
-
-const BASE = {
-  auxiliary: { session_summary: { enabled: false }, title_generation: { enabled: false } },
-  terminal: { isolation: 'off' },
-  memory: { flush_min_turns: 0 },
-  people: { owner: { telegram: ['7'] } },
-}
-
-interface Stage {
-  readonly bot: BotApiServer
-  readonly server: ModelServer
-  readonly home: string
-  readonly work: string
-  /** Starts a gateway on the home, in place of the one before. */
-  start(): Promise<Gateway>
-}
-
-interface Gateway {
-  readonly storage: Awaited<ReturnType<Awaited<ReturnType<typeof openRuntime>>['storage']>>
-  /** As a signal ends it. */
-  stop(): Promise<void>
-}
-
-async function stage(config: object = {}, telegram: object = {}): Promise<Stage> {
-  const [server, bot, temporary] = [await startModelServer(), await startBotApiServer(), await temporaryHome()]
-  const path = (...names: readonly string[]) => join(temporary.path, ...names)
-  const [home, work] = [path('home/.hermes'), path('work')]
-  for (const folder of [home, work]) await mkdir(folder, { recursive: true })
-  const platforms = { telegram: { token: bot.token, base_url: bot.url, ...telegram } }
-  await writeFile(
-    join(home, 'config.yaml'),
-    JSON.stringify({ ...BASE, streaming: { enabled: false }, platforms, ...config }),
-  )
-  let running: Gateway | null = null
-  const start = async (): Promise<Gateway> => {
-    await running?.stop()
-    const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
-    const runtime = await openRuntime({
-      home,
-      userHome: path('home'),
-      env,
-      cwd: work,
-      user: 'ada',
-      tempDir: temporary.path,
-    })
-    const host = createSessionHost({ runtime, idleMs: 60_000 })
-    const request = {
-      baseUrl: server.baseUrl,
-      model: 'm',
-      cwd: work,
-      permissions: 'park',
-      answersQuestions: 'later',
-    } as const
-    const options = { home, userHome: path('home'), runtime, host, request, logger: silentLogger }
-    const chats = await runPlatforms(configuredPlatforms(runtime.config, {}), options).catch(async (error: unknown) => {
-      await host.close('server_stop')
-      await runtime.close()
-      throw error
-    })
-    const storage = await runtime.storage()
-    const stop = async () => {
-      running = null
-      await chats.drain(AbortSignal.timeout(20))
-      await host.close('server_stop')
-      await chats.close()
-      await runtime.close()
-    }
-    running = { storage, stop }
-    return running
-  }
-  onTestFinished(async () => {
-    await running?.stop()
-    await server.close()
-    await bot.close()
-    await temporary.remove()
-  })
-  return { bot, server, home, work, start }
-}
+import type { BotApiServer } from '@hermes/testkit/chats'
+import { expect, it } from 'vitest'
+import { chatStage as stage } from '../__fixtures__/chat-stage.js'
 
 const texts = (bot: BotApiServer, chatId = 7) => bot.messages(chatId).map(({ text }) => text)
 const until = (bot: BotApiServer, text: RegExp, chatId = 7) =>
@@ -406,4 +324,109 @@ it('lets an answer grow in its message, a new one after a tool, and leaves one o
     (messages) => messages.length === 2 && messages[1]!.text === 'Everything is here, as far as I see.',
   )
   expect(texts(bot)).toEqual(['I look around first, carefully.', 'Everything is here, as far as I see.'])
+})
+
+it('reads a burst of files, and the pieces of a long text, as one', async () => {
+  const { bot, server, start } = await stage()
+  server.enqueue({ text: 'Got all of it.' })
+  await start()
+  for (const name of ['a', 'b', 'c']) {
+    bot.files.set(name, Buffer.from(`file ${name}`))
+    bot.say('', { over: { document: { file_id: name, file_unique_id: name, file_name: `${name}.txt` } } })
+  }
+  bot.say('x'.repeat(3_600))
+  bot.say('and the end of it')
+  await until(bot, /Got all of it/)
+  expect(server.requests).toHaveLength(1)
+  const words = JSON.stringify(server.requests[0]!.body.messages)
+  for (const part of ['a.txt', 'b.txt', 'c.txt', 'and the end of it']) expect(words).toContain(part)
+})
+
+it('has what a chat has of its own, sends news to its home, and says how platforms are doing', async () => {
+  const channel_overrides = { 7: { model: 'other', system_prompt: 'Speak like a sailor.' } }
+  const { bot, server, start } = await stage({}, { channel_overrides })
+  server.enqueue({ text: 'Ahoy.' })
+  const { storage } = await start()
+  bot.say('hi')
+  await until(bot, /Ahoy/)
+  expect(server.requests[0]!.body.model).toBe('other')
+  expect(JSON.stringify(server.requests[0]!.body.messages[0])).toContain('Speak like a sailor.')
+  bot.say('/sethome')
+  await until(bot, /News go here/)
+  expect(await storage.meta.get('platform.home:telegram')).toBe('7')
+  bot.say('/platform')
+  await until(bot, /telegram: hears as @hermes_test_bot/)
+  bot.say('/commands')
+  await until(bot, /- \/sethome/)
+})
+
+it('begins anew after a long pause where config.yaml says so, not while something waits for an answer', async () => {
+  const { bot, server, start } = await stage({ session_reset: { mode: 'idle', idle_minutes: 60 } })
+  server.enqueue({ text: 'One.' }, { text: 'Two.' }, asks('rm -rf build'), { text: 'Four.' })
+  const { storage } = await start()
+  const longAgo = async () => {
+    const [row] = await storage.meta.list('chat:')
+    const { sessionId, ...chat } = JSON.parse(row!.value) as { sessionId: string }
+    await storage.meta.set(row!.key, JSON.stringify({ ...chat, sessionId, heardAtMs: systemClock.now() - 7_200_000 }))
+    return sessionId
+  }
+  const closed = () => expect.poll(async () => (await storage.meta.list('chat:'))[0]?.value).toContain('"isOpen":false')
+  bot.say('one')
+  await until(bot, /^One/)
+  await closed()
+  const first = await longAgo()
+  bot.say('two')
+  await until(bot, /new conversation/)
+  await until(bot, /^Two/)
+  await closed()
+  expect(JSON.stringify(server.requests[1]!.body.messages)).not.toContain('One.')
+  bot.say('clean up')
+  await until(bot, /waits for your approval/)
+  await closed()
+  const second = await longAgo()
+  expect(second).not.toBe(first)
+  bot.say('/deny')
+  await until(bot, /^Four/)
+  expect(texts(bot).filter((text) => /new conversation/.test(text))).toHaveLength(1)
+})
+
+it('goes on with all that was open when the process ended again and again, one by one, and gives up what ended it alone', async () => {
+  const { bot, server, start } = await stage({}, { allow_all_users: true })
+  const held = Promise.withResolvers<void>()
+  server.setHandler(() => held.promise.then(() => ({ text: 'Too late.' })))
+  const { storage } = await start()
+  const chats = [7, 8, 9]
+  for (const userId of chats) bot.say(`what of ${userId}?`, { userId })
+  await expect.poll(() => server.requests.length).toBe(3)
+  for (const { key, value } of await storage.meta.list('chat:'))
+    await storage.meta.set(key, JSON.stringify({ ...JSON.parse(value), begun: key.endsWith(':9') ? 5 : 3 }))
+  let [atWork, most] = [0, 0]
+  server.setHandler(async () => {
+    most = Math.max(most, ++atWork)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    atWork--
+    return { text: 'Here it is.' }
+  })
+  const { stop } = await start()
+  await Promise.all([7, 8].map((userId) => until(bot, /Here it is/, userId)))
+  await until(bot, /ended this program 5 times and is not tried again/, 9)
+  expect(most).toBe(1)
+  bot.say('again', { userId: 9 })
+  await until(bot, /Here it is/, 9)
+  await stop()
+  held.resolve()
+})
+
+it('goes on in a chat whose session was removed', async () => {
+  const { bot, server, start } = await stage()
+  server.enqueue({ text: 'One.' }, { text: 'Two.' })
+  const { storage } = await start()
+  bot.say('one')
+  await until(bot, /^One/)
+  await expect.poll(async () => (await storage.meta.list('chat:'))[0]?.value).toContain('"isOpen":false')
+  const [session] = await storage.sessions.list({ limit: 1 })
+  await storage.sessions.update(session!.id, { endedAtMs: systemClock.now() })
+  await storage.sessions.delete(session!.id)
+  bot.say('two')
+  await until(bot, /^Two/)
 })

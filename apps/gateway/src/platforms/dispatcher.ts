@@ -13,6 +13,7 @@ import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './ch
 import type { Chat, ChatAction, KeptAction } from './chat-store.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
 import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
+import type { OutgoingFiles } from './outgoing-files.js'
 import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
 import type { Access } from './platform-access.js'
 
@@ -20,6 +21,9 @@ import type { Access } from './platform-access.js'
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
 const ACKNOWLEDGE_AFTER_MS = 1_000
+/** Several files, and the pieces of a long text, come as messages one after the other. */
+const JOIN_MS = 1_000
+const PIECE_CHARS = 3_500
 /** What takes longer, such as a login in a browser, keeps nobody else from being heard. */
 const AWAITED_MS = 2_000
 
@@ -31,11 +35,19 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly host: Pick<SessionHost, 'open' | 'steer' | 'interrupt' | 'isBusy'>
   readonly commands: ChatCommandLine
   readonly keep: KeepMedia
+  readonly files: Pick<OutgoingFiles, 'requested' | 'answer'>
   readonly busyMode: BusyMode
   readonly requiresMention: boolean
+  /** Whether a conversation in which something was said last then is over now. */
+  readonly isStale: (heardAtMs: number, nowMs: number) => boolean
+  /** How the platforms are doing, in words. */
+  readonly platformsNow: () => string
   /** What the owner is asked about the project that is worked in; `null` where nothing is to be asked. */
   readonly projectQuestion: () => Promise<string | null>
 }
+
+/** What takes longer than this has not ended the process at once, and nobody waits for it. */
+const ALONE_AFTER_MS = 60_000
 
 /** Hears one platform. */
 export class Dispatcher {
@@ -46,6 +58,8 @@ export class Dispatcher {
   readonly #stopping = new AbortController()
   /** Sessions in which the owner was asked about the project. */
   readonly #projectNotified = new Set<string>()
+  /** Chats of which it is being found out whether they begin anew. */
+  readonly #looking = new Map<string, Promise<ChatWorker>>()
   /** Answers that were seen. */
   readonly #seen = new Set<string>()
 
@@ -62,7 +76,30 @@ export class Dispatcher {
   async recover(): Promise<void> {
     const { chats, platform, clock } = this.#options
     for (const action of await chats.openActions(platform.name, clock.now())) this.#begin(action)
-    for (const chat of await chats.list(platform.name)) if (chat.isOpen) await this.#worker(chat).recover()
+    const open = (await chats.list(platform.name)).filter(({ isOpen }) => isOpen).map((chat) => this.#worker(chat))
+    const suspects = open.filter(({ isSuspect }) => isSuspect)
+    const others = open.filter(({ isSuspect }) => !isSuspect)
+    for (const worker of others) await worker.recover()
+    if (suspects.length > 0) this.#track(this.#recoverAlone(suspects, others), 'suspects')
+  }
+
+  /** One of them may be why the process ended: each goes on when all before it are done, so that the next end says which. */
+  async #recoverAlone(suspects: readonly ChatWorker[], others: readonly ChatWorker[]): Promise<void> {
+    const { clock } = this.#options
+    const { signal } = this.#stopping
+    let before: readonly ChatWorker[] = others
+    for (const worker of suspects) {
+      const done = new AbortController()
+      const long = clock.sleep(ALONE_AFTER_MS, AbortSignal.any([signal, done.signal])).catch(() => undefined)
+      await Promise.race([Promise.all(before.map((one) => one.settled())), long])
+      done.abort()
+      if (signal.aborted) return
+      await worker.recover().catch((error: unknown) => {
+        const { sessionId } = worker.chat
+        this.#options.logger.error('A chat could not be taken up.', { sessionId, error: errorLine(error) })
+      })
+      before = [worker]
+    }
   }
 
   /** Resolves once the store has it; rejects where it has not, so that the platform tells it again. */
@@ -107,7 +144,7 @@ export class Dispatcher {
     const admission = await access(place, sender)
     if (admission.type === 'ignored') return
     if (admission.type === 'pair') return this.#pair(event)
-    const worker = this.#worker(await chats.of({ platform: platform.name, chat: place, sender }))
+    const worker = await this.#fresh(await chats.of({ platform: platform.name, chat: place, sender }))
     const caller: ChatCaller = { user: { id: sender.id, name: sender.name }, isAdmin: admission.isAdmin }
     // What somebody else wrote is for the model to read: no command, and no answer.
     if (event.isForwarded) return this.#say(event, worker)
@@ -121,6 +158,31 @@ export class Dispatcher {
     return this.#say(event, worker)
   }
 
+  /** After a pause that config.yaml calls long, the conversation of a chat, as it is stored, begins anew; not while something runs or waits for an answer. */
+  #fresh(chat: Chat): Promise<ChatWorker> {
+    // Of several that come at once, all go where the first one goes.
+    const known = this.#looking.get(chat.key)
+    if (known) return known
+    const looking = this.#workerNow(chat).finally(() => this.#looking.delete(chat.key))
+    this.#looking.set(chat.key, looking)
+    return looking
+  }
+
+  async #workerNow(chat: Chat): Promise<ChatWorker> {
+    const { chats, clock, storage, isStale } = this.#options
+    const worker = this.#worker(chat)
+    if (worker.isAtWork || worker.chat.isOpen || chat.isOpen || chat.heardAtMs === undefined) return worker
+    if (!isStale(chat.heardAtMs, clock.now())) return worker
+    if ((await storage.approvals.pending(chat.sessionId)).some(({ choice }) => choice === null)) return worker
+    if ((await storage.questions.pending(chat.sessionId)).some(({ answer }) => answer === null)) return worker
+    const { heardAtMs: _, ...renewed } = chats.renewed(chat)
+    await chats.put(renewed)
+    const next = this.#worker(renewed)
+    const text = 'This is a new conversation: the last one is long ago. It is kept.'
+    await next.tell(`${renewed.sessionId}:begun`, { text, markup: 'plain' })
+    return next
+  }
+
   async #say(event: IncomingMessage, worker: ChatWorker): Promise<void> {
     const { platform, keep, busyMode, host } = this.#options
     const isBusy = worker.isRunning
@@ -132,7 +194,9 @@ export class Dispatcher {
     if (parts.length === 0) return
     if (isOwner && !shared) await this.#tellOfProject(worker)
     const author = shared ? { author: event.sender.name } : {}
-    await worker.take(`${platform.name}:${event.id}`, { parts, platformMessageId: event.messageId, ...author })
+    const joinMs = event.attachments.length > 0 || event.text.length >= PIECE_CHARS ? JOIN_MS : 0
+    const body = { parts, platformMessageId: event.messageId, ...author }
+    await worker.take(`${platform.name}:${event.id}`, body, { joinMs })
     if (!isBusy) return
     if (busyMode === 'interrupt') host.interrupt(worker.chat.sessionId, 'a new message came')
     else this.#track(this.#acknowledge(event, worker), event.id)
@@ -286,6 +350,12 @@ export class Dispatcher {
       },
       answerPending: (what, words, caller) => this.#answerTyped(worker, { what, words, caller }),
       status: () => this.#status(worker),
+      platform: () => this.#options.platformsNow(),
+      setHome: async ({ isAdmin }) => {
+        if (!isAdmin) return 'Only the owner of this Hermes says where news go.'
+        await this.#options.chats.setHome(worker.chat.platform, worker.target)
+        return `News go here from now on: hermes send ${worker.chat.platform} "…" reaches this chat.`
+      },
       whoami: ({ user, isAdmin }) => {
         const { person, platform } = worker.chat
         const who = person === null ? 'the owner of this Hermes' : person
@@ -313,6 +383,9 @@ export class Dispatcher {
     worker: ChatWorker,
     { what, words, caller }: { what: 'approve' | 'deny'; words: string; caller: ChatCaller },
   ): Promise<string> {
+    const file = /^[0-9a-f]{8}$/.test(words.trim()) ? await this.#options.files.requested(words.trim()) : null
+    if (file?.sessionId === worker.chat.sessionId)
+      return this.#answerFile(worker, { id: file.id, answer: what === 'deny' ? 'no' : 'yes' }, { caller, shown: null })
     const choice = what === 'deny' ? 'deny' : typedChoice(words)
     if (choice === null) return 'Write /approve, /approve session, /approve always or /deny.'
     const { storage, clock } = this.#options
@@ -328,12 +401,17 @@ export class Dispatcher {
     const pressed = readPressed(event.data)
     const admission = await access(place, sender)
     if (!pressed || admission.type !== 'admitted') return event.acknowledge('This button is not for you.')
-    const worker = await this.#workerAsking(pressed, place.id)
+    const worker =
+      pressed.type === 'file'
+        ? await this.#workerOfFile(pressed.id, place.id)
+        : await this.#workerAsking(pressed, place.id)
     if (!worker) return event.acknowledge('This is over.')
     const own = await chats.of({ platform: platform.name, chat: place, sender })
     const isTheirs = own.key === worker.chat.key || admission.isAdmin
     if (!isTheirs) return event.acknowledge('This button is not for you.')
     const caller: ChatCaller = { user: { id: sender.id, name: sender.name }, isAdmin: admission.isAdmin }
+    if (pressed.type === 'file')
+      return event.acknowledge(await this.#answerFile(worker, pressed, { caller, shown: event.messageId }))
     if (pressed.type === 'approval') {
       const { id, choice } = pressed
       return event.acknowledge(await this.#answerApproval(worker, id, { choice, caller, messageId: event.messageId }))
@@ -347,6 +425,22 @@ export class Dispatcher {
       messageId: event.messageId,
     })
     return event.acknowledge(isFirst ? text : 'It was answered already.')
+  }
+
+  async #workerOfFile(id: string, chatId: string): Promise<ChatWorker | null> {
+    const requested = await this.#options.files.requested(id)
+    const worker = requested && (this.#bySession.get(requested.sessionId) ?? (await this.#stored(requested.sessionId)))
+    return worker?.chat.chat.id === chatId ? worker : null
+  }
+
+  async #answerFile(
+    worker: ChatWorker,
+    { id, answer }: { readonly id: string; readonly answer: 'yes' | 'no' },
+    { caller, shown }: { readonly caller: ChatCaller; readonly shown: string | null },
+  ): Promise<string> {
+    if (answer === 'yes' && !isTheirOwn(worker, caller)) return onlyTheirOwn(worker)
+    const { files } = this.#options
+    return files.answer(id, answer, { chat: worker.chat, by: byOf(caller.user), shown })
   }
 
   /** The chat whose session asked, if it is this chat of the platform. */
@@ -373,10 +467,7 @@ export class Dispatcher {
     const { storage, clock } = this.#options
     const approval = await storage.approvals.get(id)
     if (!approval || approval.expiresAtMs <= clock.now()) return 'This is over.'
-    // Of what all in a group see, one asked for it with their own rights.
-    const isTheirs = !isShared(worker.chat.key) || caller.isAdmin || caller.user.id === worker.chat.user.id
-    if (choice !== 'deny' && !isTheirs)
-      return `Only ${worker.chat.user.name || 'who began this conversation'} or the owner of this Hermes allows that here.`
+    if (choice !== 'deny' && !isTheirOwn(worker, caller)) return onlyTheirOwn(worker)
     if (choice === 'always' && !caller.isAdmin) return 'Only the owner of this Hermes allows something for good.'
     if (!approval.question.choices.includes(choice)) return `Possible answers: ${approval.question.choices.join(', ')}.`
     // Written down first: should this process end in between, the next one goes on.
@@ -485,6 +576,15 @@ export class Dispatcher {
     this.#stopping.abort(new DOMException('The gateway stops.', 'AbortError'))
     for (const worker of this.#workers.values()) worker.leave()
   }
+}
+
+/** Of what all in a group see, one asked for it with their own rights. */
+function isTheirOwn({ chat }: ChatWorker, { user, isAdmin }: ChatCaller): boolean {
+  return !isShared(chat.key) || isAdmin || user.id === chat.user.id
+}
+
+function onlyTheirOwn({ chat }: ChatWorker): string {
+  return `Only ${chat.user.name || 'who began this conversation'} or the owner of this Hermes allows that here.`
 }
 
 function byOf({ id, name }: { readonly id: string; readonly name: string }): string {

@@ -10,6 +10,27 @@ import type { AccessSettings } from './platform-access.js'
 type Variables = Readonly<Record<string, string | undefined>>
 
 const TELEGRAM_ROOT = 'https://api.telegram.org'
+/** Instead of the name of a server that vouches for senders. */
+const AT_THEIR_WORD = 'none'
+const UNPROVEN = 'Senders of mail are taken at their word: whoever writes your address as theirs is taken for you.'
+const NOBODY_VOUCHES =
+  'Anybody can write your address as theirs. Set EMAIL_AUTHSERV_ID in .env to what your mail server calls itself in Authentication-Results, or to none to take senders at their word.'
+
+/** What a platform is connected with. */
+interface PlatformTools {
+  readonly fetchTo: (address: string) => typeof fetch
+  /** Keeps a small text of this platform for good. */
+  readonly keeper: { get(): Promise<string | null>; set(text: string): Promise<void> }
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What agents of one chat are made with instead. */
+export interface ChannelOverride {
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
+  readonly system_prompt?: string | undefined
+}
 
 /** A platform that is configured, and how it is to behave. */
 export interface ConfiguredPlatform {
@@ -18,53 +39,102 @@ export interface ConfiguredPlatform {
   readonly requiresMention: boolean
   readonly showsTyping: boolean
   readonly repliesTo: boolean
+  /** What single chats have of their own, by id. */
+  readonly overrides: Readonly<Record<string, ChannelOverride | undefined>>
   /** What this account is known by on this machine; nothing can be told from it. */
   readonly fingerprint: string
+  /** What a person should know of how it is set up. */
+  readonly warnings: readonly string[]
   /** Not connected. Rejects with `platform.bad_options`. */
-  create(options: {
-    readonly fetchTo: (address: string) => typeof fetch
-    readonly clock: Clock
-    readonly logger: Logger
-  }): Promise<Platform>
+  create(tools: PlatformTools): Promise<Platform>
 }
 
 /** Those that have an account and are not switched off. */
 export function configuredPlatforms(config: HermesConfig, variables: Variables): readonly ConfiguredPlatform[] {
-  const { telegram } = config.platforms
-  const token = variables['TELEGRAM_BOT_TOKEN'] || telegram.token
-  if (!token || !telegram.enabled) return []
-  const url = variables['TELEGRAM_WEBHOOK_URL'] || telegram.webhook_url
-  const apiRoot = telegram.base_url ?? TELEGRAM_ROOT
-  return [
-    {
-      name: 'telegram',
-      access: accessOf('TELEGRAM', config, variables),
-      requiresMention: telegram.require_mention,
-      showsTyping: telegram.typing_indicator,
-      repliesTo: telegram.reply_to_mode !== 'off',
-      fingerprint: createHash('sha256').update(`telegram:${token}`).digest('hex').slice(0, 32),
-      create: async ({ fetchTo, clock, logger }) => {
-        const { createTelegram } = await import('@hermes/platform-telegram')
-        const webhook = url ? { url, secret: variables['TELEGRAM_WEBHOOK_SECRET'] ?? '' } : undefined
-        return createTelegram({ token, apiRoot, webhook, fetch: fetchTo(apiRoot), clock, logger })
-      },
-    },
-  ]
+  return [telegramOf(config, variables), emailOf(config, variables)].filter((one) => one !== null)
 }
 
-function accessOf(prefix: string, config: HermesConfig, variables: Variables): AccessSettings {
+function telegramOf(config: HermesConfig, variables: Variables): ConfiguredPlatform | null {
   const { telegram } = config.platforms
+  const token = variables['TELEGRAM_BOT_TOKEN'] || telegram.token
+  if (!token || !telegram.enabled) return null
+  const url = variables['TELEGRAM_WEBHOOK_URL'] || telegram.webhook_url
+  const apiRoot = telegram.base_url ?? TELEGRAM_ROOT
+  return {
+    ...{ name: 'telegram', ...commonOf(telegram), requiresMention: telegram.require_mention, warnings: [] },
+    access: accessOf('TELEGRAM', { own: telegram, allowedChats: telegram.allowed_chats, config, variables }),
+    fingerprint: fingerprintOf(`telegram:${token}`),
+    create: async ({ fetchTo, clock, logger }) => {
+      const { createTelegram } = await import('@hermes/platform-telegram')
+      const webhook = url ? { url, secret: variables['TELEGRAM_WEBHOOK_SECRET'] ?? '' } : undefined
+      return createTelegram({ token, apiRoot, webhook, fetch: fetchTo(apiRoot), clock, logger })
+    },
+  }
+}
+
+function emailOf(config: HermesConfig, variables: Variables): ConfiguredPlatform | null {
+  const { email } = config.platforms
+  const address = variables['EMAIL_ADDRESS'] || email.address
+  if (!address || !email.enabled) return null
+  const password = variables['EMAIL_PASSWORD'] || email.password || ''
+  const imapHost = variables['EMAIL_IMAP_HOST'] || email.imap_host || ''
+  const smtpHost = variables['EMAIL_SMTP_HOST'] || email.smtp_host || ''
+  const imap = { host: imapHost, port: Number(variables['EMAIL_IMAP_PORT'] || email.imap_port) }
+  const smtp = { host: smtpHost, port: Number(variables['EMAIL_SMTP_PORT'] || email.smtp_port) }
+  const access = accessOf('EMAIL', { own: email, allowedChats: [], config, variables })
+  // Addresses of senders come in lower case; people write their own as they like.
+  const lower = (ids: ReadonlySet<string>) => new Set([...ids].map((id) => id.toLowerCase()))
+  const people = { allowedUsers: lower(access.allowedUsers), admins: lower(access.admins) }
+  const overrides = Object.entries(email.channel_overrides).map(([id, one]) => [id.toLowerCase(), one] as const)
+  // Anybody may write to an address, and programs do: who is unknown gets no word unless that was asked for.
+  const strangers = email.unauthorized_dm_behavior ?? 'ignore'
+  const authservId = variables['EMAIL_AUTHSERV_ID'] || email.authserv_id || ''
+  const isUnproven = authservId.toLowerCase() === AT_THEIR_WORD
+  return {
+    ...{ name: 'email', ...commonOf(email), requiresMention: false, access: { ...access, ...people, strangers } },
+    overrides: Object.fromEntries(overrides),
+    fingerprint: fingerprintOf(`email:${address.toLowerCase()}`),
+    warnings: isUnproven ? [UNPROVEN] : [],
+    create: async ({ keeper, clock, logger }) => {
+      if (authservId === '') throw new HermesError(NOBODY_VOUCHES, { code: 'platform.bad_options' })
+      const { createEmail } = await import('@hermes/platform-email')
+      const proof = isUnproven ? {} : { authservId }
+      return createEmail({ address, password, imap, smtp, ...proof, keeper, clock, logger })
+    },
+  }
+}
+
+/** What all platforms take. */
+type CommonSettings = HermesConfig['platforms']['email' | 'telegram']
+
+function commonOf({ typing_indicator, reply_to_mode, channel_overrides: overrides }: CommonSettings) {
+  return { showsTyping: typing_indicator, repliesTo: reply_to_mode !== 'off', overrides }
+}
+
+function fingerprintOf(account: string): string {
+  return createHash('sha256').update(account).digest('hex').slice(0, 32)
+}
+
+function accessOf(
+  prefix: string,
+  {
+    own,
+    allowedChats,
+    config,
+    variables,
+  }: { own: CommonSettings; allowedChats: readonly string[]; config: HermesConfig; variables: Variables },
+): AccessSettings {
   const isOn = (name: string) => /^(?:1|true|yes|on)$/i.test(variables[name] ?? '')
   return {
     allowedUsers: new Set([
-      ...telegram.allowed_users,
+      ...own.allowed_users,
       ...listIn(variables[`${prefix}_ALLOWED_USERS`]),
       ...listIn(variables['GATEWAY_ALLOWED_USERS']),
     ]),
-    allowsAll: telegram.allow_all_users || isOn(`${prefix}_ALLOW_ALL_USERS`) || isOn('GATEWAY_ALLOW_ALL_USERS'),
-    allowedChats: new Set([...telegram.allowed_chats, ...listIn(variables[`${prefix}_GROUP_ALLOWED_CHATS`])]),
-    admins: new Set(telegram.allow_admin_from),
-    strangers: telegram.unauthorized_dm_behavior ?? config.unauthorized_dm_behavior,
+    allowsAll: own.allow_all_users || isOn(`${prefix}_ALLOW_ALL_USERS`) || isOn('GATEWAY_ALLOW_ALL_USERS'),
+    allowedChats: new Set([...allowedChats, ...listIn(variables[`${prefix}_GROUP_ALLOWED_CHATS`])]),
+    admins: new Set(own.allow_admin_from),
+    strangers: own.unauthorized_dm_behavior ?? config.unauthorized_dm_behavior,
   }
 }
 

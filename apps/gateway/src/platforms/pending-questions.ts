@@ -28,10 +28,12 @@ const DONE: Readonly<Record<ApprovalChoice, string>> = {
 type Pressed =
   | { readonly type: 'approval'; readonly id: string; readonly choice: ApprovalChoice }
   | { readonly type: 'question'; readonly id: string; readonly index: number }
+  | { readonly type: 'file'; readonly id: string; readonly answer: 'yes' | 'no' }
 
 export function readPressed(data: string): Pressed | null {
-  const [, kind, id, what] = /^([aq]):([\w-]{1,40}):(\w{1,10})$/.exec(data) ?? []
+  const [, kind, id, what] = /^([aqf]):([\w-]{1,40}):(\w{1,10})$/.exec(data) ?? []
   if (id === undefined || what === undefined) return null
+  if (kind === 'f') return what === 'yes' || what === 'no' ? { type: 'file', id, answer: what } : null
   if (kind === 'q') return { type: 'question', id, index: Number(what) }
   return Object.hasOwn(LABELS, what) ? { type: 'approval', id, choice: what as ApprovalChoice } : null
 }

@@ -1,13 +1,11 @@
 // The chat platforms of a gateway while it runs: heard, answered, drained.
 
-import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
-import type { Platform, PlatformState } from '@hermes/contracts/platform'
-import { writePrivate } from '@hermes/files'
+import type { Platform } from '@hermes/contracts/platform'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
-import { createPairings, sendOutbox } from '@hermes/platform'
+import { createPairings, formatTarget, sendOutbox } from '@hermes/platform'
 import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
@@ -15,8 +13,13 @@ import { ChatCommandLine } from './chat-commands.js'
 import { ChatStore } from './chat-store.js'
 import { ChatView } from './chat-view.js'
 import { Dispatcher } from './dispatcher.js'
-import { type ConfiguredPlatform, lockAccount } from './open-platforms.js'
+import { createMediaCache } from './media-cache.js'
+import { namedFiles } from './named-files.js'
+import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './open-platforms.js'
+import { OutgoingFiles } from './outgoing-files.js'
 import { createAccess } from './platform-access.js'
+import { hearing, type PlatformReport } from './platform-health.js'
+import { isStale } from './session-reset.js'
 import { Wake } from './wake.js'
 
 /** What is over goes after so long. */
@@ -25,14 +28,6 @@ const PRUNE_EVERY_MS = 6 * 3_600_000
 /** What was answered gets a moment to be sent. */
 const FLUSH_MS = 3_000
 const SEE_EVERY_MS = 1_000
-
-/** How a platform is doing. */
-export interface PlatformReport {
-  readonly name: string
-  readonly state: PlatformState
-  readonly heardAtMs: number | null
-  readonly atWork: number
-}
 
 /** Options of {@link runPlatforms}. */
 interface RunPlatformsOptions {
@@ -91,11 +86,17 @@ export async function runPlatforms(
     await Promise.all([reader.return(), ...loops, ...connected.map(({ sending }) => sending)])
     for (const release of releases) release()
   }
+  const reports = () =>
+    connected.map(({ platform, dispatcher }) => ({
+      ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
+    }))
   try {
     for (const one of configured) {
       releases.push(await lockAccount(one, userHome))
-      const platform = await one.create({ fetchTo: (address) => runtime.fetchTo(address), clock, logger })
-      connected.push(open({ one, platform, storage, wake, clock, signal: stopSending.signal }, options))
+      for (const warning of one.warnings) logger.warn(`${one.name}: ${warning}`)
+      const fetchTo = (address: string) => runtime.fetchTo(address)
+      const platform = await one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
+      connected.push(open({ one, platform, storage, wake, clock, reports, signal: stopSending.signal }, options))
     }
     // Before anything is heard, so that a store that cannot be read stops all of them.
     for (const { dispatcher } of connected) await dispatcher.recover()
@@ -105,10 +106,6 @@ export async function runPlatforms(
     throw error
   }
   const showing = showAll(reader, connected, logger)
-  const reports = () =>
-    connected.map(({ platform, dispatcher }) => ({
-      ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
-    }))
   for (const { platform, dispatcher } of connected) {
     platform.connect({
       hear: (event) => dispatcher.hear(event),
@@ -148,10 +145,14 @@ interface Opening {
   readonly storage: Storage
   readonly wake: Wake
   readonly clock: Clock
+  readonly reports: () => readonly PlatformReport[]
   readonly signal: AbortSignal
 }
 
-function open({ one, platform, storage, wake, clock, signal }: Opening, options: RunPlatformsOptions): Connected {
+function open(
+  { one, platform, storage, wake, clock, reports, signal }: Opening,
+  options: RunPlatformsOptions,
+): Connected {
   const { home, runtime, host, request, logger } = options
   const { config, people } = runtime
   const chats = new ChatStore({
@@ -166,20 +167,52 @@ function open({ one, platform, storage, wake, clock, signal }: Opening, options:
   const personOf = (user: string) => people.personOf({ platform: platform.name, user })
   const { streaming } = config
   const settings = { ...streaming, intervalMs: streaming.edit_interval * 1_000, threshold: streaming.buffer_threshold }
-  const bubbles = new Bubbles({ platform, redact: (text) => runtime.redact(text), settings, clock, logger })
+  const redact = (text: string) => namedFiles(runtime.redact(text)).text
+  const bubbles = new Bubbles({ platform, redact, settings, clock, logger })
   const common = { platform, written: wake.ring, clock, logger }
+  const workerOf = (sessionId: string) => dispatcher.workerOf(sessionId)
+  const media = createMediaCache({ folder: join(homeLayout(home).cache, 'media'), clock })
+  const files = new OutgoingFiles({
+    ...{ meta: storage.meta, policy: runtime.policy, workspace: request.cwd, nowMs: () => clock.now() },
+    maxBytes: platform.abilities.files?.maxBytes ?? 0,
+    outputs: join(home, 'output'),
+    chatOf: async (sessionId) =>
+      workerOf(sessionId)?.chat ??
+      (await chats.list(platform.name)).find((chat) => chat.sessionId === sessionId) ??
+      null,
+    tell: async (chat, key, body) => {
+      const target = formatTarget({
+        chatId: chat.chat.id,
+        ...(chat.chat.threadId === undefined ? {} : { threadId: chat.chat.threadId }),
+      })
+      await storage.outbox.add([{ key, platform: platform.name, target, body: { ...body } as never }])
+      wake.ring()
+    },
+  })
   const dispatcher = new Dispatcher({
     ...{ ...common, chats, storage, host, request, pairings },
     access: createAccess({ platform: platform.name, settings: one.access, pairings, personOf }),
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
-    keep: keepIn(join(homeLayout(home).cache, 'media')),
+    files,
+    keep: media.keep,
     busyMode: config.display.busy_input_mode,
     requiresMention: one.requiresMention,
+    overrides: ({ id }) => overridesFor(one.overrides[id], request),
+    isStale: (heardAtMs, nowMs) => isStale(config.session_reset, { heardAtMs, nowMs }),
+    platformsNow: () =>
+      reports()
+        .map((report) => `${report.name}: ${hearing(report, clock.now()).text}`)
+        .join('\n'),
     projectQuestion: async () =>
       request.cwd === undefined ? null : trustQuestion(await runtime.trust.look(request.cwd)),
   })
-  const workerOf = (sessionId: string) => dispatcher.workerOf(sessionId)
-  const view = new ChatView({ ...common, bubbles, workerOf, showsTyping: one.showsTyping })
+  const view = new ChatView({
+    ...common,
+    bubbles,
+    workerOf,
+    showsTyping: one.showsTyping,
+    tellsEveryMs: config.agent.gateway_notify_interval * 1_000,
+  })
   const messageIdOf = (body: Readonly<Record<string, unknown>>) =>
     typeof body['messageId'] === 'string' ? body['messageId'] : null
   const sending = sendOutbox(
@@ -187,10 +220,18 @@ function open({ one, platform, storage, wake, clock, signal }: Opening, options:
       ...common,
       outbox: storage.outbox,
       replies: one.repliesTo,
+      shownOf: (message, text) => files.shownOf(message, text),
+      loadFile: (_message, path) => files.load(path),
       written: wake.wait,
       bubbleOf: async ({ body }) => {
         const id = messageIdOf(body)
         return id === null ? null : bubbles.take(id)
+      },
+      failed: ({ key, target, body }, line) => {
+        if (typeof body['file'] !== 'string') return undefined
+        const text = `📎 ${basename(body['file'])} was not sent: ${line}`
+        const note = { key: `${key}:failed`, platform: platform.name, target, body: { text, markup: 'plain' } }
+        return storage.outbox.add([note])
       },
       sent: ({ body }) => {
         const id = messageIdOf(body)
@@ -203,26 +244,30 @@ function open({ one, platform, storage, wake, clock, signal }: Opening, options:
   return { platform, dispatcher, view, sending }
 }
 
+/** A provider of its own is reached where the catalogue or config.yaml has it, not where all others are. */
+function overridesFor(channel: ChannelOverride | undefined, request: Partial<OpenRequest>): Partial<OpenRequest> {
+  if (!channel) return {}
+  const { model, provider, system_prompt: words } = channel
+  const instructions = [request.instructions, words].filter(Boolean).join('\n\n')
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(provider === undefined ? {} : { provider, baseUrl: undefined }),
+    ...(instructions === '' ? {} : { instructions }),
+  } as Partial<OpenRequest>
+}
+
+/** Keeps how far a platform was heard, for the account that it is. */
+function keeperOf({ meta }: Storage, { name, fingerprint }: ConfiguredPlatform) {
+  const key = `platform.heard:${name}:${fingerprint}`
+  return { get: () => meta.get(key), set: (text: string) => meta.set(key, text) }
+}
+
 /** Until the reader is left. Never rejects. */
 async function showAll(reader: EventReader, connected: readonly Connected[], logger: Logger): Promise<void> {
   try {
     for await (const event of reader) for (const { view } of connected) view.show(event)
   } catch (error) {
     if (!isAbort(error)) logger.error('Chats do not see any more what is under way.', { error: errorLine(error) })
-  }
-}
-
-/** What came in: named by nobody but us. */
-function keepIn(folder: string) {
-  return async (bytes: Uint8Array, name: string): Promise<string> => {
-    const safe =
-      name
-        .replaceAll(/[^\w.-]+/g, '_')
-        .replace(/^\.+/, '')
-        .slice(-80) || 'file'
-    const path = join(folder, `${randomUUID().slice(0, 8)}-${safe}`)
-    await writePrivate(path, bytes)
-    return path
   }
 }
 

@@ -1,5 +1,6 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { testPlatform } from '@hermes/platform/testing'
+import { createFakeClock } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
 import fc from 'fast-check'
 import { Bot } from 'grammy/web'
@@ -116,6 +117,40 @@ it('sends any Markdown, marked up where Telegram has a tag for it and never refu
     }),
     { numRuns: 200 },
   )
+})
+
+it('knows by what Telegram says of its deliveries that it hears, though nobody writes, and takes a webhook back', async () => {
+  const clock = createFakeClock(1_000_000_000)
+  const webhook = { url: 'https://127.0.0.1:1/hook', secret: 'a-secret-of-sixteen' }
+  const { server, platform } = await start({ webhook, clock })
+  platform.connect({ hear: async () => undefined, onState: () => undefined })
+  onTestFinished(async () => {
+    await platform.close()
+    await server.close()
+  })
+  const look = async () => {
+    await clock.waitForSleepers()
+    await clock.advance(45_000)
+    await clock.waitForSleepers()
+  }
+  await look()
+  const first = clock.now()
+  expect(platform.heardAtMs).toBe(first)
+  // Something waits there and cannot be brought.
+  server.say('anybody?')
+  await look()
+  server.failDelivery(clock.now() / 1000)
+  await look()
+  await look()
+  expect(platform.heardAtMs).toBe(first + 45_000)
+  server.failDelivery(0)
+  await look()
+  expect(platform.heardAtMs).toBe(clock.now())
+  server.useWebhook('https://elsewhere.test')
+  await look()
+  expect(platform.state).toMatchObject({ type: 'waiting', error: expect.stringContaining('Another program') })
+  await clock.advance(1_000)
+  await expect.poll(() => platform.state.type).toBe('connected')
 })
 
 it('hears what a webhook brings with the secret, and nothing without it', async () => {

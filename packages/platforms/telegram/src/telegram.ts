@@ -7,6 +7,7 @@ import type {
   IncomingAttachment,
   Platform,
   PlatformAbilities,
+  PlatformFile,
   PlatformListener,
   PlatformMessage,
   PlatformState,
@@ -24,6 +25,10 @@ const POLL_S = 25
 /** A poll that takes longer is of a connection that is dead without saying so. */
 const POLL_TIMEOUT_MS = 40_000
 const CALL_TIMEOUT_MS = 30_000
+const FILE_TIMEOUT_MS = 300_000
+const MAX_PHOTO_BYTES = 10 * 1024 * 1024
+/** A delivery that fails is seen within two of these. */
+const WEBHOOK_LOOK_MS = 45_000
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 60_000
 /** Others wait as long while one update is refused. */
@@ -42,6 +47,7 @@ const ABILITIES: PlatformAbilities = {
   reactions: true,
   typing: true,
   replies: true,
+  files: { maxBytes: 50 * 1024 * 1024 },
 }
 
 /** The client is typed for an older signal than the one of the platform; it takes either. */
@@ -124,8 +130,7 @@ class Telegram implements Platform {
         this.#set({ type: 'connected', account: `@${username}` })
         this.#heard()
         attempt = 0
-        if (this.#options.webhook) return
-        await this.#poll()
+        await (this.#options.webhook ? this.#watchWebhook(this.#options.webhook.url) : this.#poll())
       } catch (error) {
         if (signal.aborted) return
         const { failure, retryAfterMs } = failureOf(error)
@@ -143,6 +148,19 @@ class Telegram implements Platform {
     else {
       const more = { secret_token: webhook.secret, allowed_updates: KINDS }
       await this.#call((abort) => this.#api.setWebhook(webhook.url, more, abort))
+    }
+  }
+
+  /** Nobody writes for hours, and all is well: Telegram says whether it delivers. */
+  async #watchWebhook(url: string): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      await this.#sleep(WEBHOOK_LOOK_MS)
+      const info = await this.#call((abort) => this.#api.getWebhookInfo(abort))
+      // Another program took it; it is set again.
+      if (info.url !== url) throw platformError('conflict', 'Another program has the deliveries of this account.')
+      // What waits is on its way, unless bringing it has failed since it was last known to work.
+      const hasFailed = (info.last_error_date ?? 0) * 1_000 >= (this.#heardAtMs ?? 0)
+      if (info.pending_update_count === 0 || !hasFailed) this.#heard()
     }
   }
 
@@ -267,6 +285,44 @@ class Telegram implements Platform {
     return String(sent.message_id)
   }
 
+  async sendFile(target: PlatformTarget, file: PlatformFile): Promise<string> {
+    const way = methodFor(file)
+    try {
+      return await this.#sendFileBy(way, target, file)
+    } catch (error) {
+      // A picture that is too tall, or a voice message to whom they are not wanted, goes as it is.
+      if (way === AS_IT_IS || !HermesError.isInstance(error) || error.code !== 'platform.rejected') throw error
+      return this.#sendFileBy(AS_IT_IS, target, file)
+    }
+  }
+
+  async #sendFileBy(
+    [method, field]: readonly [string, string],
+    target: PlatformTarget,
+    file: PlatformFile,
+  ): Promise<string> {
+    const { token, apiRoot = DEFAULT_API_ROOT, fetch } = this.#options
+    const sent = await this.#toChat(
+      target,
+      async (chatId, abort) => {
+        const form = new FormData()
+        form.set('chat_id', chatId)
+        if (target.threadId !== undefined) form.set('message_thread_id', target.threadId)
+        form.set(field, new Blob([new Uint8Array(file.bytes)], { type: file.mediaType }), file.name)
+        const request = { method: 'POST', body: form, signal: abort as unknown as AbortSignal }
+        const response = await fetch(`${apiRoot}/bot${token}/${method}`, request)
+        const body = (await response.json()) as {
+          readonly ok: boolean
+          readonly result: { readonly message_id: number }
+        }
+        if (!body.ok) throw body
+        return body.result
+      },
+      FILE_TIMEOUT_MS,
+    )
+    return String(sent.message_id)
+  }
+
   async edit(messageId: string, message: PlatformMessage): Promise<void> {
     const { text, ...other } = shown(message)
     await this.#toChat(message.target, async (chatId, abort) => {
@@ -328,15 +384,16 @@ class Telegram implements Platform {
   async #toChat<Result>(
     target: PlatformTarget,
     call: (chatId: string, abort: Abort) => Promise<Result>,
+    timeoutMs = CALL_TIMEOUT_MS,
   ): Promise<Result> {
     const chatId = this.#moved.get(target.chatId) ?? target.chatId
     try {
-      return await this.#once((abort) => call(chatId, abort), CALL_TIMEOUT_MS)
+      return await this.#once((abort) => call(chatId, abort), timeoutMs)
     } catch (error) {
       const next = movedTo(error)
       if (next === null) throw toPlatformError(error)
       this.#moved.set(target.chatId, next)
-      return this.#call((abort) => call(next, abort))
+      return this.#call((abort) => call(next, abort), timeoutMs)
     }
   }
 
@@ -390,6 +447,16 @@ function htmlOf(markdown: string): string | null {
     // Nested too deeply for the parser: it is readable as it is.
     return null
   }
+}
+
+/** What shows it as what it is. */
+const AS_IT_IS: readonly [string, string] = ['sendDocument', 'document']
+
+function methodFor({ kind, mediaType, bytes }: PlatformFile): readonly [method: string, field: string] {
+  if (kind === 'image' && mediaType !== 'image/gif' && bytes.length <= MAX_PHOTO_BYTES) return ['sendPhoto', 'photo']
+  if (kind === 'audio') return mediaType === 'audio/ogg' ? ['sendVoice', 'voice'] : ['sendAudio', 'audio']
+  if (kind === 'video') return ['sendVideo', 'video']
+  return AS_IT_IS
 }
 
 async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array> {

@@ -1,0 +1,51 @@
+// Whether the accounts of chat platforms work: asked once, heard by nobody.
+import { loadConfig, loadSecrets } from '@hermes/config'
+import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
+import type { Finding } from '@hermes/contracts/extension'
+import { type ConfiguredPlatform, configuredPlatforms } from './open-platforms.js'
+
+const WITHIN_MS = 20_000
+
+/** Options of {@link checkPlatforms}. */
+export interface CheckOptions {
+  readonly home: string
+  readonly env: Readonly<Record<string, string>>
+  /** Reaches one server and nothing else. */
+  readonly fetchTo: (address: string) => typeof fetch
+  /** Nothing is asked. */
+  readonly isOffline: boolean
+}
+
+/** What `hermes doctor` says of the chat platforms of a home; nothing where none has an account. Never rejects for what a platform says. */
+export async function checkPlatforms({ home, env, fetchTo, isOffline }: CheckOptions): Promise<readonly Finding[]> {
+  const [{ config }, { values }] = await Promise.all([loadConfig({ home, env }), loadSecrets({ home, env })])
+  const found = configuredPlatforms(config, values).map(async (one) => [
+    await checkPlatform(one, { fetchTo, isOffline }),
+    ...one.warnings.map((text): Finding => ({ level: 'warn', text: `${one.name}: ${text}` })),
+  ])
+  return (await Promise.all(found)).flat()
+}
+
+/** Whether one answers, and whom it speaks as. Never rejects. */
+export async function checkPlatform(
+  one: ConfiguredPlatform,
+  { fetchTo, isOffline = false }: { readonly fetchTo: (address: string) => typeof fetch; readonly isOffline?: boolean },
+): Promise<Finding> {
+  const keeper = { get: async () => null, set: async () => undefined }
+  try {
+    const platform = await one.create({ fetchTo, keeper, clock: systemClock, logger: silentLogger })
+    if (isOffline) return { level: 'ok', text: `${one.name}: has an account; not asked` }
+    return { level: 'ok', text: `${one.name}: answers as ${await withinTime(platform.probe())}` }
+  } catch (error) {
+    return { level: 'fail', text: `${one.name}: ${errorLine(error)}` }
+  }
+}
+
+async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
+  const over = new AbortController()
+  const late = systemClock.sleep(WITHIN_MS, over.signal).then(
+    () => Promise.reject(new Error(`There was no answer within ${WITHIN_MS / 1000} seconds.`)),
+    () => work,
+  )
+  return Promise.race([work, late]).finally(() => over.abort())
+}

@@ -1,0 +1,57 @@
+// How platforms are doing, and whether they bring what people write.
+import type { PlatformState } from '@hermes/contracts/platform'
+
+/** A gateway counts as deaf on a platform that brought no news for so long. */
+export const HEARS_WITHIN_MS = 120_000
+
+/** How a platform is doing. */
+export interface PlatformReport {
+  readonly name: string
+  readonly state: PlatformState
+  readonly heardAtMs: number | null
+  readonly atWork: number
+}
+
+/** A platform as `/health/detailed` shows it. */
+export interface PlatformHealth {
+  readonly name: string
+  readonly state: string
+  /** Whether it brings what people write. */
+  readonly hears: boolean
+  readonly detail: string
+}
+
+/** How platforms are doing now. */
+export function platformHealth(reports: readonly PlatformReport[], nowMs: number): readonly PlatformHealth[] {
+  return reports.map((report) => {
+    const { hears, text: detail } = hearing(report, nowMs)
+    return { name: report.name, state: report.state.type, hears, detail }
+  })
+}
+
+/** Whether a platform brings what people write, in words. */
+export function hearing(
+  { state, heardAtMs }: PlatformReport,
+  nowMs: number,
+): { readonly hears: boolean; readonly text: string } {
+  switch (state.type) {
+    case 'connected': {
+      const ageMs = heardAtMs === null ? Number.POSITIVE_INFINITY : nowMs - heardAtMs
+      const hears = ageMs <= HEARS_WITHIN_MS
+      const since = heardAtMs === null ? 'never' : `${Math.round(ageMs / 1000)} s ago`
+      return {
+        hears,
+        text: hears ? `hears as ${state.account}` : `connected as ${state.account}, but deaf: last heard ${since}`,
+      }
+    }
+    case 'waiting':
+      return { hears: false, text: `tries again: ${state.error}` }
+    case 'failed':
+      return { hears: false, text: `off until the configuration changes: ${state.error}` }
+    case 'connecting':
+    case 'closed':
+      return { hears: false, text: state.type }
+    default:
+      return state satisfies never
+  }
+}
