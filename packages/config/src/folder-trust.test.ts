@@ -64,6 +64,22 @@ describe('trust in a project', () => {
     expect((await trust.look(join(root, 'user/work'))).folder).toBe(join(root, 'user/work'))
   })
 
+  it('is not asked for what is the person’s own: a home of Hermes in the folder', async () => {
+    const own = join(project, '.hermes')
+    await put('.hermes/skills/mine/SKILL.md', 'Mine.')
+    await put('.hermes/hooks/mine.sh', 'true')
+    await put('.agents/skills/theirs/SKILL.md', 'Theirs.')
+    const trust = openTrust({ home: own, now: () => 7 })
+    expect((await trust.look(project)).brings).toEqual([{ kind: 'skills', paths: ['.agents/skills/theirs/SKILL.md'] }])
+    await trust.answer(project, true)
+    await put('.hermes/skills/.usage.json', '{}')
+    expect((await trust.look(project)).state).toBe('trusted')
+    expect((await open().look(project)).brings[0]!.paths).toContain('.hermes/skills/mine/SKILL.md')
+    // What was cloned into the home is not the person's for that.
+    const around = openTrust({ home: root, now: () => 7 })
+    expect((await around.look(project)).brings[0]!.paths).toContain('.agents/skills/theirs/SKILL.md')
+  })
+
   it('counts for files, also of a folder that is no repository, and not for a repository or a link in it', async () => {
     const folder = join(root, 'notes')
     for (const path of ['sub', 'vendored/.git']) await mkdir(join(folder, path), { recursive: true })

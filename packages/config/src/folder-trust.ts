@@ -94,7 +94,9 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
   let here: Promise<Entry | null> | null = null
   const forNow = () => {
     here ??=
-      trustedNow === undefined ? Promise.resolve(null) : entryFor(trustedNow, true, now(), userHome).catch(() => null)
+      trustedNow === undefined
+        ? Promise.resolve(null)
+        : entryFor(trustedNow, true, now(), { home, userHome }).catch(() => null)
     return here
   }
   const look = async (folder: string): Promise<FolderCover> => {
@@ -106,7 +108,7 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
     const own = entries.find((entry) => entry.folder === root)
     const main = own ? null : await repositoryOf(root)
     const known = own ?? entries.find((entry) => entry.folder === main && entry.isTrusted)
-    const files = await filesOf(root)
+    const files = await filesOf(root, home)
     const brings = kindsOf(Object.keys(files))
     if (!known) return { folder: root, state: 'unknown', brings, changed: [], isRepository }
     // A worktree has what is committed: what only lies in the repository itself is not missing there.
@@ -131,7 +133,7 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
     look,
     list: async () => (await read(file)).map(({ folder, isTrusted, atMs }) => ({ folder, isTrusted, atMs })),
     answer: async (folder, isTrusted) => {
-      const entry = await entryFor(folder, isTrusted, now(), userHome)
+      const entry = await entryFor(folder, isTrusted, now(), { home, userHome })
       await change((entries) => [[...entries.filter((one) => one.folder !== entry.folder), entry], undefined])
       return look(folder)
     },
@@ -144,7 +146,7 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
         const entry = known.find((one) => one.folder === root && one.isTrusted)
         if (!entry) continue
         const covered = relative(entry.folder, path)
-        const now = (await filesOf(entry.folder))[covered]
+        const now = (await filesOf(entry.folder, home))[covered]
         if (now === entry.files[covered]) continue
         const adopted = (one: Entry): Entry => {
           const { [covered]: _, ...others } = one.files
@@ -163,9 +165,14 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
   }
 }
 
-async function entryFor(folder: string, isTrusted: boolean, atMs: number, userHome: string): Promise<Entry> {
+async function entryFor(
+  folder: string,
+  isTrusted: boolean,
+  atMs: number,
+  { home, userHome }: { readonly home: string; readonly userHome: string },
+): Promise<Entry> {
   const root = await projectOf(folder, userHome)
-  return { folder: root, isTrusted, atMs, files: await filesOf(root) }
+  return { folder: root, isTrusted, atMs, files: await filesOf(root, home) }
 }
 
 /**
@@ -226,10 +233,14 @@ function kindsOf(paths: readonly string[]): FolderCover['brings'] {
   })
 }
 
-/** What is there of all that an answer covers, by path in the project. */
-async function filesOf(root: string): Promise<Record<string, string>> {
+/** What is there of all that an answer covers, by path in the project. What lies in `home` is the person's own, also where a session works around it. */
+async function filesOf(root: string, home: string): Promise<Record<string, string>> {
   const found = new Map<string, string>()
-  for (const place of Object.values(COVERED).flat()) await collect(root, place, found, 0)
+  const own = await realpath(home).catch(() => home)
+  // A project that lies in the home is a project all the same.
+  const isInHome = `${root}/`.startsWith(join(own, '/'))
+  const isOwn = (place: string) => !isInHome && join(root, place, '/').startsWith(join(own, '/'))
+  for (const place of Object.values(COVERED).flat()) if (!isOwn(place)) await collect(root, place, found, 0)
   return Object.fromEntries(found)
 }
 

@@ -6,6 +6,10 @@ interface HomeLayout {
   readonly config: string
   readonly env: string
   readonly auth: string
+  /** Logins that the browser fills in, sealed. */
+  readonly vault: string
+  /** Cookies of profiles of the browser, a file each. */
+  readonly browserProfiles: string
   readonly permissions: string
   /** Which projects the person trusts. */
   readonly trust: string
@@ -17,8 +21,11 @@ interface HomeLayout {
   readonly skills: string
   /** Colours of the person's own, a file each. */
   readonly skins: string
-  /** Changes of skills that wait for a person. */
+  /** Bundles of skills, a file each. */
+  readonly skillBundles: string
+  /** Changes of skills and of what is remembered that wait for a person. */
   readonly pendingSkills: string
+  readonly pendingMemory: string
   /** Modules that `extensions` of config.yaml names. */
   readonly extensions: string
   /** Where plugins are installed, what they keep, and which the person agreed to. */
@@ -43,6 +50,9 @@ export function homeLayout(home: string): HomeLayout {
     config: join(home, 'config.yaml'),
     env: join(home, '.env'),
     auth: join(home, 'auth.json'),
+    // In a folder that file tools neither read nor write.
+    vault: join(home, 'auth', 'vault.json'),
+    browserProfiles: join(home, 'auth', 'browser'),
     permissions: join(home, 'permissions.yaml'),
     trust: join(home, 'trust.json'),
     hookConsents: join(home, 'shell-hooks-allowlist.json'),
@@ -51,7 +61,9 @@ export function homeLayout(home: string): HomeLayout {
     memories: join(home, 'memories'),
     skills: join(home, 'skills'),
     skins: join(home, 'skins'),
+    skillBundles: join(home, 'skill-bundles'),
     pendingSkills: join(home, 'pending', 'skills'),
+    pendingMemory: join(home, 'pending', 'memory'),
     extensions: join(home, 'extensions'),
     plugins: join(home, 'plugins'),
     pluginData: join(home, 'plugin-data'),

@@ -100,7 +100,7 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
   ...['plugins', 'prefill_messages_file', 'privacy', 'profiles', 'provider_routing', 'proxy'],
   ...['runtime', 'secrets', 'session', 'session_reset', 'sessions', 'skills', 'slack', 'smart_model_routing'],
   ...['stt', 'telegram', 'telemetry', 'tts', 'updates'],
-  ...['vault', 'vertex', 'voice', 'wake_word', 'whatsapp', 'worktree_sync', 'x_search', 'context_file_read_timeout'],
+  ...['vault', 'vertex', 'voice', 'wake_word', 'whatsapp', 'worktree_sync', 'context_file_read_timeout'],
 ])
 
 /** Keys of `display` of the same Hermes Agent; those that are known here count before this list. */

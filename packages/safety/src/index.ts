@@ -2,6 +2,7 @@ export type { Approval, ApprovalStore, AuditRecord, AuditSink } from '@hermes/co
 export { createAllowAllPolicy } from './allow-all-policy.js'
 export { createMemoryApprovalStore } from './approvals.js'
 export { type CommandClass, classifyCommand } from './command/classify-command.js'
+export { MAX_COMMAND_CHARS } from './command/collect.js'
 export type { CommandContext } from './command/context.js'
 export { needsNetwork, REGISTRY_COMMANDS } from './command/needs-network.js'
 export { needsOutside } from './command/needs-outside.js'

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { liveEntries, messageText } from '@hermes/contracts/conversation'
 import type {
@@ -118,7 +119,9 @@ async function rollback(
   const { reportLines } = await import('../index.js')
   const text = reportLines(report, `To replace those too, add --all to the same command.`).join('\n')
   const restored: CommandOutput = { type: 'text', text, isProblem: report.conflicts.length > 0 }
-  return [restored, ...(target && paths.length === 0 ? await undoConversation(services, target, context) : [])]
+  if (!target || paths.length > 0) return [restored]
+  const wentBack = [...report.restored, ...report.removed, ...report.merged].map((path) => join(root, path))
+  return [restored, ...(await undoConversation(services, { ...target, wentBack }, context))]
 }
 
 /** A restore that the person asked for; the policy is asked all the same. */
@@ -138,13 +141,13 @@ async function permit({ policy }: CheckpointServices, root: string) {
 /** The conversation goes back to where it was: the one that is open here, or the one the checkpoint belongs to where none is. */
 async function undoConversation(
   services: CheckpointServices,
-  { sessionId, undoFromSeq }: Checkpoint,
+  { sessionId, undoFromSeq, wentBack }: Checkpoint & { readonly wentBack: readonly string[] },
   { session }: CommandContext,
 ): Promise<readonly CommandOutput[]> {
   if (undoFromSeq === null || sessionId === null) return []
   if (!session) return undoStored(services, sessionId, undoFromSeq)
   if (sessionId !== session.id) return []
-  const undone = await session.undo({ fromSeq: undoFromSeq })
+  const undone = await session.undo({ fromSeq: undoFromSeq, files: wentBack })
   if (!undone) return []
   return [
     { type: 'change', change: { type: 'shortened' } },

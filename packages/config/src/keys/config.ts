@@ -54,6 +54,9 @@ export const CONFIG = section({
   }),
   agent: section({
     max_turns: whole(1)(90).describe('Tool rounds in one run, at least 1.'),
+    run_budget_seconds: seconds().describe(
+      'Seconds by the clock that a run may take before it is ended. Default: no limit.',
+    ),
     api_max_retries: whole(0, 100)(3).describe('Default 3; 0 means never.'),
     max_wait: seconds().describe(
       'Seconds that a call waits in all for a server that asks to. Default: 600, and 21,600 where nobody watches.',
@@ -66,6 +69,9 @@ export const CONFIG = section({
       '`model.temperature` by the id of a model.',
     ),
     disabled_toolsets: texts(),
+    gateway_notify_interval: whole(0)(180).describe(
+      'Seconds after which a run in a chat says that it goes on, then after twice as long; 0 for never.',
+    ),
     image_input_mode: oneOf(
       'auto',
       'native',
@@ -76,6 +82,9 @@ export const CONFIG = section({
     coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
       'auto',
     ).describe('Messages tell the model what changed around it; of git with `auto` in terminals and editors only.'),
+    verify_on_stop: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('off').describe(
+      'Whether an answer after changed files that were neither run nor looked at since waits for a check; with `auto` not where only prose changed.',
+    ),
     extension_prompt_bytes: whole(0)(2_000).describe('For what extensions add to the system text, all together.'),
     environment_hint: text('').describe('Added to what the system text says of the machine. Default none.'),
   }),
@@ -142,6 +151,9 @@ export const CONFIG = section({
     user_char_limit: whole(1)(1_375),
     nudge_interval: whole(0)(10).describe(
       'Messages of the person without anything saved before the model is reminded. Default 10; 0 for never.',
+    ),
+    write_approval: flag(false).describe(
+      'Whether what an agent wants to remember waits for your yes: `hermes memory pending`.',
     ),
     flush_min_turns: whole(0)(6).describe(
       'Messages of the person since anything was saved from which on a session is looked through. Default 6; 0 for never.',
@@ -228,6 +240,14 @@ export const CONFIG = section({
     cache_ttl_minutes: whole(1)(20),
     cache_exempt_hosts: texts().describe('Hosts of which nothing is kept; of private networks nothing ever is.'),
   }).describe('Search and pages.'),
+  x_search: section({
+    model: text('grok-4.5').describe('The model of xAI that searches.'),
+    reasoning_effort: effort().describe('How much it thinks. Default: as it likes.'),
+    timeout_seconds: seconds(180),
+    retries: whole(0, 10)(2).describe('How often a search is made again that failed and may do better.'),
+  }).describe(
+    'Posts on X, for a key in `XAI_API_KEY` or `hermes auth add xai-oauth`: `hermes tools enable x_search` switches the tool on.',
+  ),
   skills: section({
     external_dirs: texts().describe('More folders with skills, besides those of the home and of `~/.agents/skills`.'),
     disabled: texts().describe('Names of skills that are switched off.'),
@@ -235,7 +255,18 @@ export const CONFIG = section({
       'Whether skills that an agent writes wait for your yes: `hermes skills pending`. After text from outside was read they always do.',
     ),
     project_discovery: flag(true).describe('Whether projects that you trust bring skills of their own.'),
+    look_back: flag(true).describe(
+      'Whether hard sessions are looked back at when they were left, for skills that are worth keeping or mending. What is found waits for your yes.',
+    ),
   }).describe('Proven ways to do a kind of task.'),
+  curator: section({
+    enabled: flag(true).describe('Whether the skills of the home are looked after by themselves: `hermes curator`.'),
+    interval_hours: whole(1)(168).describe('Between two rounds.'),
+    stale_after_days: whole(1)(14).describe('A skill that was not used for so long is named.'),
+    archive_after_days: whole(1)(30).describe(
+      'One that an agent wrote goes into `skills/.archive` then; `hermes curator restore` brings it back.',
+    ),
+  }).describe('Keeps skills in order; nothing is deleted.'),
   checkpoints: section({
     enabled: flag(true),
     max_snapshots: whole(1)(20).describe('Kept of one workspace.'),
@@ -262,6 +293,15 @@ export const CONFIG = section({
     url: text().describe('`postgres://USER:PASSWORD@HOST:PORT/DATABASE` of the sessions. Default: a file in the home.'),
   }),
   gateway: section({
+    restart_drain_timeout: amount(60).describe(
+      'Seconds that requests and chats may go on before a restart or a reload of the gateway interrupts them.',
+    ),
+    alert_url: text().describe(
+      'Where to tell by `POST {"text": …}` that a chat platform is deaf, and that it hears again, beside the chats of the owner on other platforms.',
+    ),
+    loop_watchdog: flag(true).describe(
+      'Whether a gateway whose event loop stands still for a minute and a half is ended.',
+    ),
     api_server: section({
       key: text().describe('What clients have to send as a bearer token.'),
       host: text(),
@@ -277,7 +317,7 @@ export const CONFIG = section({
           hash: text().describe('`sha256:` and the 64 hex digits of the key; the key itself stands nowhere.'),
           user: text().describe('A name of `people` whose sessions it opens. Default: the owner.'),
           scopes: someTexts().describe(
-            'What it may do: `chat`, `runs`, `sessions`, `approvals`, `owner` (MCP and extensions). Default: all.',
+            'What it may do: `chat`, `runs`, `sessions`, `approvals`, `metrics`, `owner` (MCP and extensions). Default: all.',
           ),
           requests_per_minute: whole(1)().describe('Default: as many as it likes.'),
           max_concurrent: whole(1)().describe('Its requests under way at once. Default: as many as it likes.'),
@@ -289,7 +329,7 @@ export const CONFIG = section({
       // Who may ask is not always who owns the files.
       context_references: flag(false).describe('Whether `@file:`, `@url:` and their kin in a request are attached.'),
     }),
-  }).describe('The HTTP API of the gateway; the app has the defaults.'),
+  }).describe('The gateway and its HTTP API; the app has the defaults.'),
   platforms: PLATFORMS.describe(
     'Chat platforms that the gateway speaks on; each is on as soon as its account is known.',
   ),
@@ -307,6 +347,18 @@ export const CONFIG = section({
   )('pair').describe(
     'What a stranger gets who writes to the bot: a pairing code, or nothing. In groups always nothing.',
   ),
+  session_reset: section({
+    mode: oneOf(
+      'none',
+      'idle',
+      'daily',
+      'both',
+    )('none').describe(
+      'Whether a conversation in a chat begins anew by itself: after a pause, each day, or at whichever comes first.',
+    ),
+    idle_minutes: whole(1)(1_440).describe('How long the pause is.'),
+    at_hour: whole(0, 23)(4).describe('The hour of the day, by the clock of the machine.'),
+  }).describe('When conversations in chats begin anew. What runs or waits for an answer is never left.'),
   group_sessions_per_user: flag(true).describe('Whether each person has a conversation of their own in a group.'),
   thread_sessions_per_user: flag(false).describe('The same in a thread or topic.'),
   people: record(record(texts())).describe(

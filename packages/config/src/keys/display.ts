@@ -33,7 +33,7 @@ export const DISPLAY = section({
   ),
   vim_mode: flag(false).describe('Whether the line is edited with the keys of vi. Default: those of Emacs.'),
   keys: record(text()).describe(
-    'Other keys for the line, by what they do: `search: ctrl+o`, several with spaces between, `none` for no key. `/help` names them all.',
+    'Other keys for the line, by what they do: `search: ctrl+o`, several with spaces between, `ctrl+k>o` for one after the other, `none` for no key. `/help` names them all.',
   ),
   bell: whole(
     0,

@@ -156,6 +156,8 @@ export const MODELS = {
     approval: auxiliaryTask,
     mcp: auxiliaryTask,
     goal_judge: auxiliaryTask,
+    background_review: auxiliaryTask,
+    curator: auxiliaryTask,
   }).describe('Auxiliary tasks by name: `title_generation`, `session_summary`, `compression`, `vision` …'),
   bedrock: section({
     region: text().describe('Default: that of `AWS_REGION`, else `us-east-1`.'),

@@ -15,7 +15,7 @@ import { writeTargets } from './write-targets.js'
 
 const MAX_NESTING = 8
 /** No kernel takes a longer one as an argument; what is not followed asks. */
-const MAX_COMMAND_CHARS = 131_072
+export const MAX_COMMAND_CHARS = 131_072
 const MAX_INVOCATIONS = 2000
 const MAX_SUPPOSED = 500
 

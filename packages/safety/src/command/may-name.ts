@@ -24,26 +24,48 @@ const EXAMPLES: readonly string[] = Object.freeze([
 const GLOB = /[*?[]/
 const MAX_CHARS = 400
 
+/** The same in every context, and most of them. */
+const AT_HOME = Object.freeze(EXAMPLES.filter((example) => example.startsWith('~/')))
+const ELSEWHERE = Object.freeze(EXAMPLES.filter((example) => !example.startsWith('~/')))
+
+function inPlace(example: string, context: CommandContext): readonly string[] {
+  const homes = [context.home ?? '~/.hermes', '~/.hermes']
+  const places = example.startsWith('@') ? homes.map((home) => `${home}${example.slice(1)}`) : [example]
+  return places.map((place) => resolveShellPath(place, context))
+}
+
+/** A command line may have thousands of patterns, and each is held against every place. */
+type Places = () => readonly string[]
+
+/** The places of {@link EXAMPLES}, found out when the first pattern needs them. For all words of a command at once: it takes long. */
+export function placesOf(context: CommandContext): Places {
+  let places: readonly string[] | null = null
+  return () => {
+    places ??= [...ELSEWHERE.flatMap((example) => inPlace(example, context)), ...AT_HOME]
+    return places
+  }
+}
+
 /**
  * The protection of what a word of a command may name: the path itself, what a pattern in it could stand for, and with a part that is only
  * known later, the same name in the home folders.
  */
-export function mayName(word: string, access: 'read' | 'write', context: CommandContext): Protection | null {
+export function mayName(
+  word: string,
+  access: 'read' | 'write',
+  context: CommandContext,
+  places: Places = placesOf(context),
+): Protection | null {
   if (word === '' || word.length > MAX_CHARS) return null
   const path = resolveShellPath(word, context)
   if (/^\/dev\//.test(path)) return null
   const own = protection(path, access, context)
   const pattern = patternOf(word, context)
   if (own || pattern === null) return own
-  const homes = [context.home ?? '~/.hermes', '~/.hermes']
-  for (const example of EXAMPLES) {
-    const places = example.startsWith('@') ? homes.map((home) => `${home}${example.slice(1)}`) : [example]
-    for (const place of places) {
-      const file = resolveShellPath(place, context)
-      if (!matchesShown(pattern, file)) continue
-      const found = protection(file, access, context)
-      if (found) return found
-    }
+  for (const file of places()) {
+    if (!matchesShown(pattern, file)) continue
+    const found = protection(file, access, context)
+    if (found) return found
   }
   return null
 }
@@ -82,6 +104,7 @@ function patternOf(word: string, context: CommandContext): string | null {
 function matchesShown(pattern: string, path: string): boolean {
   if (pattern.startsWith('**'))
     return path.startsWith('~') || path.startsWith('/etc/') ? path.endsWith(pattern.slice(2)) : false
+  if (!beginsAlike(pattern, path)) return false
   const [wanted, parts] = [pattern.split('/'), path.split('/')]
   return (
     wanted.length === parts.length &&
@@ -94,4 +117,10 @@ function matchesShown(pattern: string, path: string): boolean {
       )
     })
   )
+}
+
+/** Nearly all places are told apart by how they begin, up to the first sign that may stand for others. */
+function beginsAlike(pattern: string, path: string): boolean {
+  const open = pattern.search(/[*?[\\]/)
+  return path.startsWith(open === -1 ? pattern : pattern.slice(0, open))
 }

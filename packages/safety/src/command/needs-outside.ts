@@ -1,4 +1,4 @@
-import { type Collected, collectInvocations } from './collect.js'
+import { type Collected, collectInvocations, MAX_COMMAND_CHARS } from './collect.js'
 import type { CommandContext } from './context.js'
 import { isIdle } from './harmless.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
@@ -159,6 +159,7 @@ function needOf(invocation: Invocation, { writable, ...context }: OutsideContext
 
 /** Whether a command is known to need more than the workspace, by its form. Cheap where nothing in it looks like that. */
 export function needsOutside(command: string, context: OutsideContext = {}): boolean {
+  if (command.length > MAX_COMMAND_CHARS) return false
   const words = command.match(/[\w.-]+/g) ?? []
   const mayWrite = context.writable !== undefined && /[/~]|\.\./.test(command)
   if (!mayWrite && !words.some((word) => NEEDING.has(word))) return false

@@ -1,6 +1,6 @@
 import type { Action } from '@hermes/contracts/policy'
 import type { Redirect, Word } from '../shell/script.js'
-import { collectInvocations } from './collect.js'
+import { collectInvocations, MAX_COMMAND_CHARS } from './collect.js'
 import { calculates, isIdle, mayAssign } from './harmless.js'
 import type { Invocation } from './invocation.js'
 import { texts } from './invocation.js'
@@ -90,6 +90,7 @@ const SYSTEM_PATH = /^\/(?:usr\/)?(?:local\/)?bin\/[^/]+$/
  * name, as it does for every command. Says nothing about whether the command may run. Never throws.
  */
 export function onlyLooks(command: string): boolean {
+  if (command.length > MAX_COMMAND_CHARS) return false
   // Wherever it stands, since wrappers may hide whose it is.
   if (STEERS.test(command.replace(/['"\\]/g, ''))) return false
   const { invocations, forkBombs, complete } = collectInvocations(command, {})
@@ -109,8 +110,9 @@ const KEPT_BY_SHELL: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd', 'set'
  * well and other such commands may run at the same time.
  */
 export function looksAlone(command: string): boolean {
+  if (!onlyLooks(command)) return false
   const { invocations } = collectInvocations(command, {})
-  return onlyLooks(command) && invocations.length > 0 && !invocations.some(({ name }) => KEPT_BY_SHELL.has(name))
+  return invocations.length > 0 && !invocations.some(({ name }) => KEPT_BY_SHELL.has(name))
 }
 
 function looks(invocation: Invocation): boolean {

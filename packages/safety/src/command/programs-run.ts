@@ -14,15 +14,21 @@ export interface ProgramRun {
   readonly looks: boolean
   /** Whether it names a file that it writes. */
   readonly writes: boolean
+  /** The files that it names and writes, as they are written. */
+  readonly targets: readonly string[]
 }
 
 /** The programs that a command line runs, in their order, those of substitutions included. Never throws. */
 export function programsRun(command: string): readonly ProgramRun[] {
-  return collectInvocations(command, {}).invocations.map((invocation) => ({
-    name: invocation.name,
-    args: texts(invocation.args),
-    written: invocation.written,
-    looks: onlyLooks(invocation.written),
-    writes: writeTargets(invocation).some((path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path)),
-  }))
+  return collectInvocations(command, {}).invocations.map((invocation) => {
+    const targets = writeTargets(invocation).filter((path) => !/^\/dev\/(?:null|stdout|stderr|tty)$/.test(path))
+    return {
+      name: invocation.name,
+      args: texts(invocation.args),
+      written: invocation.written,
+      looks: onlyLooks(invocation.written),
+      writes: targets.length > 0,
+      targets,
+    }
+  })
 }

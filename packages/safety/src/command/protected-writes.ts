@@ -1,5 +1,5 @@
 import { type Invocation, texts } from './invocation.js'
-import { holdsProtected, mayName } from './may-name.js'
+import { holdsProtected, mayName, placesOf } from './may-name.js'
 import { PROGRAMS } from './program-tables.js'
 import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule, Finding } from './rule.js'
@@ -25,7 +25,8 @@ const KEY_OPTION = /^(?:-i|-F|--identity|--key|--cert)$/
 /** Which kinds of protected files a program writes. */
 export function protectedWrites(invocation: Invocation): readonly Finding[] {
   const targets = [...new Set(writeTargets(invocation))]
-  const found = new Set(targets.map((path) => mayName(path, 'write', invocation.context)?.rule))
+  const places = placesOf(invocation.context)
+  const found = new Set(targets.map((path) => mayName(path, 'write', invocation.context, places)?.rule))
   return WRITES.filter(([rule]) => found.has(rule)).map(([rule, reason]) => ({ rule, reason }))
 }
 
@@ -70,15 +71,12 @@ function readsCredentials(invocation: Invocation): boolean {
     if (base === undefined || path.startsWith('-')) return [path]
     return word === base ? [] : [`${base}/${path}`, path]
   })
-  if ([...named, ...inputs].some((path) => isCredential(path, invocation))) return true
-  if ([...named, ...inputs].some((path) => mayName(path, 'write', context)?.rule === 'hermes-store')) return true
+  const [paths, places] = [[...new Set([...named, ...inputs])], placesOf(context)]
+  if (paths.some((path) => mayName(path, 'read', context, places) !== null)) return true
+  if (paths.some((path) => outsideWorkspace([path], context).some(isSecretPath))) return true
+  if (paths.some((path) => mayName(path, 'write', context, places)?.rule === 'hermes-store')) return true
   if (name === 'find' || name === 'fd') return searchesHome(invocation, words)
   return PROGRAMS.takeFolders.has(name) && named.some((path) => holdsProtected(path, context))
-}
-
-function isCredential(path: string, { context }: Invocation): boolean {
-  if (mayName(path, 'read', context) !== null) return true
-  return outsideWorkspace([path], context).some(isSecretPath)
 }
 
 /** A search of the home folder, or of hidden folders in it, whose finds are handed on. */

@@ -14,6 +14,7 @@ export const ANSWERS_ITSELF: CommandRule = {
   matches: (invocation) => {
     const [command, verb = ''] = commandOf(invocation)
     if (command === 'skills') return ['approve', 'accept', 'install'].includes(verb)
+    if (command === 'memory') return verb === 'approve'
     return command === 'approvals' && verb === 'answer'
   },
 }
@@ -60,6 +61,9 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
         return ['install', 'uninstall', 'update', 'enable', 'disable', 'accept', 'create'].includes(verb)
       if (command === 'skills')
         return ['create', 'edit', 'delete', 'config', 'reject', 'discard', 'update', 'uninstall'].includes(verb)
+      if (command === 'curator') return !['status', 'list-archived', 'help', ''].includes(verb)
+      if (command === 'learn' || command === 'journey') return verb === 'undo'
+      if (command === 'bundles') return verb === 'create' || verb === 'delete'
       if (command === 'backup') return verb === 'restore'
       if (command === 'audit') return verb === 'prune'
       return command === 'sessions' && (verb === 'delete' || verb === 'prune')

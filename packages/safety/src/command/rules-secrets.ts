@@ -1,7 +1,7 @@
 import { resolveShellPath } from './context.js'
 import { inlineCode } from './inline-code.js'
 import { type Invocation, texts } from './invocation.js'
-import { mayName } from './may-name.js'
+import { mayName, placesOf } from './may-name.js'
 import { namesWholeEnvironment, printsEnvironment } from './prints-environment.js'
 import { PROGRAMS } from './program-tables.js'
 import { usesNetwork } from './reaching-code.js'
@@ -105,7 +105,8 @@ function leaves(invocation: Invocation): boolean {
   if (!words.some((word) => isLoopback(word)) && sent.some((word) => KEY_VARIABLE.test(word))) return true
   const isTunnel = /^(?:ssh|mosh|sftp)$/.test(name)
   const own = isTunnel ? [] : words
-  if (own.some((word) => isPrivate(word, invocation))) return true
+  const places = placesOf(invocation.context)
+  if ([...new Set(own)].some((word) => isPrivate(word, invocation, places))) return true
   if (via === 'find' && sendsData(invocation)) return true
   return [...input.from, ...invocation.inner].some(
     (from) =>
@@ -126,10 +127,10 @@ function sentWords(name: string, words: readonly string[]): readonly string[] {
   })
 }
 
-function isPrivate(word: string, { context, exposed }: Invocation): boolean {
+function isPrivate(word: string, { context, exposed }: Invocation, places = placesOf(context)): boolean {
   const path = word.replace(/^(?:--?[\w-]+=@?|-[a-zA-Z]@?(?=[~/])|@|[\w.-]+=[@<])/, '')
   if (exposed.size > 0 && exposed.has(resolveShellPath(path, context))) return true
   if (path === '' || path.length > 400 || /^[a-z][\w+.-]*:\/\//i.test(path)) return false
-  if (mayName(path, 'read', context) !== null || isSecretPath(path)) return true
+  if (mayName(path, 'read', context, places) !== null || isSecretPath(path)) return true
   return outsideWorkspace([path], context).some((outside) => outside === '~' || outside.startsWith('~/'))
 }

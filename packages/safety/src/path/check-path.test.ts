@@ -43,6 +43,7 @@ describe('checkPath', () => {
     ['/home/ada/.hermes/skills/.hub', 'deny hermes-permissions'],
     ['/home/ada/.hermes/profiles/work/skills/.hub/skills/x@0123/SKILL.md', 'deny hermes-permissions'],
     ['/home/ada/.hermes/pending/skills/abcdef.json', 'deny hermes-permissions'],
+    ['/home/ada/.hermes/pending/memory/abcdef.json', 'deny hermes-permissions'],
     ['/home/ada/.hermes/state.db-wal', 'deny hermes-store'],
     ['/home/ada/.hermes/config.yaml', 'ask hermes-config'],
     ['/home/ada/.hermes/honcho.json', 'deny hermes-secrets'],

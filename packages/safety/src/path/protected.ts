@@ -41,7 +41,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
   denied(
     'hermes-permissions',
     'it says which skills a person has agreed to, or holds what waits for a yes',
-    /^@\/(?:skills\/\.hub|pending\/skills)(?:\/.*)?$/,
+    /^@\/(?:skills\/\.hub|pending)(?:\/.*)?$/,
   ),
   denied(
     'hermes-memory',
@@ -54,6 +54,11 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     'it changes how Hermes behaves',
     // Modules in the home may be its context engine, or what that one loads. A folder of them has a name of its own.
     /^@\/(?:config\.yaml|(?:hooks|agent-hooks|plugins|extensions|cron|node_modules)(?:\/.*)?|package\.json|(?!cache\/|sandboxes\/).+\.[cm]?[jt]s)$/,
+  ),
+  askRule(
+    'hermes-config',
+    'it is what skills were, are kept from being, or bring along',
+    /^@\/(?:skill-bundles|skills\/\.(?:history|archive|curator\.json|usage\.json))(?:\/.*)?$/,
   ),
   askRule('other-profile', 'it belongs to another profile', /^%\/.+$/),
   askRule('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),

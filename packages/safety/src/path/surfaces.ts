@@ -111,6 +111,10 @@ export function isLaterFolder(path: string): boolean {
   return LATER_FOLDERS.test(hidden === -1 ? (names.at(-1) ?? '') : names.slice(hidden).join('/'))
 }
 
+/** Of what is longer each change counts: such files name programs, and are a few kilobytes. */
+const MAX_COMPARED_CHARS = 250_000
+const isTooLong = (...texts: readonly string[]): boolean => texts.some(({ length }) => length > MAX_COMPARED_CHARS)
+
 /** Settings of git that name programs, or where programs and further settings are. */
 const PROGRAM_SETTING =
   /^\s*(?:hookspath|fsmonitor|sshcommand|\w*pager|\w*editor|askpass|helper|command|cmd|textconv|clean|smudge|process|driver|external|insteadof|pushinsteadof|path|gitproxy|program|uploadpack|receivepack|proxy|update|templatedir|attributesfile)\s*=/i
@@ -119,6 +123,7 @@ const OF_HUSKY = /^\s*hookspath\s*=\s*\.husky(?:\/_)?\s*$/i
 
 /** Whether settings of git name other programs than before. */
 export function changesGitPrograms(before: string, after: string): boolean {
+  if (isTooLong(before, after)) return before !== after
   return programSettings(before) !== programSettings(after)
 }
 
@@ -174,6 +179,7 @@ const IN_TEXT =
 
 /** Whether a `package.json` names other programs than before to be run by itself. What cannot be read counts as nothing named. */
 export function changesLifecycle(before: string, after: string): boolean {
+  if (isTooLong(before, after)) return before !== after
   return JSON.stringify(lifecycleOf(before)) !== JSON.stringify(lifecycleOf(after))
 }
 

@@ -3,10 +3,14 @@ const MIN_CHARS = 6
 /** The marker that stands where a secret was. */
 export const REDACTED = '[REDACTED]'
 
+/** What is longer is no value of a variable, and is looked for as it is alone. */
+const MAX_FORMED_CHARS = 131_072
+
 /** How a secret may be written: as it is, in JSON, in a URL, in base64 at any place of a longer text. Empty for short values. */
 export function formsOf(secret: string): readonly string[] {
   const value = secret.trim()
   if (value.length < MIN_CHARS || REDACTED.includes(value)) return []
+  if (value.length > MAX_FORMED_CHARS) return [value]
   const encoded = encodeURIComponent(value)
   const forms = [value, JSON.stringify(value).slice(1, -1), encoded, encoded.replaceAll('%20', '+')]
   for (const offset of [0, 1, 2]) {

@@ -77,6 +77,8 @@ export class CloudHost implements RemoteHost {
   #notice: string | null = null
   #opening: Promise<void> | null = null
   #rest: NodeJS.Timeout | null = null
+  /** Requests to the sandbox that have not been answered. */
+  #underWay = 0
 
   constructor(options: CloudHostOptions) {
     this.#options = options
@@ -195,13 +197,18 @@ export class CloudHost implements RemoteHost {
     const sandbox = this.#sandbox
     if (sandbox === null) throw this.failure(null, '')
     this.#usedMs = this.#options.clock.now()
-    this.#restLater()
-    return this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
+    this.#underWay++
+    const answer = this.#guard(sandbox.converse(script, input), REQUEST_LIMIT_MS + input.length / BYTES_PER_MS)
+    return answer.finally(() => {
+      this.#usedMs = this.#options.clock.now()
+      this.#underWay--
+      this.#restLater()
+    })
   }
 
   #restLater(): void {
     const { cloud, persistent, idleSeconds } = this.#options
-    if (!cloud.forgetsAtRest || !persistent) return
+    if (!cloud.forgetsAtRest || !persistent || this.#closed) return
     if (this.#rest) clearTimeout(this.#rest)
     this.#rest = setTimeout(() => void this.#restNow(), idleSeconds * 1000).unref()
   }
@@ -209,7 +216,9 @@ export class CloudHost implements RemoteHost {
   /** Puts the sandbox away unless somebody else here works in it; the next command opens it again. */
   async #restNow(): Promise<void> {
     const sandbox = this.#sandbox
-    if (sandbox === null || this.#closed || !this.#lease?.isAlone()) return
+    // What takes longer than a rest is no rest; its end begins the next one.
+    const isAtWork = this.#underWay > 0 || this.#streams.size > 0
+    if (sandbox === null || this.#closed || isAtWork || !this.#lease?.isAlone()) return
     this.#sandbox = null
     this.#opening ??= sandbox
       .end('keep')

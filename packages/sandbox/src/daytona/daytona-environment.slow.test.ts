@@ -36,7 +36,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
     }
   }
 
-  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona', 3) })
+  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona', 6) })
 
   cloudTests<DaytonaOptions>({
     backend: 'daytona',

@@ -42,7 +42,7 @@ needs(dockerMissing())('in a container', () => {
     return { environment, dispose: () => environment.close() }
   }
 
-  testEnvironment({ name: 'docker', create, only: sampleFor('docker', 2) })
+  testEnvironment({ name: 'docker', create, only: sampleFor('docker', 4) })
 
   describe('docker environment', () => {
     it('is hardened: capabilities, privileges, limits, network, private temporary folders', async () => {

@@ -37,6 +37,14 @@ needs(pythonMissing)('a program', () => {
     expect(output).not.toMatch(/vision_analyze|execute_code|web_search/)
   })
 
+  it('gets a function for each tool, whatever its parameters are called', async () => {
+    const { python } = await codeScene()
+    const { output } = await python(
+      'from hermes_tools import read_file\nprint(read_file("a", more="b", _more="c", offset=1)["args"])',
+    )
+    expect(output).toBe("{'path': 'a', 'offset': 1, 'more': 'b', '_more': 'c'}\n")
+  })
+
   it('sees lines of a file without their numbers', async () => {
     const data = { content: '9|nine\n10|te|n\n11|' }
     const { python } = await codeScene({ answer: () => ({ content: [], data, isError: false }) })

@@ -49,8 +49,11 @@ function stub({ name, description, parameters }: ToolDefinition): string {
   const required = Array.isArray(parameters['required']) ? parameters['required'] : []
   const list = names.map((one) => (required.includes(one) ? one : `${one}=None`))
   const args = names.map((one) => `${JSON.stringify(one)}: ${one}`)
-  const signature = [...list, '**more'].join(', ')
-  return `def ${name}(${signature}):\n    ${JSON.stringify(firstLine(description))}\n    return _call(${JSON.stringify(name)}, {${[...args, '**more'].join(', ')}})\n`
+  // A parameter of the tool may have this name itself, and a function has each once.
+  let others = 'more'
+  while (names.includes(others)) others = `_${others}`
+  const signature = [...list, `**${others}`].join(', ')
+  return `def ${name}(${signature}):\n    ${JSON.stringify(firstLine(description))}\n    return _call(${JSON.stringify(name)}, {${[...args, `**${others}`].join(', ')}})\n`
 }
 
 /** Required ones first, both in the order of the schema. */

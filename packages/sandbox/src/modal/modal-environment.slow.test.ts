@@ -44,7 +44,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     }
   }
 
-  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal', 3) })
+  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal', 6) })
 
   cloudTests<ModalOptions>({
     backend: 'modal',
@@ -101,7 +101,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     })
 
     it('is put away after a rest, before the service forgets its files, and taken out again', async () => {
-      const { run, environment } = await harness(() => create({ task: 'rest', idleSeconds: 0.5 }))
+      const { run, environment } = await harness(() => create({ task: 'rest', idleSeconds: 0.05 }))
       await run('echo here > ~/note')
       while (server.sandboxes().includes(sandboxName({ task: 'rest', outputDir: '/' })))
         await new Promise((resolve) => setTimeout(resolve, 20))

@@ -37,7 +37,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     }
   }
 
-  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel', 3) })
+  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel', 6) })
 
   cloudTests<VercelOptions>({
     backend: 'vercel_sandbox',

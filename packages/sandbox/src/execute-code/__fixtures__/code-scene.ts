@@ -22,7 +22,7 @@ const definition = (name: string, ...names: readonly string[]): ToolDefinition =
 })
 
 const DEFINITIONS = [
-  definition('read_file', 'path', 'offset'),
+  definition('read_file', 'path', 'offset', 'more'),
   definition('write_file', 'path', 'content'),
   definition('search_files', 'pattern'),
   definition('terminal', 'command', 'background', 'timeout', 'workdir', 'pty'),
