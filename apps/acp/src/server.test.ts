@@ -30,6 +30,7 @@ beforeEach(async () => {
   }
   const io: Io = {
     ...{ stdin: process.stdin, stdout: silent, stderr: silent, env: {}, user: 'me', nodePath: process.execPath },
+    ...{ script: '', onSignal: () => () => undefined },
     ...{ cwd: place.path, userHome: place.path, tempDir: place.path, onInterrupt: () => () => undefined },
   }
   const agent = { baseUrl: model.baseUrl, model: 'm' }

@@ -2,6 +2,7 @@
 // The first file that runs, also on Node versions the rest cannot load on: nothing here is newer than ES2020.
 import * as nodeModule from 'node:module'
 import { refuseOldNode } from '@hermes/runtime/app/old-node'
+import { openEarlyLine, withEarlyLine } from './start/early-line.js'
 
 async function start(): Promise<void> {
   if (refuseOldNode(process, 'hermes')) return
@@ -10,9 +11,10 @@ async function start(): Promise<void> {
     process.stdout.write(`${__HERMES_VERSION__}\n`)
     return
   }
+  const early = openEarlyLine(process)
   nodeModule.enableCompileCache?.()
   const [{ runApp }, { main }] = await Promise.all([import('@hermes/runtime/app'), import('./main.js')])
-  await runApp(process, main)
+  await runApp(process, (argv, io) => main(argv, withEarlyLine(io, early)))
 }
 
 declare const __HERMES_VERSION__: string

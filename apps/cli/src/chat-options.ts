@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '@hermes/contracts/conversation'
+import type { SessionInfo } from '@hermes/contracts/store'
 import { UsageError } from './errors.js'
 
 /** Flags of `hermes chat`. */
@@ -22,9 +23,13 @@ interface QueryFlags {
 /** Which session goes on. */
 interface SessionFlags {
   readonly in?: string
+  /** In a worktree of its own. */
+  readonly worktree?: boolean
   readonly resume?: string
   readonly continue?: boolean
   readonly any?: boolean
+  /** With `resume`: a new session of that title where there is none. */
+  readonly createIfMissing?: boolean
   /** Its plan is carried out. */
   readonly accept?: boolean
 }
@@ -37,6 +42,8 @@ interface ModelFlags {
   readonly reasoning?: 'default' | ReasoningEffort
   readonly toolsets?: string
   readonly maxTurns?: number
+  /** Seconds by the clock. */
+  readonly runBudget?: number
   readonly record?: string
   readonly replay?: string
 }
@@ -51,14 +58,25 @@ interface HomeFlags {
   readonly maxCost?: number
 }
 
+/** What is asked of the agent of a session that goes on, or of a new one. */
+export function sessionOptions(options: ModelFlags & SessionFlags, session: SessionInfo | null) {
+  const isNamed = session === null && options.createIfMissing && options.resume !== undefined
+  return { ...agentOptions(options), ...(session ? { session } : {}), ...(isNamed ? { title: options.resume! } : {}) }
+}
+
 /** The words that have a message bring the skills of `-s` along, with what follows them. */
 export function withSkills(skills: string, text = ''): string {
-  const names = skills
+  const names = skillNames(skills)
+  if (names.length === 0) throw new UsageError('--skills takes names of skills: hermes skills list')
+  return `Use the skill${names.length === 1 ? '' : 's'} ${names.join(', ')}. ${text}`
+}
+
+/** What `-s` names. */
+export function skillNames(skills: string): readonly string[] {
+  return skills
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter(Boolean)
-  if (names.length === 0) throw new UsageError('--skills takes names of skills: hermes skills list')
-  return `Use the skill${names.length === 1 ? '' : 's'} ${names.join(', ')}. ${text}`
 }
 
 /** What `--reasoning` says; `null` goes back to what is configured. */
@@ -83,7 +101,11 @@ export function agentOptions(options: ModelFlags) {
   if (options.maxTurns !== undefined && (!Number.isInteger(options.maxTurns) || options.maxTurns < 1)) {
     throw new UsageError('--max-turns takes a whole number of at least 1.')
   }
+  if (options.runBudget !== undefined && !(options.runBudget > 0 && Number.isFinite(options.runBudget))) {
+    throw new UsageError('--run-budget takes seconds, more than 0.')
+  }
   return {
+    ...(options.runBudget === undefined ? {} : { maxSeconds: options.runBudget }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.provider === undefined ? {} : { provider: options.provider }),
     ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),

@@ -1,7 +1,8 @@
-import type { Io, Output as PlainOutput } from '@hermes/runtime/app'
+import type { Output as PlainOutput } from '@hermes/runtime/app'
 import type { Look } from './render/look.js'
+import type { EarlyIo as Io } from './start/early-line.js'
 
-export type { Io } from '@hermes/runtime/app'
+export type { EarlyIo as Io } from './start/early-line.js'
 
 /** Where something is shown. */
 export interface Output extends PlainOutput {

@@ -10,6 +10,8 @@ export async function main(input: readonly string[], io: Io): Promise<number> {
   let argv = input
   try {
     argv = await arranged(input, io)
+    // Its log is one of those that are all read by the same command.
+    if (argv[0] === 'gateway' && argv[1] === 'logs') argv = ['logs', 'gateway', ...argv.slice(2)]
     const entryPoint = ENTRY_POINTS[argv[0] ?? '']
     if (entryPoint) return await (await entryPoint.load()).main(argv.slice(1), io)
     let action: Action = async () => EXIT.ok

@@ -3,13 +3,14 @@ import type { UserPart } from '@hermes/contracts/conversation'
 import { questionToJson } from '@hermes/contracts/policy'
 import { createSessionHost, unattendedMode } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
-import { agentOptions, type ChatOptions, chosenEffort, openOptions } from './chat-options.js'
+import { type ChatOptions, chosenEffort, openOptions, sessionOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import { canAsk, type Io } from './io.js'
 import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
 import { createStyle, printable } from './render/style.js'
 import { chooseSession } from './session-choice.js'
+import { refuseUnknownSkills } from './unknown-skills.js'
 
 const EXIT_OF: Readonly<Record<RunStatus, number>> = {
   completed: EXIT.ok,
@@ -31,14 +32,14 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const host = createSessionHost({ runtime, leavesJobs: true })
   let endReason: string | undefined
   try {
+    await refuseUnknownSkills(runtime, options, io.cwd)
     const session = await chooseSession(io, await runtime.storage(), options)
     const handle = host.open({
-      ...agentOptions(options),
+      ...sessionOptions(options, session),
       platform: person ? 'cli' : 'oneshot',
       cwd: io.cwd,
       firstText: `${options.query ?? ''}${piped ?? ''}`,
       notices: false,
-      ...(session ? { session } : {}),
       permissions: person ? 'ask' : unattendedMode('oneshot', runtime.config.approvals),
       ...(person ? { answersQuestions: 'now' as const } : {}),
     })

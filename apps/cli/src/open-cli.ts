@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { defaultHome, homeLayout } from '@hermes/config'
 import type { Logger } from '@hermes/contracts'
+import type { Extension } from '@hermes/contracts/extension'
 import { createFileLogger, openHome, type Runtime, type RuntimeOptions } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import type { Io } from './io.js'
@@ -16,6 +17,24 @@ export function homeOf(io: Pick<Io, 'env' | 'userHome'>): string {
   return defaultHome({ env: io.env, userHome: io.userHome })
 }
 
+/** `hermes doctor` asks the chat platforms too, which the gateway knows. */
+function chatCheck(io: Io, runtime: () => Runtime | null): Extension {
+  return {
+    name: 'chats',
+    setup(api) {
+      api.doctor.check({
+        name: 'chat platforms',
+        run: async ({ isOffline }) => {
+          const opened = runtime()
+          if (!opened) return []
+          const { checkChats } = await import('@hermes/gateway')
+          return checkChats({ home: homeOf(io), env: io.env, fetchTo: (address) => opened.fetchTo(address), isOffline })
+        },
+      })
+    },
+  }
+}
+
 /** Where a home's commands log. */
 export function loggerOf(home: string): Logger {
   return createFileLogger(join(homeLayout(home).logs, 'agent.log'))
@@ -23,7 +42,11 @@ export function loggerOf(home: string): Logger {
 
 /** Opens the home for a command. */
 export async function openCli(io: Io, options: OpenOptions): Promise<Runtime> {
-  return (await openHome(io, { program: 'hermes', ...options })).runtime
+  let runtime: Runtime | null = null
+  const chats = chatCheck(io, () => runtime)
+  const opened = await openHome(io, { program: 'hermes', extensions: (builtIn) => [...builtIn, chats], ...options })
+  runtime = opened.runtime
+  return opened.runtime
 }
 
 /** Opens the home for one piece of work. */

@@ -9,6 +9,7 @@ import { addChat, createProgram } from './program/chat.js'
 import { addCheckpoints } from './program/checkpoints.js'
 import { addConfig } from './program/config.js'
 import { addFallback } from './program/fallback.js'
+import { addGrowth } from './program/growth.js'
 import { addHooks } from './program/hooks.js'
 import { addImportAgent } from './program/import-agent.js'
 import { addMcp } from './program/mcp.js'
@@ -25,6 +26,7 @@ import { addMigrateSessions, addStoreCommands } from './program/sessions-store.j
 import { addSkills } from './program/skills.js'
 import { addUpkeep } from './program/upkeep.js'
 import { addUsage } from './program/usage.js'
+import { addVault } from './program/vault.js'
 
 /** The table of commands. A command that was named on the line is handed to `choose`; nothing runs before. */
 export function buildProgram(choose: (action: Action) => void, io: Io): Command {
@@ -44,9 +46,11 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
   addProfile(program, choose)
   addMcp(program, choose)
   addBrowser(program, choose)
+  addVault(program, choose)
   addMemory(program, choose)
   addLearning(program, choose)
   addSkills(program, choose)
+  addGrowth(program, choose)
   addPlugins(program, choose)
   addPrompt(program, choose)
   addPolicy(program, choose)

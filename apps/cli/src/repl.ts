@@ -16,6 +16,7 @@ import { homeOf, loggerOf, openCli } from './open-cli.js'
 import { createRecap } from './render/recap.js'
 import { createStyle } from './render/style.js'
 import { chooseSession } from './session-choice.js'
+import { refuseUnknownSkills } from './unknown-skills.js'
 
 /** A conversation in the terminal, until the person leaves; `/reload` opens the home anew and goes on. */
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
@@ -49,6 +50,7 @@ async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): P
   const home = homeOf(io)
   const history = createHistory({ file: join(home, 'history.jsonl'), logger: loggerOf(home) })
   try {
+    if (carried === null) await refuseUnknownSkills(runtime, options, io.cwd)
     const session = await chooseSession(io, await runtime.storage(), options)
     const settings = runtime.config.display
     const display = await openDisplay(settings, homeLayout(home).skins)
@@ -59,6 +61,7 @@ async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): P
       request: agentOptions(options),
       yolo: options.yolo ?? false,
       plan: options.plan ?? false,
+      title: session === null && options.createIfMissing ? (options.resume ?? null) : null,
       ...(options.skills === undefined ? {} : { firstWords: withSkills(options.skills) }),
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
       showsThoughts: settings.show_reasoning,
@@ -106,8 +109,9 @@ async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): P
 
 /** The same flags, but for what was meant for the beginning. */
 function againWith(chosen: ChatOptions, { sessionId, yolo }: Carried): ChatOptions {
-  const { continue: _, resume: __, any: ___, reasoning: ____, plan: _____, ...lasting } = chosen
-  return { ...lasting, yolo, ...(sessionId === null ? {} : { resume: sessionId }) }
+  const { continue: _, resume, any: __, reasoning: ___, plan: ____, createIfMissing, ...lasting } = chosen
+  const unsaid = createIfMissing && resume !== undefined ? { resume, createIfMissing } : {}
+  return { ...lasting, yolo, ...(sessionId === null ? unsaid : { resume: sessionId }) }
 }
 
 /** Every interrupt is a first one: what a second one means is for the conversation to say. */

@@ -7,13 +7,22 @@ import { UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { homeOf } from './open-cli.js'
 
-/** The session that `-r` or `-c` means; `null` when neither was given. */
+/** The session that `-r` or `-c` means; `null` when neither was given, and where one may be made that is not there. */
 export async function chooseSession(
   io: Pick<Io, 'cwd' | 'userHome' | 'env'>,
   storage: Storage,
-  options: { readonly resume?: string; readonly continue?: boolean; readonly any?: boolean },
+  options: {
+    readonly resume?: string
+    readonly continue?: boolean
+    readonly any?: boolean
+    readonly createIfMissing?: boolean
+  },
 ): Promise<SessionInfo | null> {
-  if (options.resume !== undefined) return findSession(storage, options.resume)
+  if (options.resume !== undefined) {
+    if (options.createIfMissing && (await isMissing(storage, options.resume))) return null
+    return findSession(storage, options.resume)
+  }
+  if (options.createIfMissing) throw new UsageError('--create-if-missing goes with -r TITLE.')
   if (!options.continue) {
     if (options.any) throw new UsageError('--any goes with -c: the newest session of any folder.')
     return null
@@ -25,6 +34,11 @@ export async function chooseSession(
   if (here) return here
   const newest = `The newest is ${describeSessions([latest])}${latest.cwd === null ? '' : ` in ${latest.cwd}`}`
   throw new UsageError(`There is no session of this folder to continue. ${newest}: hermes -c --any goes on with it.`)
+}
+
+async function isMissing({ sessions }: Storage, title: string): Promise<boolean> {
+  if (title.trim() === '' || title === 'latest') return false
+  return (await sessions.resolve(title)).type === 'none'
 }
 
 /** The newest session that began in the project of this folder, its other folders included. */

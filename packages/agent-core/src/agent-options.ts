@@ -55,6 +55,8 @@ export interface AgentOptions {
 interface StepOptions extends Sampling {
   /** Model calls per run before the one grace call. Default 90, at least 1. */
   readonly max?: number
+  /** Seconds by the clock that a run may take, more than 0; then it is ended as `stopped`, calls under way included. Default: no limit. */
+  readonly maxSeconds?: number
 }
 
 /** Tools of which a session sees some. */
@@ -111,7 +113,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
   } = options.session ?? {}
   if (deliverTo && !store?.outbox) throw noOutbox()
   const { policy, subject, redact = (text: string) => text, trust } = options.safety ?? {}
-  const { max = DEFAULT_MAX_STEPS, ...sampling } = options.steps ?? {}
+  const { max = DEFAULT_MAX_STEPS, maxSeconds, ...sampling } = options.steps ?? {}
   const own = isList(extensions) ? createExtensionRegistry(extensions, { logger }) : null
   const { hooks } = own ?? (extensions as { readonly hooks: Hooks })
   const { registry, toolsets } = selected(options.tools ?? [])
@@ -133,6 +135,7 @@ export function assembleAgent(options: AgentOptions, notify: NonNullable<AgentPa
     },
     ask: options.ask ?? null,
     maxSteps: checkedMax(max),
+    maxSeconds: checkedSeconds(maxSeconds),
     sampling,
     clock,
     logger,
@@ -171,6 +174,12 @@ function selected(tools: NonNullable<AgentOptions['tools']>): SelectedTools {
 
 function noOutbox(): HermesError {
   return new HermesError('session.deliverTo needs a session.store that has an outbox.', { code: 'agent.bad_options' })
+}
+
+function checkedSeconds(seconds: number | undefined): number | null {
+  if (seconds === undefined) return null
+  if (Number.isFinite(seconds) && seconds > 0) return seconds
+  throw new HermesError(`steps.maxSeconds must be more than 0, got ${seconds}.`, { code: 'agent.bad_options' })
 }
 
 function checkedMax(max: number): number {

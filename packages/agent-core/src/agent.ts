@@ -18,10 +18,11 @@ import { askAside } from './loop/aside.js'
 import { run } from './loop/run.js'
 import type { AgentParts, RunContext } from './loop/run-context.js'
 import { type RunInput, textsIn } from './loop/run-input.js'
+import { startTimeLimit } from './loop/time-limit.js'
 import { requestPermit } from './permits/request-permit.js'
 import { isPlanning, type PlanEnd, planBeginning, planEnding } from './planning/planning.js'
 import type { SessionLog } from './session/session.js'
-import { type Undone, undo } from './session/undo.js'
+import { type Undone, type UndoOptions, undo } from './session/undo.js'
 import { toolMail } from './steering/mail.js'
 
 /** One run: iterate it for events, or await `result`, or both. Leaving the iteration early interrupts the run. */
@@ -67,9 +68,9 @@ export interface Agent {
   planCompaction(options?: CompactOptions): Promise<CompactPlan | null>
   /**
    * Takes back the newest `turns` of the user (default 1), or everything from the entry `fromSeq` on. The log keeps what was said; models
-   * see it no more. `null` when there is nothing to take back. Rejects with `agent.busy` while a run is active.
+   * see it no more, and are not told that somebody changed `files`, absolute paths that went back with it. `null` when there is nothing to take back. Rejects with `agent.busy` while a run is active.
    */
-  undo(options?: { readonly turns?: number } | { readonly fromSeq: number }): Promise<Undone | null>
+  undo(options?: UndoOptions): Promise<Undone | null>
   /**
    * From now on, and after a resume, only tools that change nothing may be used: others answer with an error. The model learns of it with
    * the next message. What was handed to children is held until planning ends. `false` when it was so already.
@@ -153,6 +154,7 @@ class CoreAgent implements Agent {
     const context = this.#context(id, controller, { events, demands: options.demands ?? {} })
     const result = this.#drive(context, controller, input).finally(() => {
       options.signal?.removeEventListener('abort', abort)
+      context.timeLimit.stop()
       events.end()
     })
     this.#running = result
@@ -164,7 +166,7 @@ class CoreAgent implements Agent {
     controller: AbortController,
     { events, demands }: { readonly events: EventQueue; readonly demands: AnswerDemands },
   ): RunContext {
-    const { session, subject, clock } = this.#parts
+    const { session, subject, clock, maxSeconds } = this.#parts
     const base = { runId, sessionId: session.id, agentPath: subject.agentPath }
     const emit = (event: AgentEventBody, seq?: number) => {
       events.push({ ...base, atMs: clock.now(), ...(seq === undefined ? {} : { seq }), ...event } as AgentEvent)
@@ -175,6 +177,7 @@ class CoreAgent implements Agent {
       requestPermit,
       demands,
       demandedCalls: { made: false },
+      timeLimit: startTimeLimit(maxSeconds, { clock, end: (reason) => controller.abort(reason) }),
     }
     return { ...this.#parts, ...own, runId, signal: controller.signal, emit }
   }
@@ -208,12 +211,16 @@ class CoreAgent implements Agent {
   }
 
   /** Nobody waits for it; what it throws is logged, never passed on. */
-  #observeEnd(context: RunContext, input: RunInput, { status, text, usage }: RunResult): void {
+  #observeEnd(context: RunContext, input: RunInput, { status, text, usage, error }: RunResult): void {
     const hooks = context.hooks.at('run-end')
     if (hooks.length === 0) return
     // The run is over, also one that was interrupted: nothing ends what is done about that.
     const ended = { ...context, signal: new AbortController().signal }
-    void observe(hooks, 'run-end', hookEvent(ended, { status, text, usage, input: textsIn(input) }))
+    void observe(
+      hooks,
+      'run-end',
+      hookEvent(ended, { status, text, usage, input: textsIn(input), ...(error ? { error } : {}) }),
+    )
   }
 
   /** What no tool result could carry is written down for the next user message: all, or the oldest `count`. */
@@ -255,7 +262,7 @@ class CoreAgent implements Agent {
       : null
   }
 
-  async undo(options: { readonly turns?: number } | { readonly fromSeq: number } = {}): Promise<Undone | null> {
+  async undo(options: UndoOptions = {}): Promise<Undone | null> {
     return this.#alone(undefined, async () => {
       const undone = await undo(this.#parts.session, options)
       this.#pauseChildren()

@@ -14,6 +14,8 @@ export interface PlatformAbilities {
   readonly typing?: true
   /** Replies name the message they answer. */
   readonly replies?: true
+  /** Files can be sent, up to so many bytes each. */
+  readonly files?: { readonly maxBytes: number }
 }
 
 /** `dm`: one person. `channel`: few write, many read. */
@@ -121,6 +123,14 @@ export interface PlatformMessage {
   readonly subject?: string
 }
 
+/** A file that is sent. */
+export interface PlatformFile {
+  readonly kind: IncomingAttachment['kind']
+  readonly name: string
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+
 /** The body of a message of the outbox: what a chat is to be told, of any length. */
 export interface OutgoingBody extends JsonObject {
   readonly text: string
@@ -164,6 +174,8 @@ export interface Platform {
   connect(listener: PlatformListener): void
   /** Sends one message and gives its id. */
   send(message: PlatformMessage): Promise<string>
+  /** Sends one file within the platform's limits and gives the id of its message. */
+  sendFile?(target: PlatformTarget, file: PlatformFile): Promise<string>
   /** Changes a message that was sent. What is so already is no error. */
   edit?(messageId: string, message: PlatformMessage): Promise<void>
   /** Shows that an answer is being written, for some seconds. */

@@ -4,8 +4,8 @@ import type { Action, Permit } from './policy.js'
 export interface WebCall {
   /** Abort rejects with its reason. */
   readonly signal: AbortSignal
-  /** Leave for one request; see `ToolContext.permit`. */
-  permit(action: Action): Promise<Permit>
+  /** Leave for one request; see `ToolContext.permit`. `mayAsk: false` rejects where a person would be asked. */
+  permit(action: Action, options?: { readonly mayAsk?: boolean }): Promise<Permit>
 }
 
 /** One result of a search. */

@@ -94,7 +94,7 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
       const answers = await ofSession(event, {
         point: 'session-start',
         matched: { source, agent: AGENT_TYPE },
-        fields: { all: { source }, claude: childFields(event) },
+        fields: { all: { source, ...childFields(event) } },
       })
       waiting(event).push(...contextsIn(answers))
     },
@@ -113,12 +113,17 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
   on(
     'run-end',
     async (event) => {
-      const { status, text, usage } = event
+      const { status, text, usage, error } = event
       const hermes = {
         ...{ completed: status === 'completed', failed: status === 'failed', interrupted: status === 'interrupted' },
         ...{ turn_exit_reason: status, assistant_response: text, usage: { ...usage } },
       }
-      const fields = { hermes: plain(hermes), claude: { error: status, last_assistant_message: text } }
+      const failed = {
+        error: FAILURES[error?.code ?? ''] ?? 'unknown',
+        error_details: error?.message ?? null,
+        last_assistant_message: text === '' ? null : text,
+      }
+      const fields = { hermes: plain(hermes), claude: failed, codex: failed }
       await ofRun(event, { point: 'run-end', status, fields })
     },
     UNTIMED,
@@ -171,9 +176,13 @@ function watchMessages({ on }: Points, { ofRun }: Teller): void {
         point: 'answer',
         matched: { agent: AGENT_TYPE },
         fields: {
-          all: { stop_hook_active: event.continued > 0, last_assistant_message: event.text },
+          all: {
+            stop_hook_active: event.continued > 0,
+            last_assistant_message: event.text,
+            ...childFields(event),
+          },
           hermes: { final_response: event.text, attempt: event.continued },
-          claude: childFields(event),
+          ...(event.agentPath.length > 1 ? NO_TRANSCRIPT : {}),
         },
       })
       if (answers.some(({ stop }) => stop !== undefined)) return undefined
@@ -339,6 +348,23 @@ const contextsIn = (answers: readonly HookAnswer[]) =>
 
 /** The type that subagents of other agents are told apart by; ours have none. */
 const AGENT_TYPE = 'general-purpose'
+
+/** There is no file of a conversation: the store has it. */
+const NO_TRANSCRIPT = { claude: { agent_transcript_path: '' }, codex: { agent_transcript_path: null } } as const
+
+/** Why a run failed, in the words of Claude Code and Codex, by our codes. */
+const FAILURES: Readonly<Record<string, string>> = {
+  'transport.rate_limit': 'rate_limit',
+  'transport.overloaded': 'overloaded',
+  'transport.auth': 'authentication_failed',
+  'transport.auth_permanent': 'authentication_failed',
+  'transport.billing': 'billing_error',
+  'transport.server_error': 'server_error',
+  'transport.format_error': 'invalid_request',
+  'transport.context_overflow': 'invalid_request',
+  'transport.payload_too_large': 'invalid_request',
+  'transport.model_not_found': 'invalid_request',
+}
 
 const childFields = ({ agentPath }: Pick<SessionEvent, 'agentPath'>): JsonObject =>
   agentPath.length > 1 ? { agent_id: agentPath.join('/'), agent_type: AGENT_TYPE } : {}

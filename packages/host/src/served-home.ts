@@ -60,6 +60,7 @@ export function createServedHome({
         stores.map(async (store) => ({ store, entries: (await (await memory!.open(store)).read(store)).entries })),
       )
     },
+    skills: runtime.skills.served(cwd),
     run: async ({ prompt, session }) => {
       const stored = session === undefined ? null : await (await runtime.storage()).sessions.get(session)
       if (session !== undefined && stored === null)

@@ -33,6 +33,8 @@ export interface SessionHandle {
   readonly person: string | null | undefined
   /** Whether a run or something in the background goes on. */
   readonly isAtWork: boolean
+  /** Whether it may yet go on by itself, as a goal that waits does. */
+  readonly isResting: boolean
   /** Another process that has the session open, by its platform and process; `null` where none does. */
   otherUser(): Promise<string | null>
   /** Its agent, made on first use and made again after it was closed. Rejects as {@link Runtime.createAgent}. */
@@ -110,6 +112,8 @@ export interface SessionHost {
   approvals(): Promise<readonly Approval[]>
   /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}. */
   closeIdle(idleMs?: number): Promise<void>
+  /** Closes the agent of a session in which nothing goes on, so that the session can be removed; `false` where something does. */
+  release(sessionId: string): Promise<boolean>
   /**
    * Waits for titles and summaries that are under way, a second at most, before the runtime is closed. What is not done by then is done by
    * another process of the home.
@@ -260,6 +264,14 @@ class Host implements SessionHost {
     return (await approvals.pending()).filter(({ expiresAtMs }) => expiresAtMs > now)
   }
 
+  async release(sessionId: string): Promise<boolean> {
+    const session = this.#sessions.get(sessionId)
+    if (!session) return true
+    if (session.isAtWork || session.isResting) return false
+    await this.#freed(session, session.drop('released'))
+    return true
+  }
+
   async settle(): Promise<void> {
     await (await this.#jobs)?.settle()
   }
@@ -302,6 +314,10 @@ class Handle implements SessionHandle {
 
   get isAtWork(): boolean {
     return this.#session.isAtWork
+  }
+
+  get isResting(): boolean {
+    return this.#session.isResting
   }
 
   get ready(): SessionAgent | null {

@@ -52,20 +52,22 @@ function kindOf({ body }: CapturedRequest): string | null {
   return text.includes('what an agent remembers') ? 'memory' : null
 }
 
-const WAITING = ['memory-review waiting', 'session-summary waiting']
+const WAITING = ['memory-review waiting', 'session-summary waiting', 'skill-review waiting']
 
 it('gives a title after the first run, and the rest a moment after the session was left', async () => {
   const { clock, requested, enter } = await stage()
   const { talk, jobs } = await enter()
   const session = await talk('Fill in the form.', 'And sign it.')
-  await expect.poll(jobs).toEqual([...WAITING, 'session-title done'])
+  await expect.poll(jobs).toEqual([...WAITING, 'session-title done'].toSorted())
   expect(requested).toEqual(['title'])
   await session.end('left')
   await expect.poll(() => clock.pending()).toContain(5_000)
   await clock.advance(4_999)
   expect(requested).toEqual(['title'])
   await clock.advance(1)
-  await expect.poll(jobs).toEqual(['memory-review done', 'session-summary done', 'session-title done'])
+  await expect
+    .poll(jobs)
+    .toEqual(['memory-review done', 'session-summary done', 'session-title done', 'skill-review done'])
   expect(requested.toSorted()).toEqual(['memory', 'summary', 'title'])
 })
 
@@ -96,7 +98,7 @@ it('is left by a process that ends with its answer: it asks no model, and waits 
   const single = await enter({ leavesJobs: true })
   const session = await single.talk('Fill in the form.', 'And sign it.')
   await single.host.settle()
-  expect(await single.jobs()).toEqual([...WAITING, 'session-title waiting'])
+  expect(await single.jobs()).toEqual([...WAITING, 'session-title waiting'].toSorted())
   expect(requested).toEqual([])
   const staying = await enter()
   await staying.talk('Hi.')
@@ -108,7 +110,7 @@ it('is left by a process that ends with its answer: it asks no model, and waits 
 
 it('comes a few at a time where many were left, those of the own session first', async () => {
   const { server, requested, enter } = await stage(
-    '{auxiliary: {session_summary: {enabled: false}}, memory: {flush_min_turns: 0}}',
+    '{auxiliary: {session_summary: {enabled: false}, background_review: {enabled: false}}, memory: {flush_min_turns: 0}}',
   )
   const single = await enter({ leavesJobs: true })
   for (let count = 0; count < 5; count++) await single.talk(`Question ${count}`)
@@ -138,7 +140,7 @@ it('that fails is tried again later, and leaves the rest to be done', async () =
   await (await talk('Fill in the form.', 'And sign it.')).end('left')
   await expect.poll(() => clock.pending()).toContain(5_000)
   await clock.advance(5_000)
-  await expect.poll(jobs).toEqual(['memory-review done', 'session-summary waiting'])
+  await expect.poll(jobs).toEqual(['memory-review done', 'session-summary waiting', 'skill-review done'])
   server.setHandler((request) => ({ text: kindOf(request) === 'summary' ? 'The summary.' : 'Done.' }))
   await clock.advance(60_000)
   await talk('Hi.')

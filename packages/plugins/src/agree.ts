@@ -19,6 +19,7 @@ import type { Agreed, PluginEntry } from './state.js'
 const SPOKEN_POINTS: readonly string[] = [
   'input',
   'answer',
+  'model-request',
   'before-model-call',
   'after-model-call',
   'run-end',
@@ -191,7 +192,7 @@ function broughtLines({ prompts, skills }: PluginComponents, listing: PluginList
       'model providers',
       (listing?.providers ?? []).map(({ name }) => name),
     ),
-    ...named('skills (not read yet)', skills),
+    ...named('skills', skills),
   ]
 }
 

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
@@ -22,6 +25,9 @@ import type { PluginHost, ProgramResult } from './plugin-host.js'
 const SCHEMA = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
 const MCP_SCHEMA = SCHEMA.replace('plugin.schema', 'mcp.schema')
 const OURS = 'io.github.hermes-agent'
+
+/** How often a plugin is started and reloaded. */
+const STARTS = Number(process.env['HERMES_TEST_STARTS'] ?? 3)
 
 let home: string
 let isTrusted: boolean
@@ -74,7 +80,7 @@ const host = (more: Partial<PluginHost> = {}): PluginHost => ({
   },
   fetchTo: () => fetch,
   agreeToHooks: async () => undefined,
-  limits: { setUpMs: 5_000, blockedMs: 500 },
+  limits: { setUpMs: 20_000, blockedMs: 10_000 },
   clock: systemClock,
   logger: silentLogger,
   ...more,
@@ -153,12 +159,14 @@ const call = (): ToolContext =>
     permit: () => Promise.reject(new HermesError('Not permitted.', { code: 'policy.denied' })),
   }) as never
 
+const BLOCKS = 'blocks its thread'
+
 describe('a plugin is not enabled, in one line, when it', () => {
   it.each<readonly [string, string, object, string]>([
     ['throws', 'throw new Error("no moon\\n today")', {}, 'Plugin throws: no moon today.'],
     ['registers twice', `${toolCode('a', '')}\n${toolCode('a', '')}`, {}, 'it registers the tool a twice.'],
     ['has a tool with a long name', toolCode('x'.repeat(300), ''), {}, 'the name of a tool has 1 to 64 characters.'],
-    ['blocks its thread', 'for (;;);', {}, 'it was not set up within 5 s.'],
+    [BLOCKS, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', {}, 'it was not set up within 2 s.'],
     ['leaves', 'process.exit(3)', {}, 'its process ended (exit code 3).'],
     ['listens without saying so', "api.hooks.on('input', () => undefined)", {}, 'does not declare "conversation".'],
     [
@@ -173,6 +181,12 @@ describe('a plugin is not enabled, in one line, when it', () => {
       {},
       'a backend works inside Hermes only',
     ],
+    [
+      'stands around calls',
+      "api.hooks.on('tool-execution', ({ proceed }) => proceed())",
+      {},
+      'a hook at tool-execution works inside Hermes only',
+    ],
     ['is set up later', 'return Promise.resolve()', {}, 'its setup is asynchronous, and nothing waits for it.'],
     ['names a module that is not there', '', { extension: './none.js' }, 'its extension ./none.js is not there.'],
     ['names one outside', '', { extension: './../x.js' }, 'its extension ./../x.js is not there.'],
@@ -180,7 +194,10 @@ describe('a plugin is not enabled, in one line, when it', () => {
     ['declares what is unknown', '', { capabilities: { everything: true } }, 'Unrecognized key: "everything".'],
   ])('%s', async (what, code, ours, line) => {
     const folder = await plugin(what.replaceAll(' ', '-').slice(0, 20).replace(/-$/, ''), code, ours)
-    const error = await plugins(['install', folder], { enable: true }).catch((failure: Error) => failure.message)
+    const limits = { setUpMs: what === BLOCKS ? 2_000 : 20_000, blockedMs: 10_000 }
+    const error = await plugins(['install', folder], { enable: true, limits }).catch(
+      (failure: Error) => failure.message,
+    )
     expect(error).toContain(line)
     expect(error).not.toContain('\n')
     expect((await openPlugins(host())).extensions).toEqual([])
@@ -244,14 +261,15 @@ describe('a tool of a plugin', () => {
   it('that blocks its thread ends its process; the next call has a new one, until it was three times too often', async () => {
     const { tool, close } = await opened(
       'slow',
-      toolCode('slow', 'if (args.block) for (;;); return String(process.pid)'),
+      toolCode('slow', "if (args.block) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); return 'here'"),
+      { limits: { setUpMs: 20_000, blockedMs: 2_000 } },
     )
     const first = await tool.execute({}, call())
     for (let time = 1; time <= 3; time++)
       await expect(tool.execute({ block: true }, call())).rejects.toThrow(
-        'Plugin slow: it blocked its thread for 0.5 s and was ended.',
+        'Plugin slow: it blocked its thread for 2 s and was ended.',
       )
-    expect(first).toMatch(/^\d+$/)
+    expect(first).toBe('here')
     await expect(tool.execute({}, call())).rejects.toThrow(
       'it failed 3 times and is left alone; look with hermes plugins doctor.',
     )
@@ -338,7 +356,7 @@ describe('a tool of a plugin', () => {
   it('leaves no process behind, however often it is begun and reloaded', async () => {
     const { tool, close } = await opened('often', toolCode('often', "return 'here'"))
     const process = (await openPlugins(host())).loaded[0]!.process!
-    for (let time = 0; time < 5; time++) {
+    for (let time = 0; time < STARTS; time++) {
       await process.listing()
       await process.restart()
     }
@@ -346,7 +364,7 @@ describe('a tool of a plugin', () => {
     await tool.execute({}, call())
     await close()
     expect([...pids].filter(isAlive)).toEqual([])
-  })
+  }, 3_600_000)
 })
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`)
@@ -419,7 +437,10 @@ it('components of the standard are read: servers, hooks, prompts, skills; what i
     type: 'change',
     change: { type: 'send', text: 'Ask about the moon, then the.' },
   })
-  expect(await plugins(['doctor'])).toContain('warn whole: its skill is not read: there are no skills yet.')
+  expect(await plugins(['doctor'])).not.toContain('skill')
+  expect(await opened.skills()).toEqual([{ plugin: 'whole', folder: join(root, 'skills') }])
+  await writeFile(join(root, 'skills', 'one', 'SKILL.md'), 'other words')
+  expect(await opened.skills()).toEqual([])
 })
 
 it('the dot-folder form is read as it is', async () => {
@@ -500,6 +521,72 @@ it('is installed from a tarball and from git, pinned, updated and uninstalled; n
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
 
+/** A registry on this machine that speaks npm's protocol. */
+async function startRegistry() {
+  const packages = new Map<string, { readonly tarball: Buffer; readonly integrity: string }>()
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url ?? '/')
+    const [, name = '', version] = /^\/([\w-]+)(?:\/-\/[\w-]+-([\d.]+)\.tgz)?$/.exec(path) ?? []
+    const versions = [...packages].filter(([key]) => key.startsWith(`${name}@`))
+    const one = packages.get(`${name}@${version}`)
+    if (one) return void response.end(one.tarball)
+    if (versions.length === 0) return void response.writeHead(404).end('{}')
+    const about = versions.map(([key, { integrity }]) => {
+      const at = key.slice(name.length + 1)
+      const dist = { tarball: `http://${request.headers.host}/${name}/-/${name}-${at}.tgz`, integrity }
+      return [at, { name, version: at, dist }] as const
+    })
+    response.setHeader('content-type', 'application/json')
+    response.end(
+      JSON.stringify({ name, 'dist-tags': { latest: about.at(-1)![0] }, versions: Object.fromEntries(about) }),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    /** With `integrity` the registry says something else of the tarball than what it is. */
+    publish: async (folder: string, version: string, integrity?: string) => {
+      const name = 'from-npm'
+      const file = join(home, `${name}-${version}.tgz`)
+      await run(['tar', '-czf', file, '-C', folder, '--transform=s,^\\.,package,', '.'], { cwd: home })
+      const tarball = await readFile(file)
+      const own = `sha512-${createHash('sha512').update(tarball).digest('base64')}`
+      packages.set(`${name}@${version}`, { tarball, integrity: integrity ?? own })
+      return own
+    },
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+it('is installed from npm, pinned to version and integrity, and runs no script of its package', async () => {
+  const registry = await startRegistry()
+  const npmrc = join(home, '.npmrc')
+  await writeFile(npmrc, `registry=${registry.url}\ncache=${join(home, 'npm-cache')}\nfetch-retries=0\n`)
+  try {
+    const folder = await plugin('from-npm', toolCode('from_npm', "return 'one'"))
+    const scripts = Object.fromEntries(
+      ['preinstall', 'install', 'postinstall', 'prepare', 'prepack'].map((when) => [when, `touch ${home}/ran`]),
+    )
+    const manifest = (version: string) => ({ 'package.json': { name: 'from-npm', version, scripts } })
+    const first = await registry.publish(await files(folder, manifest('1.0.0')), '1.0.0')
+    expect(await plugins(['install', 'npm:from-npm'], { enable: true })).toContain('Enabled from-npm')
+    const state = async () => JSON.parse(await readFile(join(home, 'installed-plugins.json'), 'utf8')).plugins[0]
+    expect(await state()).toMatchObject({ source: { type: 'npm', from: 'from-npm', pin: `1.0.0 ${first}` } })
+    const second = await registry.publish(await files(folder, manifest('1.1.0')), '1.1.0')
+    await plugins(['update'])
+    expect(await state()).toMatchObject({ source: { pin: `1.1.0 ${second}` } })
+    await registry.publish(await files(folder, manifest('1.2.0')), '1.2.0', first)
+    await expect(plugins(['update'])).rejects.toThrow(/npm failed: .*(EINTEGRITY|integrity)/i)
+    expect(await state()).toMatchObject({ source: { pin: `1.1.0 ${second}` } })
+    expect(existsSync(join(home, 'ran'))).toBe(false)
+  } finally {
+    registry.close()
+  }
+})
+
 it('is fetched without touching what its links lead to, and without running what its .npmrc names', async () => {
   const outside = await files(join(home, 'outside'), {
     'plugin.json': { $schema: SCHEMA, name: 'outside' },
@@ -540,7 +627,7 @@ it('runs nothing inside Hermes before somebody agrees to it', async () => {
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
 
-it.each(['tool', 'memory', 'hook'])(
+it.each(['tool', 'memory', 'hook', 'provider'])(
   'a plugin that begins as a %s passes its tests and can be enabled',
   async (kind) => {
     const { createPlugin } = await import('./install/template.js')

@@ -6,7 +6,7 @@ import { actingOf, changed, processOf } from './agree.js'
 import { registerApart } from './extension/apart.js'
 import { loadInside } from './extension/inside.js'
 import { promptCommand } from './extension/prompts.js'
-import type { PluginHooks } from './package/components.js'
+import type { PluginComponents, PluginHooks } from './package/components.js'
 import { digestOf } from './package/digest.js'
 import { shortened } from './package/shortened.js'
 import type { PluginHost } from './plugin-host.js'
@@ -33,6 +33,8 @@ export interface HomePlugins {
   readonly servers: Readonly<Record<string, JsonObject>>
   /** Their hook files as they are agreed to now. Never rejects. */
   hooks(): Promise<readonly PluginHooks[]>
+  /** Folders with their skills, as they are agreed to now. Absolute. Never rejects. */
+  skills(): Promise<readonly { readonly plugin: string; readonly folder: string }[]>
 }
 
 /**
@@ -64,22 +66,33 @@ export async function openPlugins(host: PluginHost): Promise<HomePlugins> {
     ...{ host, loaded, extensions: loaded.map(({ extension }) => extension) },
     problems,
     servers,
-    hooks: () => agreedHooks(host),
+    hooks: async () =>
+      (await agreedNow(host, ({ hooks }) => hooks.length > 0)).flatMap(({ agreed }) => agreed.components.hooks),
+    skills: async () =>
+      (await agreedNow(host, ({ skills }) => skills.length > 0)).map(({ name, folder }) => ({
+        plugin: name,
+        folder: join(folder, 'skills'),
+      })),
   }
 }
 
 const enabledEntries = async ({ stateFile, isSafe }: PluginHost) =>
   isSafe ? [] : (await readState(stateFile)).filter(({ isEnabled }) => isEnabled)
 
-async function agreedHooks(host: PluginHost): Promise<readonly PluginHooks[]> {
-  const entries = (await enabledEntries(host)).filter(({ agreed }) => (agreed?.components.hooks.length ?? 0) > 0)
+/** The plugins that bring something and are, file by file, what the person agreed to. */
+async function agreedNow(
+  host: PluginHost,
+  brings: (components: PluginComponents) => boolean,
+): Promise<readonly LoadedPlugin['entry'][]> {
+  const entries = (await enabledEntries(host)).filter(
+    (entry): entry is LoadedPlugin['entry'] => entry.agreed !== null && brings(entry.agreed.components),
+  )
   const project = entries.some((entry) => entry.project !== null) ? await host.project().catch(() => null) : null
   const found = await Promise.all(
-    entries.map(async ({ folder, agreed, ...entry }) => {
-      if (agreed === null || (entry.project !== null && !(entry.project === project?.folder && project.isTrusted)))
-        return []
-      const digest = await digestOf(folder, agreed.digest).catch(() => null)
-      return digest?.content === agreed.digest.content ? agreed.components.hooks : []
+    entries.map(async (entry) => {
+      const isOurs = entry.project === null || (entry.project === project?.folder && project.isTrusted)
+      const digest = isOurs ? await digestOf(entry.folder, entry.agreed.digest).catch(() => null) : null
+      return digest?.content === entry.agreed.digest.content ? [entry] : []
     }),
   )
   return found.flat()

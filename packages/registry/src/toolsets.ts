@@ -85,6 +85,8 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   vision: deferred('Look at images', ['vision_analyze']),
   web: set('Search the web and read pages', ['web_search', 'web_extract']),
   search: set('Search the web', ['web_search']),
+  // In none of the sets below: each search is paid, so that somebody switches it on.
+  x_search: deferred('Search posts on X', ['x_search']),
   moa: deferred('Put a hard question to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),

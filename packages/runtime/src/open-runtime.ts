@@ -1,74 +1,53 @@
+// A home, opened from the bottom up; each step gets what stands below it:
+//
+//   readHome ─▶ ground ─▶ models ─▶ memory ─▶ tasks beside them ─▶ permissions ─▶ parts ─▶ extensions ─▶ tools and agents ─▶ Runtime
+//
+// The registry of extensions stands in the ground, empty: what an extension brings is asked for when it is used, never while a home opens.
+
 import { join } from 'node:path'
-import { createExtensionRegistry, type ExtensionRegistry } from '@hermes/agent-core'
-import type { HomeBrowser } from '@hermes/browser'
-import { type HomeCheckpoints, openHomeCheckpoints } from '@hermes/checkpoints/extension'
-import { type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
-import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import { createExtensionRegistry } from '@hermes/agent-core'
+import { openHomeCheckpoints } from '@hermes/checkpoints/extension'
+import { homeLayout } from '@hermes/config'
+import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { ImagePart } from '@hermes/contracts/conversation'
-import type { Environment } from '@hermes/contracts/environment'
-import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
-import type { Policy } from '@hermes/contracts/policy'
-import type { HomeHooks } from '@hermes/hooks'
-import type { HomeMcp } from '@hermes/mcp'
-import { createOriginFetch } from '@hermes/safety'
-import {
-  createIsolationSupport,
-  type IsolationSupport,
-  type SharedLogins,
-  type Workspaces,
-  writableRoots,
-} from '@hermes/sandbox'
-import type { HomeSkills } from '@hermes/skills'
-import { type Backups, openBackups, type Storage } from '@hermes/storage'
+import { StagedNotes } from '@hermes/memory'
+import { createIsolationSupport, type SharedLogins, type Workspaces } from '@hermes/sandbox'
 import { PROVIDERS } from '@hermes/transports'
-import type { Web } from '@hermes/web'
 import { HomeAgents, SKILL_TOOL } from './agents/home-agents.js'
 import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
+import { OpenSessions } from './agents/open-sessions.js'
 import { openHomeBrowser } from './browser/home-browser.js'
 import { keepResultsIn } from './context/kept-results.js'
-import type { EnvironmentRequest } from './environment/environment-request.js'
-import { isolationOf } from './environment/isolation-options.js'
-import { openEnvironment } from './environment/open-environment.js'
-import type { BackendStatus } from './environment/terminal-backends.js'
+import { homeEnvironments } from './environment/home-environments.js'
 import { builtInExtensions } from './extensions/built-in.js'
 import { readConfigSections } from './extensions/config-sections.js'
 import { runJobs } from './extensions/job-runner.js'
+import { openNetwork } from './home/home-network.js'
 import { HomeRedaction } from './home/home-redaction.js'
 import { redactingLogger } from './home/home-secrets.js'
-import { networkOf } from './home/network-settings.js'
-import { type HomeStore, openStore, rescueDirsOf } from './home/open-store.js'
+import { HomeStorage } from './home/home-storage.js'
 import { type HomeFacts, readHome } from './home/read-home.js'
 import { isSafe } from './home/started-with.js'
 import { openHomeHooks } from './hooks/open-home-hooks.js'
 import { openHomeMcp } from './mcp/home-mcp.js'
 import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memory.js'
-import { type HomeMemory, openHomeMemory } from './memory/home-memory.js'
+import { openHomeMemory } from './memory/home-memory.js'
 import { PersonalMemories } from './memory/personal-memory.js'
 import { AuxiliaryTasks } from './models/auxiliary-task-clients.js'
-import { type Credentials, openCredentials } from './models/credentials.js'
+import { openCredentials } from './models/credentials.js'
 import { extensionProviders } from './models/extension-providers.js'
-import type { Fallbacks } from './models/fallbacks.js'
 import { HomeModels } from './models/home-models.js'
-import type { MixtureChoice } from './models/mixtures.js'
-import type { ModelChoice, ModelChoiceOptions } from './models/model-choice.js'
+import type { ModelChoice } from './models/model-choice.js'
 import { ModelResolver } from './models/model-resolver.js'
-import { cacheOf, type People, readPeople } from './people/people.js'
+import { cacheOf, readPeople } from './people/people.js'
 import { agreeToHooks } from './plugins/open-home-plugins.js'
 import { currentDenials, currentRules } from './policy/current-rules.js'
 import { type HomePolicy, openHomePolicy } from './policy/home-policy.js'
 import { TurnScopes } from './policy/turn-scopes.js'
-import type {
-  AgentRequest,
-  MixtureRequest,
-  ReadyAgent,
-  Runtime,
-  RuntimeOptions,
-  SessionJob,
-  ToolStatus,
-} from './runtime.js'
+import type { Runtime, RuntimeOptions } from './runtime.js'
 import { openHomeSkills } from './skills/home-skills.js'
-import type { PersonFetch } from './web/fetch-for-person.js'
+import { learntElsewhere } from './skills/learnt-elsewhere.js'
 import { openHomeWeb, webExtension } from './web/home-web.js'
 
 /**
@@ -76,519 +55,363 @@ import { openHomeWeb, webExtension } from './web/home-web.js'
  * @throws HermesError `runtime.bad_home` when the folder is missing and cannot be made.
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  return new HomeRuntime(options, await readHome(options))
+  const ground = layGround(options, await readHome(options))
+  const answers = openModels(ground)
+  const memories = openMemories(ground)
+  const tasks = openTasks(ground, answers, memories)
+  const permissions = openPermissions(ground, tasks)
+  const parts = openParts(ground, tasks, { ...answers, permissions, personal: memories.personal })
+  const work = openWork(ground, { ...answers, ...tasks, ...parts, memories, permissions })
+  const home: Home = { ...answers, ...tasks, ...parts, ...work, memories, permissions }
+  const problems: string[] = []
+  const runtime = toRuntime(ground, home, problems)
+  problems.push(...setUpExtensions(ground, home, runtime))
+  return runtime
 }
 
-/** What most parts of a home are opened with. */
-interface Common extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cwd'> {
-  readonly config: HermesConfig
-  readonly fetchTo: (address: string) => typeof fetch
-  readonly storage: () => Promise<Storage>
-  readonly clock: Clock
-  readonly logger: Logger
-}
+/** Who signs in there with a subscription. */
+const XAI_LOGIN = 'xai-oauth'
 
-class HomeRuntime implements Runtime {
-  readonly config: HermesConfig
-  readonly problems: readonly string[]
-  readonly rescueDirs: readonly string[]
-  readonly policy: Policy
-  readonly permissions: HomePolicy
-  readonly checkpoints: HomeCheckpoints
-  readonly mcp: HomeMcp
-  readonly web: Web
-  readonly browser: HomeBrowser
-  readonly skills: HomeSkills
-  readonly extensions: ExtensionRegistry
-  readonly #options: RuntimeOptions
-  readonly #loaded: HomeFacts
-  readonly #logger: Logger
-  readonly #clock: Clock
-  readonly models: HomeModels
-  readonly #closers = new Set<() => Promise<void>>()
-  readonly #credentials: Credentials
-  readonly #redaction: HomeRedaction
-  #extensionProviders: ModelChoiceOptions['endpoints'] = {}
-  readonly people: People
-  readonly trust: TrustStore
-  readonly hooks: HomeHooks
-  readonly #memories: PersonalMemories
-  #store: Promise<HomeStore> | null = null
-  readonly #modelResolver: ModelResolver
-  readonly #auxiliaryTasks: AuxiliaryTasks
-  readonly #tools: HomeTools
-  readonly #agents: HomeAgents
-  readonly #isolationSupport: IsolationSupport
-  readonly #workspaces: Workspaces = new Map()
-  readonly #logins: SharedLogins = new Map()
-
-  constructor(options: RuntimeOptions, loaded: HomeFacts) {
-    const { home, userHome, cwd, tempDir } = options
-    const { config, secrets, stored } = loaded
-    this.#isolationSupport = createIsolationSupport({ remembered: join(homeLayout(home).cache, 'isolation') })
-    this.#options = options
-    this.#loaded = loaded
-    this.#redaction = new HomeRedaction({
-      config,
-      secrets,
-      stored,
-      endpoints: () => this.#extensionProviders,
-      fallbacks: () => this.fallbacks().choices,
-    })
-    this.#logger = options.logger ? redactingLogger(options.logger, () => this.#redaction.redactor()) : silentLogger
-    this.#clock = options.clock ?? systemClock
-    this.config = config
-    this.rescueDirs = rescueDirsOf(options)
-    const common: Common = {
-      ...{ home, userHome, cwd, config, clock: this.#clock, logger: this.#logger },
-      fetchTo: (address) => this.fetchTo(address),
-      storage: () => this.storage(),
-    }
-    this.models = new HomeModels({ ...common, cacheDir: homeLayout(home).cache })
-    this.#closers.add(() => this.models.close())
-    const keys = { ...common, secrets: secrets.values, onSecret: this.#redaction.conceal }
-    this.#credentials = openCredentials(keys, stored)
-    this.#modelResolver = new ModelResolver({
-      ...common,
-      fetchTo: (address) => this.#fetchToModel(address),
-      tempDir,
-      secrets: secrets.values,
-      stored,
-      credentials: this.#credentials,
-      models: this.models,
-      extensionProviders: () => this.#extensionProviders,
-      atClose: (close) => this.#closers.add(close),
-    })
-    this.#auxiliaryTasks = new AuxiliaryTasks({
-      ...common,
-      memory: (person) => this.#memories.of(person).files,
-      modelOptions: () => this.#modelResolver.modelOptions(),
-      fallbacks: () => this.fallbacks().choices,
-      sees: (choice) => this.models.sees(choice),
-      endpointOf: (choice) => this.#modelResolver.endpointOf(choice),
-      choiceOf: (session) => this.#modelResolver.chooseModel({ session }),
-      spending: () => this.#modelResolver.spending(),
-    })
-    this.people = readPeople(config)
-    this.trust = loaded.trust
-    this.#memories = new PersonalMemories({
-      directory: homeLayout(home).memories,
-      groupsSeeOwner: config.groups.memory === 'owner',
-      openFiles: (directory) =>
-        openHomeMemory({
-          ...common,
-          directory,
-          settings: config.memory,
-          redact: (text) => this.#redaction.redactor()(text),
-        }),
-      openLong: (person) => this.#longMemory(config.memory, person ?? undefined),
-    })
-    this.checkpoints = openHomeCheckpoints({
-      ...common,
-      directory: homeLayout(home).checkpoints,
-      settings: config.checkpoints,
-      backend: config.terminal.backend,
-      store: common.storage,
-    })
-    this.permissions = openHomePolicy({
-      ...common,
-      path: options.env['PATH'] ?? '',
-      yolo: options.yolo ?? false,
-      rules: loaded.rules,
-      currentRules: currentRules({ home: options.home, rules: loaded.rules, asksAlways: loaded.asksAlways }),
-      currentDenials: (known) => currentDenials({ home: options.home, env: options.env, known }),
-      writeRoots: loaded.writeRoots,
-      redactor: () => this.#redaction.redactor(),
-      reviewModel: (sessionId) => this.#reviewModel(sessionId),
-    })
-    this.policy = this.permissions.policy
-    this.hooks = openHomeHooks({
-      ...common,
-      ...{ env: options.env, user: options.user, secrets: secrets.values, trust: this.trust, policy: this.policy },
-      ...(options.acceptHooks === undefined ? {} : { acceptHooks: options.acceptHooks }),
-      isSafe: isSafe(options),
-      pluginHooks: () => loaded.plugins.plugins.hooks(),
-      secretNames: () => [...secrets.secretNames, ...this.#redaction.keyVariables()],
-    })
-    this.mcp = openHomeMcp({
-      ...common,
-      own: loaded.ownConfig.own,
-      brought: loaded.plugins.plugins.servers,
-      env: options.env,
-      tempDir,
-      user: options.user,
-      policy: this.policy,
-      isolationSupport: this.#isolationSupport,
-      conceal: this.#redaction.conceal,
-      modelOf: (sessionId) => this.#auxiliaryTasks.client('mcp', this.#choiceOf(sessionId)),
-    })
-    this.web = openHomeWeb({
-      ...common,
-      secrets: secrets.values,
-      proxies: loaded.proxies,
-      permissions: this.permissions,
-      extensions: () => this.extensions,
-      isolationSupport: this.#isolationSupport,
-    })
-    this.#closers.add(() => this.web.close())
-    loaded.plugins.serve({
-      policy: this.policy,
-      isolationSupport: this.#isolationSupport,
-      fetchTo: (address) => this.#fetchAsPlugin(address),
-      agreeToHooks: (source) => agreeToHooks(this.hooks, cwd, source),
-      logger: this.#logger,
-    })
-    this.browser = openHomeBrowser({
-      ...common,
-      env: options.env,
-      user: options.user,
-      policy: this.policy,
-      proxies: loaded.proxies,
-      pictures: {
-        seesImages: (sessionId) => this.#seesImages(sessionId),
-        describeImage: (image, about) => this.#describeImage(image, about),
-      },
-    })
-    this.skills = openHomeSkills({
-      ...common,
-      ...{ env: options.env, user: options.user, tempDir, secrets: secrets.values, trust: this.trust },
-      ...{ policy: this.policy, proxies: loaded.proxies },
-      isSafe: isSafe(options) || options.ignoreRules === true,
-      redact: (text) => this.#redaction.redactor()(text),
-    })
-    this.extensions = this.#setUpExtensions()
-    const providers = extensionProviders(this.extensions)
-    this.#extensionProviders = providers.endpoints
-    const ofConfig = readConfigSections(this.extensions, loaded.ownConfig)
-    const ofPlugins = loaded.plugins.plugins.problems
-    const ofExtensions = [
-      ...loaded.ownExtensions.problems,
-      ...ofPlugins,
-      ...this.extensions.problems,
-      ...providers.problems,
-    ]
-    const ofEngine = this.extensions.factory('context-engine', config.context.engine) ? [] : loaded.engineProblems
-    this.problems = [...ofConfig, ...loaded.problems, ...ofEngine, ...ofExtensions, ...this.people.problems]
-    const { tools, agents } = this.#openAgents(common)
-    this.#tools = tools
-    this.#agents = agents
+/** What nothing else has to be open for. */
+function layGround(options: RuntimeOptions, facts: HomeFacts) {
+  const { home, userHome, cwd, tempDir, env, user } = options
+  const { config, secrets, stored } = facts
+  const redaction = new HomeRedaction({ config, secrets, stored })
+  const logger = options.logger ? redactingLogger(options.logger, () => redaction.redactor()) : silentLogger
+  const clock = options.clock ?? systemClock
+  const network = openNetwork(config, facts.proxies)
+  const store = new HomeStorage({ ...options, config, clock, logger })
+  const extensions = createExtensionRegistry([], { logger })
+  const isolationSupport = createIsolationSupport({ remembered: join(homeLayout(home).cache, 'isolation') })
+  const machine = {
+    isolationSupport,
+    workspaces: new Map() as Workspaces,
+    logins: new Map() as SharedLogins,
   }
-
-  #openAgents(common: Common): { readonly tools: HomeTools; readonly agents: HomeAgents } {
-    const { user } = this.#options
-    const { secrets } = this.#loaded
-    const turnScopes = new TurnScopes()
-    const memoryOf = (person: string | null) => this.#memories.of(person)
-    const parts = { checkpoints: this.checkpoints, memoryOf, web: this.web }
-    const { skills } = this
-    const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...this.#environmentRequest(cwd), person })
-    const tools = new HomeTools({
-      ...common,
-      ...parts,
-      codeIn,
-      seesImages: (sessionId) => this.#seesImages(sessionId),
-      describeImage: (image, options) => this.#describeImage(image, options),
-      fetchBytes: async (url, options) => {
-        const { createPublicFetch } = await import('@hermes/safety/public-fetch')
-        return createPublicFetch({ proxies: this.#loaded.proxies, network: networkOf(this.config) })(url, options)
-      },
-      extensionTools: this.extensions.tools,
-      isolationSupport: this.#isolationSupport,
-      sudo: { password: secrets.values['SUDO_PASSWORD'] || null, conceal: this.#redaction.conceal },
-      mixture: async () => turnScopes.forTools(await this.#modelResolver.mixtureClient()),
-      keepResult: keepResultsIn({
-        directoryOf: (id) => cacheOf(common.home, this.#agents.personOf(id) ?? null).results,
-        redact: () => this.#redaction.redactor(),
-        clock: this.#clock,
-      }),
-    })
-    const agents = new HomeAgents({
-      ...common,
-      ...parts,
-      skills,
-      codeIn,
-      user,
-      policy: this.policy,
-      trust: this.trust,
-      models: this.models,
-      modelResolver: this.#modelResolver,
-      auxiliaryTasks: this.#auxiliaryTasks,
-      tools,
-      serversOf: this.mcp.forSession,
-      turnScopes,
-      environmentIn: (cwd, of) => this.#environment(cwd, of),
-      extensions: this.extensions,
-      redact: (more) => this.#redaction.redactor(more),
-      closers: this.#closers,
-    })
-    return { tools, agents }
-  }
-
-  #setUpExtensions(): ExtensionRegistry {
-    const builtIn = builtInExtensions({
-      config: this.config,
-      checkpoints: this.checkpoints,
-      mcp: this.mcp,
-      web: webExtension(this.web, { policy: this.policy, user: this.#options.user }),
-      plugins: this.#loaded.plugins.plugins,
-      browser: this.browser,
-      skills: this.skills,
-      remembers: this.memory !== null,
-      longMemoryOf: this.longMemory && ((sessionId) => this.#longMemoryOf(sessionId)),
-      permissions: this.permissions,
-      trust: this.trust,
-      hooks: this.hooks,
-      tools: () => this.tools(),
-      toolsets: () => this.toolsets(),
-      storage: () => this.storage(),
-      proxies: this.#loaded.proxies,
-      isolationSupport: this.#isolationSupport,
-      clock: this.#clock,
-      logger: this.#logger,
-      runtime: () => this,
-      opened: this.#options,
-      seesImages: ({ session }) => this.#seesImages(session.id),
-      takes: ({ session }, part) => this.models.takes(this.#choiceOf(session.id), part),
-      flushUsage: () => this.#modelResolver.flush(),
-      askJudge: (request, { sessionId, signal }) =>
-        this.#auxiliaryTasks.judgeGoal(request, { sessionId, signal, main: this.#choiceOf(sessionId) }),
-      describeImage: (image, { about, event: { session, signal } }) =>
-        this.#describeImage(image, { about, sessionId: session.id, signal }),
-      windowTokens: ({ session }) => this.models.window(this.#choiceOf(session.id)),
-      delegated: (event) => this.#agents.delegated(event),
-    })
-    const parts = this.#options.extensions?.(builtIn) ?? builtIn
-    const { plugins, ownExtensions } = this.#loaded
-    const all = [...parts, ...ownExtensions.extensions, ...plugins.plugins.extensions]
-    return createExtensionRegistry(all, { logger: this.#logger })
-  }
-
-  #choiceOf(sessionId: string): ModelChoice {
-    return this.#agents.choiceOf(sessionId) ?? this.chooseModel({})
-  }
-
-  async storage(): Promise<Storage> {
-    const { home, onNotice } = this.#options
-    const noticeOptions = onNotice ? { onNotice } : {}
-    const options = {
-      home,
-      config: this.config,
-      rescueDirs: this.rescueDirs,
-      clock: this.#clock,
-      logger: this.#logger,
-      ...noticeOptions,
-    }
-    this.#store ??= openStore(options).catch((error: unknown) => {
-      // A server that is down now may be up when somebody asks again.
-      this.#store = null
-      throw error
-    })
-    return (await this.#store).storage
-  }
-
-  backups(): Backups {
-    const { stateDb, backups } = homeLayout(this.#options.home)
-    return openBackups({ path: stateDb, directory: backups, clock: this.#clock, logger: this.#logger })
-  }
-
-  redact(text: string): string {
-    return this.#redaction.redactor()(text)
-  }
-
-  fetchTo(baseUrl: string): typeof fetch {
-    return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies })
-  }
-
-  async fetchForPerson(url: string, request: PersonFetch): Promise<Uint8Array> {
-    const { fetchForPerson } = await import('./web/fetch-for-person.js')
-    return fetchForPerson(url, request, { config: this.config, proxies: this.#loaded.proxies, policy: this.policy })
-  }
-
-  /** The hosts of a plugin are no choice of the person's: a name may not lead into their network. */
-  #fetchAsPlugin(baseUrl: string): typeof fetch {
-    const { config, proxies } = this.#loaded
-    return async (input, init) => {
-      const { createPublicLookup } = await import('@hermes/safety/public-fetch')
-      const lookup = createPublicLookup({ network: networkOf(config) })
-      return createOriginFetch({ baseUrl, proxies, lookup })(input, init)
-    }
-  }
-
-  /** For model calls: asking twice costs nothing that asking anew would not. */
-  #fetchToModel(baseUrl: string): typeof fetch {
-    return createOriginFetch({ baseUrl, proxies: this.#loaded.proxies, repeatsPosts: true })
-  }
-
-  credentialsFor(choice: ModelChoice): Promise<CredentialSource | null> {
-    return this.#credentials.sourceFor(choice)
-  }
-
-  chooseModel(requested: Parameters<Runtime['chooseModel']>[0]): ModelChoice {
-    return this.#modelResolver.chooseModel(requested)
-  }
-
-  fallbacks(): Fallbacks {
-    return this.#modelResolver.fallbacks()
-  }
-
-  chooseMixture(preset?: string): MixtureChoice {
-    return this.#modelResolver.chooseMixture(preset)
-  }
-
-  mixture(request?: MixtureRequest): Promise<ModelClient> {
-    return this.#modelResolver.mixtureClient(request)
-  }
-
-  createAgent(request: AgentRequest): Promise<ReadyAgent> {
-    return this.#agents.create(request)
-  }
-
-  get sessionJobs(): readonly SessionJob[] {
-    return this.#auxiliaryTasks.sessionJobs
-  }
-
-  doSessionJob(kind: SessionJob, sessionId: string): Promise<boolean> {
-    return this.#auxiliaryTasks.doSessionJob(kind, sessionId, this.#agents.choiceOf(sessionId))
-  }
-
-  /** Chosen as for any auxiliary task: what config.yaml names, else the model of the session. */
-  #reviewModel(sessionId: string): Promise<ModelClient> {
-    return this.#auxiliaryTasks.client('approval', this.#choiceOf(sessionId))
-  }
-
-  async #seesImages(sessionId: string): Promise<boolean> {
-    const choice = this.#agents.choiceOf(sessionId)
-    return choice !== undefined && this.models.getsImages(choice)
-  }
-
-  /** Told by a model that sees, chosen as for any auxiliary task. */
-  #describeImage(image: ImagePart, about: { about: string; sessionId: string; signal: AbortSignal }) {
-    return this.#auxiliaryTasks.describeImage(image, { ...about, main: this.#choiceOf(about.sessionId) })
-  }
-
-  memoryProvider(settings: Parameters<Runtime['memoryProvider']>[0]): HomeLongMemory {
-    // One with a name is always there.
-    return this.#longMemory({ ...this.config.memory, ...settings })!
-  }
-
-  get memory(): HomeMemory | null {
-    return this.#memories.owner.files
-  }
-
-  get longMemory(): HomeLongMemory | null {
-    return this.#memories.owner.long
-  }
-
-  /** Of the person that an open session serves; of nobody for any other session. */
-  #longMemoryOf(sessionId: string): HomeLongMemory | null {
-    const person = this.#agents.personOf(sessionId)
-    return person === undefined ? null : this.#memories.of(person).long
-  }
-
-  #longMemory(
-    settings: HermesConfig['memory'],
-    person?: { readonly name: string; readonly directory: string },
-  ): HomeLongMemory | null {
-    const { home, user } = this.#options
-    return openHomeLongMemory({
-      home,
-      settings,
-      secrets: this.#loaded.secrets.values,
-      user,
-      person,
-      fetchTo: (address) => this.fetchTo(address),
-      onSecret: this.#redaction.conceal,
-      redact: (text) => this.#redaction.redactor()(text),
-      ownProvider: () => this.extensions.factory('memory', settings.provider),
-      clock: this.#clock,
-      logger: this.#logger,
-    })
-  }
-
-  runJobs(signal: AbortSignal): Promise<void> {
-    const jobs = async () => (await this.storage()).jobs
-    return runJobs({ registry: this.extensions, jobs, clock: this.#clock, logger: this.#logger }, signal)
-  }
-
-  tools(): Promise<readonly ToolStatus[]> {
-    return this.#tools.list()
-  }
-
-  toolsets(): ReturnType<Runtime['toolsets']> {
-    return this.#tools.toolsets()
-  }
-
-  terminalBackends(options: { readonly isOffline: boolean }): Promise<readonly BackendStatus[]> {
-    return import('./environment/terminal-backends.js').then((module) =>
-      module.terminalBackends(this.#environmentRequest(this.#options.cwd), options),
-    )
-  }
-
-  isolatedTo(): readonly string[] | null {
-    const { cwd, userHome } = this.#options
-    const isolation = isolationOf(this.#environmentRequest(cwd))
-    if (this.config.terminal.backend !== 'local' || !isolation || this.#isolationSupport.why() !== null) return null
-    return writableRoots({ cwd, home: userHome, temp: [this.#options.tempDir], isolation })
-  }
-
-  #environment(cwd: string, of: Pick<EnvironmentRequest, 'task' | 'person'> = {}): Promise<Environment> {
-    return openEnvironment({ ...this.#environmentRequest(cwd), ...of })
-  }
-
-  #environmentRequest(cwd: string): EnvironmentRequest {
-    const { secrets } = this.#loaded
+  const secretNames = () => {
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
-    const secretNames = [...known, ...this.#redaction.keyVariables(), ...secrets.secretNames]
-    const [logger, clock] = [this.#logger, this.#clock]
-    const { config } = this
-    const isolationSupport = this.#isolationSupport
-    const ownBackend = this.extensions.factory('backend', config.terminal.backend)
-    const machine = { isolationSupport, workspaces: this.#workspaces, logins: this.#logins, ownBackend }
-    return { ...this.#options, config, cwd, secrets: secrets.values, secretNames, logger, clock, ...machine }
+    return [...known, ...redaction.keyVariables(), ...secrets.secretNames]
   }
+  const environments = homeEnvironments((folder) => {
+    const ownBackend = extensions.factory('backend', config.terminal.backend)
+    const known = { secrets: secrets.values, secretNames: secretNames(), logger, clock, ownBackend }
+    return { ...options, config, cwd: folder, ...known, ...machine }
+  }, cwd)
+  return {
+    ...{ options, facts, config, redaction, network, store, extensions, environments, isolationSupport },
+    /** What most parts of a home are opened with. */
+    common: {
+      ...{ home, userHome, cwd, tempDir, env, user, config, clock, logger, isolationSupport },
+      ...{ secrets: secrets.values, proxies: facts.proxies, fetchTo: network.fetchTo, storage: store.open },
+      redact: (text: string) => redaction.redactor()(text),
+      stagedNotes: new StagedNotes(homeLayout(home).pendingMemory),
+    },
+    sessions: new OpenSessions(),
+    turnScopes: new TurnScopes(),
+    people: readPeople(config),
+    /** What is to be done when the home is closed. */
+    closers: new Set<() => Promise<void>>(),
+  }
+}
 
-  async prompt(request: Parameters<Runtime['prompt']>[0]): ReturnType<Runtime['prompt']> {
-    const { cwd = this.#options.cwd, platform, instructions } = request
-    const environment = await this.#environment(cwd)
+type Ground = ReturnType<typeof layGround>
+
+/** Who can answer, and how they are reached. */
+function openModels({ common, facts, network, redaction, closers }: Ground) {
+  const { stored } = facts
+  const models = new HomeModels({ ...common, cacheDir: homeLayout(common.home).cache })
+  closers.add(() => models.close())
+  const credentials = openCredentials({ ...common, onSecret: redaction.conceal }, stored)
+  const atClose = (close: () => Promise<void>) => void closers.add(close)
+  const ways = { ...common, fetchTo: network.fetchToModel }
+  const resolver = new ModelResolver({ ...ways, stored, credentials, models, atClose })
+  redaction.alsoTakesOut(() => resolver.fallbacks().choices.map(({ apiKey }) => apiKey))
+  return { models, credentials, resolver }
+}
+
+type Answers = ReturnType<typeof openModels>
+
+/** What is remembered for each person. */
+function openMemories({ common, config, extensions, redaction }: Ground) {
+  const long = (settings: typeof config.memory, person?: { readonly name: string; readonly directory: string }) =>
+    openHomeLongMemory({
+      ...{ ...common, settings, person, onSecret: redaction.conceal },
+      ownProvider: () => extensions.factory('memory', settings.provider),
+    })
+  const personal = new PersonalMemories({
+    directory: homeLayout(common.home).memories,
+    groupsSeeOwner: config.groups.memory === 'owner',
+    openFiles: (directory) => openHomeMemory({ ...common, directory, settings: config.memory }),
+    openLong: (person) => long(config.memory, person ?? undefined),
+  })
+  return { personal, long }
+}
+
+type Memories = ReturnType<typeof openMemories>
+
+/** Work beside the conversations, by a model of the session or one that config.yaml names. */
+function openTasks({ common, sessions }: Ground, { models, resolver }: Answers, { personal }: Memories) {
+  const auxiliaryTasks = new AuxiliaryTasks({
+    ...common,
+    memory: (person) => personal.of(person).files,
+    modelOptions: () => resolver.modelOptions(),
+    fallbacks: () => resolver.fallbacks().choices,
+    sees: (choice) => models.sees(choice),
+    endpointOf: (choice) => resolver.endpointOf(choice),
+    choiceOf: (session) => resolver.chooseModel({ session }),
+    spending: () => resolver.spending(),
+  })
+  /** Who answers in a session, else who would in a new one. */
+  const choiceOf = (id: string | null): ModelChoice =>
+    (id === null ? undefined : sessions.choiceOf(id)) ?? resolver.chooseModel({})
+  const pictures = {
+    /** Whether who answers in a session sees images itself. */
+    seesImages: async (id: string) => {
+      const choice = sessions.choiceOf(id)
+      return choice !== undefined && models.getsImages(choice)
+    },
+    /** Told by a model that sees, chosen as for any auxiliary task. */
+    describeImage: (image: ImagePart, about: { about: string; sessionId: string; signal: AbortSignal }) =>
+      auxiliaryTasks.describeImage(image, { ...about, main: choiceOf(about.sessionId) }),
+  }
+  return { auxiliaryTasks, choiceOf, pictures }
+}
+
+type Tasks = ReturnType<typeof openTasks>
+
+function openPermissions(
+  { common, options, facts, redaction }: Ground,
+  { auxiliaryTasks, choiceOf }: Tasks,
+): HomePolicy {
+  const { home, env } = options
+  const { rules, asksAlways, writeRoots } = facts
+  return openHomePolicy({
+    ...{ ...common, path: env['PATH'] ?? '', yolo: options.yolo ?? false, rules, writeRoots },
+    currentRules: currentRules({ home, rules, asksAlways }),
+    currentDenials: (known) => currentDenials({ home, env, known }),
+    redactor: () => redaction.redactor(),
+    // Chosen as for any auxiliary task: what config.yaml names, else the model of the session.
+    reviewModel: (sessionId) => auxiliaryTasks.client('approval', choiceOf(sessionId)),
+  })
+}
+
+/** The services that agents and people use; each passes the policy. */
+function openParts(
+  { common, options, facts, config, network, redaction, extensions, closers }: Ground,
+  { auxiliaryTasks, choiceOf, pictures }: Tasks,
+  {
+    permissions,
+    personal,
+    ...answers
+  }: Answers & { readonly permissions: HomePolicy; readonly personal: PersonalMemories },
+) {
+  const { policy } = permissions
+  const { credentials, resolver } = answers
+  const { trust, plugins, secrets } = facts
+  const checkpoints = openHomeCheckpoints({
+    ...{ ...common, directory: homeLayout(common.home).checkpoints, settings: config.checkpoints },
+    ...{ backend: config.terminal.backend, store: common.storage },
+  })
+  const hooks = openHomeHooks({
+    ...{ ...common, trust, policy, isSafe: isSafe(options) },
+    ...(options.acceptHooks === undefined ? {} : { acceptHooks: options.acceptHooks }),
+    pluginHooks: () => plugins.plugins.hooks(),
+    secretNames: () => [...secrets.secretNames, ...redaction.keyVariables()],
+  })
+  const mcp = openHomeMcp({
+    ...{ ...common, own: facts.ownConfig.own, brought: plugins.plugins.servers, policy, conceal: redaction.conceal },
+    modelOf: (sessionId) => auxiliaryTasks.client('mcp', choiceOf(sessionId)),
+  })
+  plugins.serve({
+    ...{ ...common, policy },
+    fetchTo: network.fetchAsPlugin,
+    agreeToHooks: (source) => agreeToHooks(hooks, common.cwd, source),
+  })
+  const browser = openHomeBrowser({ ...common, policy, pictures, conceal: redaction.conceal })
+  const web = openHomeWeb({
+    ...{ ...common, permissions, extensions: () => extensions, browser: () => browser },
+    xaiLogin: {
+      isThere: () => Object.hasOwn(facts.stored.providers, XAI_LOGIN),
+      token: async (signal) => {
+        if (!Object.hasOwn(facts.stored.providers, XAI_LOGIN)) return null
+        const logins = await credentials.sourceFor(resolver.chooseModel({ provider: XAI_LOGIN }))
+        return (await logins?.select({ signal }))?.secret ?? null
+      },
+    },
+  })
+  closers.add(() => web.close())
+  const skills = openHomeSkills({
+    ...{ ...common, trust, policy },
+    isSafe: isSafe(options) || options.ignoreRules === true,
+    ofPlugins: () => plugins.plugins.skills(),
+    learnt: learntElsewhere({ storage: common.storage, memory: () => personal.owner.files }),
+    ask: (request, { sessionId, signal }) =>
+      auxiliaryTasks.ask(request, { sessionId, signal, main: choiceOf(sessionId) }),
+  })
+  auxiliaryTasks.learnWith((session) => skills.afterSession(session))
+  return { checkpoints, hooks, mcp, web, browser, skills, trust, plugins: plugins.plugins }
+}
+
+type Parts = ReturnType<typeof openParts>
+
+/** The tools, and the agents that use them. */
+function openWork(
+  ground: Ground,
+  of: Answers & Tasks & Parts & { readonly memories: Memories; readonly permissions: HomePolicy },
+) {
+  const { common, options, facts, network, redaction, extensions, environments } = ground
+  const { sessions, turnScopes, closers } = ground
+  const { models, resolver, pictures, checkpoints, web, skills, auxiliaryTasks, memories, permissions, mcp, trust } = of
+  const memoryOf = (person: string | null) => memories.personal.of(person)
+  const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...environments.requestIn(cwd), person })
+  const tools = new HomeTools({
+    ...{ ...common, ...pictures, checkpoints, memoryOf, web, codeIn, fetchBytes: network.fetchBytes },
+    extensionTools: extensions.tools,
+    sudo: { password: facts.secrets.values['SUDO_PASSWORD'] || null, conceal: redaction.conceal },
+    mixture: async () => turnScopes.forTools(await resolver.mixtureClient()),
+    keepResult: keepResultsIn({
+      directoryOf: (id) => cacheOf(common.home, sessions.personOf(id) ?? null).results,
+      redact: () => redaction.redactor(),
+      clock: common.clock,
+    }),
+  })
+  const agents = new HomeAgents({
+    ...{ ...common, checkpoints, memoryOf, skills, codeIn, policy: permissions.policy, trust, models },
+    ...{ modelResolver: resolver, auxiliaryTasks, tools, turnScopes, sessions, extensions, closers },
+    serversOf: mcp.forSession,
+    environmentIn: environments.open,
+    redact: (more) => redaction.redactor(more),
+  })
+  const prompt: Runtime['prompt'] = async ({ cwd = options.cwd, platform, instructions, ...request }) => {
+    const environment = await environments.open(cwd)
     try {
-      const model = this.#modelName(request)
-      const tools = await this.#tools.registry().definitions(this.#tools.selection(request))
-      const hasSkills = tools.some(({ name }) => name === SKILL_TOOL)
-      const facts = { environment, cwd, model, platform, instructions, hasSkills }
-      return { system: await this.#agents.systemPrompt(facts), tools }
+      const model = modelName(resolver, request)
+      const shown = await tools.registry().definitions(tools.selection({ ...request, ...(platform && { platform }) }))
+      const hasSkills = shown.some(({ name }) => name === SKILL_TOOL)
+      const about = { environment, cwd, model, platform, instructions, hasSkills }
+      return { system: await agents.systemPrompt(about), tools: shown }
     } finally {
       await environment.close()
     }
   }
+  return { tools, agents, prompt, longMemoryOf: longMemoryOf({ sessions, memories }) }
+}
 
-  #modelName(request: Pick<AgentRequest, 'model' | 'provider'>): string {
-    try {
-      return this.chooseModel(request).model
-    } catch {
-      return request.model ?? ''
-    }
-  }
+type Work = ReturnType<typeof openWork>
 
-  async close(reason = 'closed'): Promise<void> {
-    await this.#agents.closeChildren()
-    await this.#agents.endSessions(reason)
-    await this.permissions.flush()
-    const store = await this.#store?.catch(() => null)
-    const closers = [...this.#closers]
-    this.#closers.clear()
-    await Promise.all([this.#auxiliaryTasks.close(), this.#memories.close()])
-    await this.#modelResolver.flush()
-    await store?.swept
-    // A run that is ended still writes down what became of its calls.
-    const agents = await Promise.allSettled(closers.map((close) => close()))
-    await this.extensions.close()
-    this.#loaded.ownExtensions.close()
-    const results = [...agents, ...(await Promise.allSettled([store?.storage.close()]))]
-    await store?.dailyBackup?.finish()
-    for (const result of results) {
-      if (result.status === 'rejected')
-        this.#logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })
-    }
-    await this.#logger.flush?.()
+/** A model that is not set up has the name it was asked for by. */
+function modelName(resolver: ModelResolver, request: { readonly model?: string; readonly provider?: string }): string {
+  try {
+    return resolver.chooseModel(request).model
+  } catch {
+    return request.model ?? ''
   }
+}
+
+/** Of the person that an open session serves; of nobody for any other session. */
+function longMemoryOf({ sessions, memories }: Pick<Ground, 'sessions'> & { readonly memories: Memories }) {
+  if (memories.personal.owner.long === null) return null
+  return (sessionId: string): HomeLongMemory | null => {
+    const person = sessions.personOf(sessionId)
+    return person === undefined ? null : memories.personal.of(person).long
+  }
+}
+
+type Home = Answers & Tasks & Parts & Work & { readonly memories: Memories; readonly permissions: HomePolicy }
+
+/** Sets up what comes with Hermes, what the home has and what plugins bring; gives back what is wrong with the home. */
+function setUpExtensions(ground: Ground, home: Home, runtime: Runtime): readonly string[] {
+  const { options, facts, config, redaction, extensions, people } = ground
+  const builtIn = builtInOf(ground, home, runtime)
+  const parts = options.extensions?.(builtIn) ?? builtIn
+  for (const extension of [...parts, ...facts.ownExtensions.extensions, ...home.plugins.extensions])
+    extensions.add(extension)
+  const providers = extensionProviders(extensions)
+  home.resolver.offer(providers.endpoints)
+  redaction.offer(providers.endpoints)
+  const ofConfig = readConfigSections(extensions, facts.ownConfig)
+  const ofEngine = extensions.factory('context-engine', config.context.engine) ? [] : facts.engineProblems
+  return [
+    ...[...ofConfig, ...facts.problems, ...ofEngine, ...facts.ownExtensions.problems],
+    ...[...home.plugins.problems, ...extensions.problems, ...providers.problems, ...people.problems],
+  ]
+}
+
+function builtInOf({ common, options }: Ground, home: Home, runtime: Runtime) {
+  const { models, resolver, auxiliaryTasks, choiceOf, pictures, permissions, tools, agents, memories } = home
+  return builtInExtensions({
+    ...{ ...common, ...home, opened: options, runtime: () => runtime },
+    web: webExtension(home.web, { policy: permissions.policy, user: common.user }),
+    remembers: memories.personal.owner.files !== null,
+    memoryOf: (person) => memories.personal.of(person).files,
+    tools: () => tools.list(),
+    toolsets: () => tools.toolsets(),
+    seesImages: ({ session }) => pictures.seesImages(session.id),
+    takes: ({ session }, part) => models.takes(choiceOf(session.id), part),
+    flushUsage: () => resolver.flush(),
+    askJudge: (request, { sessionId, signal }) =>
+      auxiliaryTasks.ask({ task: 'goal_judge', ...request }, { sessionId, signal, main: choiceOf(sessionId) }),
+    describeImage: (image, { about, event: { session, signal } }) =>
+      pictures.describeImage(image, { about, sessionId: session.id, signal }),
+    windowTokens: ({ session }) => models.window(choiceOf(session.id)),
+    delegated: (event) => agents.delegated(event),
+  })
+}
+
+function toRuntime(ground: Ground, home: Home, problems: readonly string[]): Runtime {
+  const { common, config, store, sessions, extensions, environments, people, network } = ground
+  const { models, credentials, resolver, auxiliaryTasks, memories, permissions, tools, agents } = home
+  const { clock, logger, redact, proxies } = common
+  const { policy } = permissions
+  return {
+    ...{ config, problems, policy, extensions, permissions, people, models, trust: home.trust, hooks: home.hooks },
+    ...{ checkpoints: home.checkpoints, skills: home.skills, vault: home.browser.vault },
+    ...{ memory: memories.personal.owner.files, longMemory: memories.personal.owner.long },
+    ...{ rescueDirs: store.rescueDirs, storage: store.open, fetchTo: network.fetchTo, redact, prompt: home.prompt },
+    backups: () => store.backups(),
+    runJobs: (signal) =>
+      runJobs({ registry: extensions, jobs: async () => (await store.open()).jobs, clock, logger }, signal),
+    // One with a name is always there.
+    memoryProvider: (settings) => memories.long({ ...config.memory, ...settings })!,
+    fetchForPerson: async (url, request) => {
+      const { fetchForPerson } = await import('./web/fetch-for-person.js')
+      return fetchForPerson(url, request, { config, proxies, policy })
+    },
+    credentialsFor: (choice) => credentials.sourceFor(choice),
+    chooseModel: (requested) => resolver.chooseModel(requested),
+    chooseMixture: (preset) => resolver.chooseMixture(preset),
+    mixture: (request) => resolver.mixtureClient(request),
+    fallbacks: () => resolver.fallbacks(),
+    createAgent: (request) => agents.create(request),
+    sessionJobs: auxiliaryTasks.sessionJobs,
+    doSessionJob: (kind, id) => auxiliaryTasks.doSessionJob(kind, id, sessions.choiceOf(id)),
+    terminalBackends: environments.terminalBackends,
+    isolatedTo: environments.isolatedTo,
+    tools: () => tools.list(),
+    toolsets: () => tools.toolsets(),
+    close: (reason = 'closed') => close(ground, home, reason),
+  }
+}
+
+async function close({ common, facts, store, extensions, closers }: Ground, home: Home, reason: string): Promise<void> {
+  const { logger } = common
+  await home.agents.closeChildren()
+  await home.agents.endSessions(reason)
+  await home.permissions.flush()
+  const opened = await store.opened()
+  const closing = [...closers]
+  closers.clear()
+  await Promise.all([home.auxiliaryTasks.close(), home.memories.personal.close()])
+  await home.resolver.flush()
+  await opened?.swept
+  // A run that is ended still writes down what became of its calls.
+  const closed = await Promise.allSettled(closing.map((one) => one()))
+  await extensions.close()
+  facts.ownExtensions.close()
+  const results = [...closed, ...(await Promise.allSettled([opened?.storage.close()]))]
+  await opened?.dailyBackup?.finish()
+  for (const result of results) {
+    if (result.status === 'rejected') logger.warn('Closing did not go cleanly.', { error: errorLine(result.reason) })
+  }
+  await logger.flush?.()
 }

@@ -1,4 +1,5 @@
 import type { Agent, AgentOptions, Children, ExtensionRegistry, SystemPrompt } from '@hermes/agent-core'
+import type { Vault } from '@hermes/browser'
 import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import type { HermesConfig, TrustStore } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
@@ -12,6 +13,7 @@ import type { ToolDefinition, ToolSource } from '@hermes/contracts/tool'
 import type { HomeHooks } from '@hermes/hooks'
 import type { KeyLimits } from '@hermes/models'
 import type { ReferenceOutcome } from '@hermes/models/mixture'
+import type { HomeSkills } from '@hermes/skills'
 import type { Backups, Storage } from '@hermes/storage'
 import type { OwnCommandOptions } from './agents/own-command.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
@@ -86,6 +88,10 @@ export interface AgentRequest {
   /** Toolsets left out of a new session, beside `agent.disabled_toolsets` of config.yaml. */
   readonly withoutToolsets?: readonly string[]
   readonly maxSteps?: number
+  /** Seconds by the clock that each of its runs may take. Default: `agent.run_budget_seconds` of config.yaml, for what is not delegated. */
+  readonly maxSeconds?: number
+  /** Of a new session. Default: it gets one after its first answer. */
+  readonly title?: string
   /** How its answers are made, until the session chooses otherwise. Default, each by itself: as config.yaml has it for the model. */
   readonly sampling?: Sampling
   /** Whether tools may tell something after their call; no where no further message comes. Default `true`. */
@@ -164,8 +170,8 @@ export interface MixtureRequest {
   readonly onReference?: ((outcome: ReferenceOutcome) => void) | undefined
 }
 
-/** A title of a few words, a summary for searches, a look for what memory should keep. The names are kinds of jobs in the store. */
-export type SessionJob = 'session-title' | 'session-summary' | 'memory-review'
+/** A title of a few words, a summary for searches, a look for what memory and one for what skills should keep. The names are kinds of jobs in the store. */
+export type SessionJob = 'session-title' | 'session-summary' | 'memory-review' | 'skill-review'
 
 /** A tool as lists show it. */
 export interface ToolStatus {
@@ -192,6 +198,8 @@ export interface Runtime {
   runJobs(signal: AbortSignal): Promise<void>
   /** What the policy goes by, and what it would decide. */
   readonly permissions: Pick<HomePolicy, 'policy' | 'settings' | 'explain' | 'rulesOfNoTool'>
+  /** The logins that the browser fills in. */
+  readonly vault: Vault
   /** Which projects the person trusts with what they bring. */
   readonly trust: TrustStore
   /** Programs that run at events, and what the person said of them. */
@@ -200,6 +208,8 @@ export interface Runtime {
   readonly people: Pick<People, 'personOf' | 'hasKeys' | 'holderOf'>
   /** What agents remember across sessions of the owner; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
+  /** Nothing is read before the first is asked for. */
+  readonly skills: Pick<HomeSkills, 'served' | 'unknown' | 'list'>
   /** The memory beyond the files; `null` where config.yaml names no provider. Nothing is loaded before it is asked. */
   readonly longMemory: Pick<HomeLongMemory, 'provider' | 'describe' | 'check'> | null
   /** The same with other settings than those of config.yaml, to be tried before they are kept. */

@@ -12,8 +12,10 @@ import { startScript } from './__fixtures__/run-writer.js'
 import { openBackups, openStorage, type Storage } from './index.js'
 
 /** Of each kind of step, where there are many; `HERMES_TEST_KILLS` for a long run. */
-const KILLS = Math.max(2, Math.ceil(Number(process.env['HERMES_TEST_KILLS'] ?? 0) / 20))
+const KILLS = Math.max(1, Math.ceil(Number(process.env['HERMES_TEST_KILLS'] ?? 0) / 20))
 const MANY = 20
+/** Of an operation that ended before it came to the step it was to be killed in. */
+const MOST_RUNS = 4
 const TIMEOUT_MS = 60_000 + KILLS * 30_000
 
 needs(faultsMissing())('a kill at each phase', () => {
@@ -68,9 +70,14 @@ needs(faultsMissing())('a kill at each phase', () => {
       const kills = count < MANY ? 1 : points
       for (let at = 0; at < kills; at++) {
         const number = 1 + Math.floor((at * count) / kills)
-        const killed = await operate(operation, template, `${number} ${kind}`)
-        if (killed.script.process.signalCode === 'SIGKILL') hit.push(kindOf(killed.steps.at(-1)!))
-        await check(killed.folder)
+        // What the system does beside it may leave a step out of one run.
+        for (let run = 0; run < MOST_RUNS; run++) {
+          const killed = await operate(operation, template, `${number} ${kind}`)
+          await check(killed.folder)
+          if (killed.script.process.signalCode !== 'SIGKILL') continue
+          hit.push(kindOf(killed.steps.at(-1)!))
+          break
+        }
       }
     }
     const times = [...counts.keys()].map((kind) => `${kind} (${hit.filter((one) => one === kind).length})`)
@@ -112,7 +119,7 @@ needs(faultsMissing())('a kill at each phase', () => {
         left.add(count('SELECT count(*) FROM sessions'))
       })
     // Enough of them that each of its transactions is hit.
-    await killEverywhere({ operation: 'prune', template, check, annotate, points: KILLS + 5 })
+    await killEverywhere({ operation: 'prune', template, check, annotate, points: KILLS + 6 })
     expect(left).toEqual(new Set([60, 40, 20, 0]))
   })
 

@@ -257,7 +257,7 @@ describe('terminal', () => {
   it('says that an argument of a megabyte is too long, and what to do', async () => {
     const { use } = await setUp()
     const result = await use('terminal', { command: `echo ${'x'.repeat(1_000_000)}` })
-    expect(result).toMatchObject({ isError: true, text: expect.stringContaining('write it to a file first') })
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining('write the text into a file') })
   })
 
   it('shows raw bytes as text and none of what would steer a terminal', async () => {

@@ -148,5 +148,9 @@ describe('terminal', () => {
   it('refuses a blank command', async () => {
     const { run } = await setup()
     expect(await run('  ')).toMatchObject({ isError: true, text: 'command is blank.' })
+    expect(await run(`echo ${'x'.repeat(131_072)}`)).toMatchObject({
+      isError: true,
+      text: 'command has 131077 characters, and a shell takes 131072 at most; write the text into a file and use that.',
+    })
   })
 })

@@ -5,7 +5,7 @@ import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environmen
 import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
-import { looksAlone, onlyLooks } from '@hermes/safety'
+import { looksAlone, MAX_COMMAND_CHARS, onlyLooks } from '@hermes/safety'
 import { cleanOutput, watchLaterFiles } from '@hermes/sandbox'
 import type { FromSchema } from 'json-schema-to-ts'
 import { failure } from './result-text.js'
@@ -71,6 +71,8 @@ function spawnAction(args: Args, context: Pick<ToolPlanContext, 'environment' | 
 /** What makes a call pointless before anything runs; `null` when nothing does. */
 async function refuse(args: Args, { environment }: ToolContext): Promise<string | null> {
   if (args.command.trim() === '') return 'command is blank.'
+  if (args.command.length > MAX_COMMAND_CHARS)
+    return `command has ${args.command.length} characters, and a shell takes ${MAX_COMMAND_CHARS} at most; write the text into a file and use that.`
   if (args.workdir === undefined) return null
   const stat = await environment.stat(environment.resolve(args.workdir))
   return stat?.type === 'directory' ? null : `workdir ${environment.resolve(args.workdir)} is not a directory.`

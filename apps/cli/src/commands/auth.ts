@@ -115,6 +115,18 @@ export async function authPriority(io: Io, wanted: string, name: string, priorit
   return EXIT.ok
 }
 
+/** `hermes auth use PROVIDER NAME`: the first from the next request on; others stand in when it cannot be used. */
+export async function authUse(io: Io, wanted: string, name: string): Promise<number> {
+  const home = await openAuthHome(io)
+  const provider = await findNamed(home, wanted)
+  const [first] = await home.store.prioritize(provider.pool, name, 0)
+  const strategy = poolStrategy(home.config, provider.name)
+  const others =
+    strategy === 'fill-first' ? '' : ` credential_pool_strategies has ${strategy} for it: others are used in between.`
+  io.stdout.write(`${provider.title} uses ${first!.label} first, from the next request on.${others}\n`)
+  return EXIT.ok
+}
+
 /** `hermes auth refresh PROVIDER NAME`: a new token for a login, before the old one has run out. */
 export async function authRefresh(io: Io, wanted: string, name: string): Promise<number> {
   const home = await openAuthHome(io)

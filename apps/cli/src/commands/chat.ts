@@ -10,8 +10,13 @@ import { readPipedInput } from '../stdin.js'
 /** One answer when there is something to ask (`words`, a query or piped text), else a conversation. */
 export async function chat(world: Io, input: ChatOptions, words: readonly string[] = []): Promise<number> {
   const io = input.in === undefined ? world : { ...world, cwd: await folderAt(world, input.in) }
+  if (!input.worktree) return chatIn(io, input, words)
+  return (await import('./worktree.js')).inWorktree(io, (there) => chatIn(there, withWholePaths(input, io.cwd), words))
+}
+
+async function chatIn(io: Io, input: ChatOptions, words: readonly string[]): Promise<number> {
   const ofFile =
-    input.queryFile === undefined || input.queryFile === '-' ? undefined : await textAt(world, input.queryFile)
+    input.queryFile === undefined || input.queryFile === '-' ? undefined : await textAt(io, input.queryFile)
   const queries = [input.query, input.z, ofFile, words.length > 0 ? words.join(' ') : undefined]
   const [query, another] = queries.filter((one) => one !== undefined)
   if (another !== undefined) throw new UsageError(`There are two queries: "${query}" and "${another}". Give one.`)
@@ -24,6 +29,19 @@ export async function chat(world: Io, input: ChatOptions, words: readonly string
   if (interactive) return converse(io, options)
   const alone = options.query === undefined && piped !== null && input.skills ? withSkills(input.skills) : null
   return (await import('../oneshot.js')).oneshot(io, alone === null ? options : { ...options, query: alone }, piped)
+}
+
+/** Files that were named where the person is. */
+function withWholePaths({ queryFile, batch, image, record, replay, ...rest }: ChatOptions, cwd: string): ChatOptions {
+  const whole = (path: string) => resolve(cwd, path)
+  return {
+    ...rest,
+    ...(queryFile === undefined ? {} : { queryFile: queryFile === '-' ? queryFile : whole(queryFile) }),
+    ...(batch === undefined ? {} : { batch: whole(batch) }),
+    ...(image === undefined ? {} : { image: image.map(whole) }),
+    ...(record === undefined ? {} : { record: whole(record) }),
+    ...(replay === undefined ? {} : { replay: whole(replay) }),
+  }
 }
 
 async function batched(io: Io, file: string, options: ChatOptions): Promise<number> {

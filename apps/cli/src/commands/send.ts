@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '@hermes/contracts'
-import { formatTarget, type Outgoing, parseAddress } from '@hermes/platform'
+import { formatTarget, HOME_CHAT, type Outgoing, parseAddress } from '@hermes/platform'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withRuntime } from '../open-cli.js'
@@ -15,7 +15,6 @@ export async function send(
   { wait }: { readonly wait: number },
 ): Promise<number> {
   const { platform, target } = parseAddress(address)
-  if (target === null) throw new UsageError(`Which chat? Write ${platform}:CHAT, for example ${platform}:123456789.`)
   if (text.trim() === '') throw new UsageError('There is nothing to send.')
   if (!(wait >= 0)) throw new UsageError('--wait takes seconds, 0 or more.')
   const body: Outgoing = { text }
@@ -23,8 +22,11 @@ export async function send(
     const known = Object.keys(runtime.config.platforms)
     if (!known.includes(platform))
       throw new UsageError(`No gateway reaches ${platform}. Platforms: ${known.join(', ')}.`)
-    const { outbox } = await runtime.storage()
-    const message = { key: `send:${randomUUID()}`, platform, target: formatTarget(target), body: { ...body } as never }
+    const { outbox, meta } = await runtime.storage()
+    const to = target === null ? await meta.get(`${HOME_CHAT}${platform}`) : formatTarget(target)
+    if (to === null)
+      throw new UsageError(`Which chat? Write ${platform}:CHAT, or type /sethome in the one that news should go to.`)
+    const message = { key: `send:${randomUUID()}`, platform, target: to, body: { ...body } as never }
     await outbox.add([message])
     const untilMs = systemClock.now() + wait * 1_000
     for (;;) {

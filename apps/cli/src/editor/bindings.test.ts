@@ -40,6 +40,24 @@ it('names conflicts, and what is no key or no action', () => {
   ])
 })
 
+it('takes one key after another, the second of which may be a letter, and says what the first does no longer', () => {
+  const { stands, problems, name } = readBindings({
+    editor: 'ctrl+x>ctrl+o ctrl+k>e',
+    search: 'ctrl+c>s enter>s ctrl+o>f>g',
+  })
+  expect([stands.get('ctrl+x>ctrl+o'), stands.get('ctrl+k>e'), name('editor')]).toEqual([
+    ...['ctrl+g', 'ctrl+g'],
+    'Ctrl-X Ctrl-O or Ctrl-K E',
+  ])
+  expect(problems).toEqual([
+    'display.keys: search: ctrl+c>s stays what it is.',
+    'display.keys: search: enter>s stays what it is.',
+    'display.keys: search: "ctrl+o>f>g" is no key such as ctrl+o, alt+enter or f2.',
+    'display.keys: ctrl+k begins ctrl+k>e now and no longer does kill-to-end.',
+    'display.keys: ctrl+x begins ctrl+x>ctrl+o now and no longer does editor-prefix.',
+  ])
+})
+
 it('is as usual without a choice', () => {
   const { stands, problems } = readBindings({})
   expect(problems).toEqual([])

@@ -42,13 +42,15 @@ const NAMED = new Set(
     .split(' ')
     .concat(Array.from({ length: 12 }, (_, index) => `f${index + 1}`)),
 )
+/** Between the two keys of a chord. */
+const THEN = '>'
 /** Help has room for so many keys. */
 const MAX_NAMED = 2
 const NO_KEY = 'none'
 
 /** Keys as a person has them. */
 export interface Bindings {
-  /** What a key stands for; empty where it does nothing any more. Keys that are not in it are as usual. */
+  /** What a key stands for, or two that follow each other, `ctrl+k>o`; empty where it does nothing any more. Keys that are not in it are as usual. */
   readonly stands: ReadonlyMap<string, string>
   /** What of the configuration has no effect, and what a key does no longer; a line each. */
   readonly problems: readonly string[]
@@ -56,7 +58,7 @@ export interface Bindings {
   name(action: string): string
 }
 
-/** Reads `display.keys`: the keys of an action, apart by spaces, in place of those it has by default. */
+/** Reads `display.keys`: the keys of an action, apart by spaces, in place of those it has by default; `ctrl+k>o` is one key after the other. */
 export function readBindings(chosen: Readonly<Record<string, string | undefined>>): Bindings {
   const problems: string[] = []
   const say = (line: string) => problems.push(`display.keys: ${line}`)
@@ -73,6 +75,9 @@ export function readBindings(chosen: Readonly<Record<string, string | undefined>
       else say(`${key} is given to ${other} and to ${action}; it stays with ${other}.`)
     }
   }
+  const begin = (key: string) => [...taken.keys()].find((other) => other.startsWith(`${key}${THEN}`))
+  for (const [key, action] of taken)
+    if (begin(key) !== undefined) say(`${key} begins ${begin(key)}, so that it does not do ${action}.`)
   const stands = new Map<string, string>()
   const keysOf = new Map<string, string[]>()
   for (const [action, usual] of Object.entries(ACTIONS)) {
@@ -82,6 +87,8 @@ export function readBindings(chosen: Readonly<Record<string, string | undefined>
     for (const key of isChosen ? usual : []) if (!taken.has(key) && !KEPT.has(key)) stands.set(key, '')
     const lost = isChosen ? [] : usual.filter((key) => taken.has(key))
     for (const key of lost) say(`${key} does ${taken.get(key)} now and no longer ${action}.`)
+    for (const key of isChosen ? [] : left.filter((one) => begin(one) !== undefined))
+      say(`${key} begins ${begin(key)} now and no longer does ${action}.`)
     keysOf.set(action, [...left, ...usual.filter((key) => KEPT.has(key) && !left.includes(key))])
     for (const key of left) if (!usual.includes(key)) stands.set(key, usual[0]!)
   }
@@ -99,12 +106,22 @@ function keysIn(text: string, action: string, say: (line: string) => void): read
     .split(/[\s,]+/)
   if (words.length === 1 && words[0] === NO_KEY) return []
   return words.flatMap((word) => {
-    const key = normalKey(word)
+    const key = normalKeys(word)
     if (key === null) say(`${action}: "${word}" is no key such as ctrl+o, alt+enter or f2.`)
-    else if (KEPT.has(key) && !ACTIONS[action]!.includes(key)) say(`${action}: ${key} stays what it is.`)
+    else if (KEPT.has(key.split(THEN)[0]!) && !ACTIONS[action]!.includes(key))
+      say(`${action}: ${key} stays what it is.`)
     else return [key]
     return []
   })
+}
+
+/** One key, or a chord: the second key of one may be a letter, since nothing is typed by it. */
+function normalKeys(word: string): string | null {
+  const [first = '', second, ...more] = word.split(THEN)
+  const begin = normalKey(first)
+  if (second === undefined || begin === null) return begin
+  const end = /^[^\s>]$/u.test(second) ? second : normalKey(second)
+  return more.length > 0 || end === null ? null : `${begin}${THEN}${end}`
 }
 
 /** A key as the decoder names it; `null` for what is none, and for a letter, which types itself. */
@@ -122,6 +139,7 @@ function normalKey(word: string): string | null {
 /** `ctrl+o` as help writes it. */
 function shownKey(key: string): string {
   const names: Readonly<Record<string, string>> = { escape: 'Esc', pageup: 'PageUp', pagedown: 'PageDown' }
+  if (key.includes(THEN)) return key.split(THEN).map(shownKey).join(' ')
   return key
     .split('+')
     .map((part) => (Object.hasOwn(names, part) ? names[part]! : part.charAt(0).toUpperCase() + part.slice(1)))

@@ -34,7 +34,8 @@ const find = (text: string, { cursor = text.length, paths = true } = {}) =>
   findCompletion(
     { ...withText(createEditorState(), text), cursor },
     {
-      complete: async (line) => (/^\/\w*$/.test(line) ? COMMANDS : []),
+      complete: async (line) =>
+        /^\/\w*$/.test(line) ? COMMANDS : line.startsWith('/skill ') ? [{ text: 'deploy ' }, { text: 'notes ' }] : [],
       files: createFileFinder(list),
       sessions: async () => SESSIONS,
       cwd: temporary.path,
@@ -51,6 +52,16 @@ describe('findCompletion', () => {
     expect(await find('/leave')).toMatchObject({ candidates: [{ text: '/quit ' }], isSure: false })
     expect(await candidates('see /q')).toBeUndefined()
     expect(await candidates('first\n/q')).toBeUndefined()
+  })
+
+  it('completes skills behind a dollar sign, anywhere in the line', async () => {
+    expect(await candidates('ship it as $')).toEqual(['$deploy ', '$notes '])
+    expect(await find('ship it as $dep')).toMatchObject({
+      type: 'skill',
+      start: 11,
+      candidates: [{ text: '$deploy ' }],
+    })
+    expect(await candidates('it costs $5')).toBeUndefined()
   })
 
   it.each([

@@ -18,7 +18,7 @@ export interface Candidate {
 
 /** A word that can be completed, and what to. */
 export interface Completion {
-  readonly type: 'command' | 'argument' | 'reference' | 'path'
+  readonly type: 'command' | 'argument' | 'reference' | 'skill' | 'path'
   /** The part of the line that is replaced. */
   readonly start: number
   readonly end: number
@@ -77,6 +77,11 @@ export async function findCompletion(
     const { candidates, isSure } = await references(word, sources)
     const { isListing: isPartial } = sources.files
     return candidates.length > 0 || isPartial ? { type: 'reference', ...place, candidates, isSure, isPartial } : null
+  }
+  if (word.startsWith('$')) {
+    const { items, isSure } = await rank(word.slice(1), await sources.complete(`/skill ${word.slice(1)}`))
+    const candidates = items.map((skill) => ({ ...skill, text: `$${skill.text}` }))
+    if (candidates.length > 0) return { type: 'skill', ...place, candidates, isSure, isPartial: false }
   }
   const candidates = withPaths ? await paths(word, '', sources) : []
   return candidates.length === 0

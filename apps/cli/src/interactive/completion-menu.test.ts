@@ -18,6 +18,7 @@ beforeEach(() => {
         label,
         isWhole: label === '/new',
       }))
+    if (text.startsWith('/skill ')) return [{ text: 'five-5 ' }]
     return text.startsWith('/next') ? [{ text: 'high ' }, { text: 'low ' }] : []
   }
   const files = createFileFinder(async function* () {
@@ -37,7 +38,7 @@ async function typed(text: string): Promise<EditorState> {
   const state = withText(createEditorState(), text)
   const before = draws
   menu.open(state)
-  if (/[/@]/.test(text)) await expect.poll(() => draws).toBeGreaterThan(before)
+  if (/[/@$]/.test(text)) await expect.poll(() => draws).toBeGreaterThan(before)
   return state
 }
 const shown = () => menu.shown?.completion.candidates.map(({ label, text }) => label ?? text)

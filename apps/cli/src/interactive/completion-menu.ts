@@ -32,7 +32,7 @@ const EDITING = new Set([
   'ctrl+backspace',
 ])
 
-/** What the word being typed may become: opens by itself for commands and references, and with Tab for paths. */
+/** What the word being typed may become: opens by itself for commands, references and skills, and with Tab for paths. */
 export class CompletionMenu {
   readonly #sources: CompletionSources
   readonly #changed: (state: EditorState | null) => void
@@ -87,12 +87,12 @@ export class CompletionMenu {
     else this.open(state)
   }
 
-  /** Shows what the word at the cursor may become, where it is a command or a reference. */
+  /** Shows what the word at the cursor may become, where it is a command, a reference or a skill. */
   open(state: EditorState): void {
     const before = state.text.slice(0, state.cursor)
     const word = wordBefore(before)
     const start = state.cursor - word.length
-    const opens = word.startsWith('@') || (before.trimStart().startsWith('/') && !before.includes('\n'))
+    const opens = /^[@$]/.test(word) || (before.trimStart().startsWith('/') && !before.includes('\n'))
     if (this.#closedAt !== start) this.#closedAt = null
     if (opens && this.#closedAt === null) void this.#look(state, { paths: false })
     else this.close()
@@ -136,12 +136,13 @@ export class CompletionMenu {
     return { type: 'moved' }
   }
 
-  /** A word that is whole already is sent as it stands, and so is an argument that nobody chose. */
+  /** A word that is whole already is sent as it stands, and so is an argument or a skill that nobody chose: `$5` is money. */
   #enter(state: EditorState, shown: ShownMenu): MenuStep | null {
     const { completion, at } = shown
     const word = state.text.slice(completion.start, completion.end)
     const isWhole = completion.candidates.some(({ text }) => text.trimEnd() === word)
-    if (at === null || (!this.#hasMoved && (isWhole || completion.type === 'argument'))) return null
+    if (at === null || (!this.#hasMoved && (isWhole || completion.type === 'argument' || completion.type === 'skill')))
+      return null
     const candidate = completion.candidates[at]!
     return { type: 'line', state: take(state, shown, candidate), isSent: candidate.isWhole ?? false }
   }

@@ -4,48 +4,44 @@
 //                             ─▶ during a run other lines wait, steer it or interrupt it
 //   the loop takes what waits, one after the other, and is idle in between
 
-import type { ChildInfo, RunInput } from '@hermes/agent-core'
+import type { RunInput } from '@hermes/agent-core'
 import type { LineCandidate, TypedLine } from '@hermes/commands'
 import {
   completeLine,
   describeSession,
-  describeTask,
   offeredTo,
   PLAN_HINT,
   readLine,
   runCommand,
   unknownLine,
 } from '@hermes/commands'
-import type { ImagePart, ReasoningEffort, TextSource } from '@hermes/contracts/conversation'
-import type { CommandContext, CommandOutput, CommandSession, SessionChange } from '@hermes/contracts/extension'
+import type { ReasoningEffort } from '@hermes/contracts/conversation'
+import type { CommandContext, CommandSession, SessionChange } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { Turn } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import { createCommandSession } from '@hermes/runtime'
-import type { Bindings } from '../editor/bindings.js'
 import type { Candidate } from '../editor/completion.js'
 import type { Draft, SubmittedLine } from '../editor/editor.js'
 import { describeFailure } from '../errors.js'
-import type { Io, Output } from '../io.js'
-import type { MarkdownStream } from '../markdown/markdown.js'
-import { Blocks } from '../render/blocks.js'
+import type { Io } from '../io.js'
 import { renderDetails } from '../render/call-details.js'
-import { renderFindings, renderTable } from '../render/command-table.js'
-import { paintDiff } from '../render/diff.js'
-import { createProgressView } from '../render/progress.js'
+import { renderTable } from '../render/command-table.js'
 import { createRecap } from '../render/recap.js'
-import type { Style } from '../render/style.js'
-import { createStyle, printable, wrap } from '../render/style.js'
-import { renderTasks, type ShownTask, tasksIn } from '../render/todo-list.js'
+import { printable } from '../render/style.js'
+import { Attachments } from './attachments.js'
 import type { Console, ConsoleHandlers } from './console.js'
 import type { Display } from './display.js'
+import { keysHelp } from './keys-help.js'
 import type { OpenSession, OpenSessionOptions } from './open-session.js'
 import { isPlanningSession, leaveSession, openSession } from './open-session.js'
-import { describeEnd, ownCommand, reportCommand } from './own-command.js'
+import { OwnCommands, ownCommand } from './own-commands.js'
 import type { Asker } from './questions.js'
 import { readBar } from './read-bar.js'
-import { createTurnStatus } from './turn-status.js'
+import { chooseOne, showOutput } from './show-output.js'
+import { showTurn } from './show-turn.js'
 import { ProcessWatch } from './watch-processes.js'
+import { Written } from './written.js'
 
 /** Options of {@link Conversation}. */
 interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp' | 'onRest'> {
@@ -59,6 +55,8 @@ interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permis
   readonly reasoningEffort?: ReasoningEffort | null
   /** Stands in the line that is written first. Default: nothing. */
   readonly firstWords?: string
+  /** Of the session it begins with, once that is stored; `null` for one that is found. */
+  readonly title: string | null
   /** Begins in plan mode. */
   readonly plan: boolean
   /** Keeps a line for the next conversation. */
@@ -79,6 +77,7 @@ export interface Waiting {
 
 const CHANGES = [
   'new',
+  'new-in',
   'open',
   'send',
   'resume',
@@ -94,18 +93,10 @@ const CHANGES = [
   'leave',
 ] as const
 const USER_EXIT = 'user_exit'
-/** They run as the person, with all they can reach. */
-const OWN: readonly TextSource[] = [{ type: 'person', name: 'a command that you ran' }]
 const LEAVE_WITHIN_MS = 2_000
-const TICK_MS = 1_000
-const MAX_SHOWN_LINES = 10
 const MAX_SHOWN_WAITING = 4
-const MAX_SHOWN_CHILDREN = 5
 const OFFERED_SESSIONS = 200
-/** More options than keys pick are searched. */
-const MAX_NUMBERED = 9
 const COMPLETED_FOR_MS = 5_000
-const MAX_PRINTED_TASKS = 30
 
 /** A person and an agent in a terminal. */
 export class Conversation implements ConsoleHandlers {
@@ -113,12 +104,12 @@ export class Conversation implements ConsoleHandlers {
   readonly #waiting: Waiting[]
   #isYolo: boolean
   #showsThoughts: boolean
+  /** Where new sessions work, in place of where the conversation began. */
+  #cwd: string | null = null
   /** A name for a session that is not stored yet. */
-  #title: string | null = null
+  #title: string | null
   /** Why the person left, in a word. */
   endReason = USER_EXIT
-  /** Whether the model is in the middle of a line. */
-  #isMidLine = false
   #opened: Console | null = null
   #session: OpenSession | null = null
   #wake: () => void = () => undefined
@@ -133,14 +124,10 @@ export class Conversation implements ConsoleHandlers {
   #wokenTurn: Turn | null = null
   #stopWatching: () => void = () => undefined
   readonly #processes = new ProcessWatch((line) => this.#announce(line))
-  /** What the run under way has written. */
-  #blocks: Blocks | null = null
   readonly #ended = new AbortController()
-  /** Commands that the person runs themselves, and what came of those that the model has not seen. */
-  readonly #ownCommands = new Set<AbortController>()
-  #ran: string[] = []
-  /** Images that the person attached or dropped: what was pasted is no file. */
-  readonly #attached = new Map<string, ImagePart | null>()
+  readonly #attachments: Attachments
+  #ownCommands: OwnCommands | null = null
+  #written: Written | null = null
   #completed: { key: string; atMs: number; candidates: Promise<readonly LineCandidate[]> } | null = null
   #abandon: () => void = () => undefined
   readonly #abandoned = new Promise<void>((resolve) => (this.#abandon = resolve))
@@ -148,7 +135,9 @@ export class Conversation implements ConsoleHandlers {
   constructor(options: ConversationOptions) {
     this.#options = options
     this.#waiting = [...options.waiting]
+    this.#attachments = new Attachments(options.place)
     this.#isYolo = options.yolo
+    this.#title = options.title
     this.#showsThoughts = options.showsThoughts
   }
 
@@ -182,32 +171,19 @@ export class Conversation implements ConsoleHandlers {
     return this.#turn !== null
   }
 
-  get style(): Style {
-    return createStyle(this.#console.output)
+  get #out(): Written {
+    return this.#written!
   }
 
-  /** Whole lines; they never begin in the middle of one that the model is writing. */
-  get output(): Output {
-    const { output } = this.#console
-    const write = (text: string) => {
-      output.write(this.#isMidLine ? `\n${text}` : text)
-      this.#isMidLine = false
-    }
-    return { ...output, write }
-  }
-
-  get #stream(): Output {
-    const { output } = this.#console
-    const write = (text: string) => {
-      this.#isMidLine = !text.endsWith('\n')
-      output.write(text)
-    }
-    return { ...output, write }
+  get #own(): OwnCommands {
+    return this.#ownCommands!
   }
 
   /** Talks until the person leaves. */
   async run(console: Console, session: SessionInfo | null, greet: (opened: OpenSession) => void): Promise<void> {
     this.#opened = console
+    this.#written = new Written(console.output, () => this.#options.display.time(new Date()))
+    this.#ownCommands = new OwnCommands(this.#written, this.#ended.signal)
     await this.switchSession(session)
     greet(this.session)
     const { reasoningEffort, plan, firstWords } = this.#options
@@ -231,13 +207,7 @@ export class Conversation implements ConsoleHandlers {
   async switchSession(session: SessionInfo | null): Promise<void> {
     const { runtime, host, request } = this.#options
     const asker: Asker = {
-      output: {
-        ...this.#console.output,
-        write: (text) => {
-          this.#blocks?.begin('calls')
-          this.output.write(text)
-        },
-      },
+      output: this.#out.besideCalls,
       pick: (question, signal) => this.#console.pick(question, signal),
     }
     const onWakeUp = (turn: Turn) => {
@@ -246,7 +216,15 @@ export class Conversation implements ConsoleHandlers {
     }
     const onRest = (line: string) => this.#announce(line)
     const opened = await openSession(
-      { runtime, host, request, asker, permissions: this.#permissions, onWakeUp, onRest },
+      {
+        runtime,
+        host,
+        request: this.#cwd === null ? request : { ...request, cwd: this.#cwd },
+        asker,
+        permissions: this.#permissions,
+        onWakeUp,
+        onRest,
+      },
       session,
     )
     const former = this.#session
@@ -286,7 +264,7 @@ export class Conversation implements ConsoleHandlers {
   /** Says what happened by itself; it belongs to nothing above it. */
   #announce(line: string): void {
     if (this.#isLeaving) return
-    if (!this.isBusy) this.output.write('\n')
+    if (!this.isBusy) this.#out.lines.write('\n')
     this.say(line)
   }
 
@@ -351,7 +329,7 @@ export class Conversation implements ConsoleHandlers {
   }
 
   say(text: string): void {
-    this.output.write(`${wrap(printable(text), this.#console.output.columns())}\n`)
+    this.#out.say(text)
   }
 
   enqueue(text: string, shown = text): void {
@@ -397,7 +375,7 @@ export class Conversation implements ConsoleHandlers {
     this.#options.remember(line.draft)
     const command = ownCommand(line.text)
     if (command !== null && this.isBusy) {
-      this.#echo(line.shown)
+      this.#out.echo(line.shown)
       void this.#runOwn(command, true)
       return
     }
@@ -411,12 +389,12 @@ export class Conversation implements ConsoleHandlers {
     const { name, duringRun = 'waits' } = typed.command
     switch (duringRun) {
       case 'allowed':
-        this.#echo(shown)
+        this.#out.echo(shown)
         // What it throws is said, never passed on.
         void this.#command(typed)
         break
       case 'refused':
-        this.#echo(shown)
+        this.#out.echo(shown)
         this.say(`/${name} cannot be called during a run.`)
         break
       case 'interrupts':
@@ -450,7 +428,7 @@ export class Conversation implements ConsoleHandlers {
   }
 
   onInterrupt(): void {
-    if (this.#stopOwnCommands()) return
+    if (this.#own.stop()) return
     const nowMs = performance.now()
     const isSecond = nowMs - this.#interruptedAtMs < LEAVE_WITHIN_MS
     if (this.isBusy) {
@@ -465,7 +443,7 @@ export class Conversation implements ConsoleHandlers {
   }
 
   onStop(): void {
-    if (!this.#stopOwnCommands() && this.isBusy) this.stop()
+    if (!this.#own.stop() && this.isBusy) this.stop()
   }
 
   onEnd(): void {
@@ -484,13 +462,13 @@ export class Conversation implements ConsoleHandlers {
   async #hear(): Promise<void> {
     const turn = this.#wokenTurn
     this.#wokenTurn = null
-    this.output.write('\n')
+    this.#out.lines.write('\n')
     if (turn) await this.#show(turn)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
 
   async #handle({ text, shown }: Waiting): Promise<void> {
-    this.#echo(shown)
+    this.#out.echo(shown)
     const command = ownCommand(text)
     const parsed = readLine(text, this.#commands().commands)
     if (command !== null) await this.#runOwn(command, false)
@@ -502,82 +480,41 @@ export class Conversation implements ConsoleHandlers {
 
   async #command({ command, args }: TypedCommand): Promise<void> {
     try {
-      for (const output of await runCommand(command, args, this.#commands())) await this.#showOutput(output)
-      if (command.name === 'help')
-        this.output.write(
-          renderTable({ rows: keysHelp(this.#options.display.keys, this.#options.display.isVi) }, this.output),
-        )
+      const to = {
+        ...{ written: this.#out, console: this.#console },
+        typed: (line: string) => this.#typed(line),
+        change: (change: SessionChange) => this.#change(change),
+      }
+      for (const output of await runCommand(command, args, this.#commands())) await showOutput(output, to)
+      const { keys, isVi } = this.#options.display
+      if (command.name === 'help') this.#out.lines.write(renderTable({ rows: keysHelp(keys, isVi) }, this.#out.lines))
     } catch (error) {
       this.say(describeFailure(error).line)
     }
     this.#showBar()
   }
 
-  async #showOutput(output: CommandOutput): Promise<void> {
-    switch (output.type) {
-      case 'text':
-        if (output.format === 'diff') this.output.write(`${paintDiff(printable(output.text), this.style)}\n`)
-        else this.say(output.text)
-        break
-      case 'table':
-        if (output.rows.length === 0) this.say(output.empty)
-        else this.output.write(renderTable(output, this.output))
-        break
-      case 'findings':
-        this.output.write(renderFindings(output.findings, this.output))
-        break
-      case 'choice': {
-        const options = output.options.map(({ label }) => ({ label: printable(label) }))
-        const isSearch = options.length > MAX_NUMBERED
-        const answer = await this.#console.pick({
-          title: printable(output.question),
-          options,
-          freeText: false,
-          isSearch,
-        })
-        if (answer.type === 'option') await this.#line(output.options[answer.index]!.line)
-        break
-      }
-      case 'form': {
-        const answers: string[] = []
-        for (const { description } of output.fields) {
-          const answer = await this.#console.pick({
-            title: `${output.title}\n${description}`,
-            options: [],
-            freeText: true,
-          })
-          if (answer.type !== 'text') return this.say(output.title)
-          answers.push(answer.text)
-        }
-        await this.#line([output.line, ...answers].join(' '))
-        break
-      }
-      case 'change':
-        await this.#change(output.change)
-        break
-      default:
-        output satisfies never
-    }
-  }
-
   /** A line that a command wants typed. */
-  async #line(line: string): Promise<void> {
+  async #typed(line: string): Promise<void> {
     const parsed = readLine(line, this.#commands().commands)
     if (parsed.type === 'command') await this.#command(parsed)
   }
 
   async #change(change: SessionChange): Promise<void> {
     switch (change.type) {
+      case 'new-in':
+        this.#cwd = change.cwd
+        return this.#change({ type: 'new' })
       case 'new':
         this.#title = null
-        this.#ran = []
+        this.#own.forget()
         return this.switchSession(null)
       case 'open': {
         const session = await (await this.#options.runtime.storage()).sessions.get(change.sessionId)
         await this.switchSession(session)
         this.#title = null
         if (change.recap)
-          this.output.write(createRecap(this.session.entries, this.#options.display.exchanges, this.output))
+          this.#out.lines.write(createRecap(this.session.entries, this.#options.display.exchanges, this.#out.lines))
         return this.say(`Now in ${session?.title ?? change.sessionId}, with ${this.session.model}.`)
       }
       case 'send':
@@ -596,9 +533,9 @@ export class Conversation implements ConsoleHandlers {
         )
       case 'details': {
         const known = this.session.agent.entries()
-        const details = renderDetails(known.length > 0 ? known : this.session.entries, change.call, this.output)
+        const details = renderDetails(known.length > 0 ? known : this.session.entries, change.call, this.#out.lines)
         if (details === null) return this.say(`There are not so many calls yet.`)
-        return void this.output.write(details)
+        return void this.#out.lines.write(details)
       }
       case 'thoughts':
         this.#showsThoughts = change.shown
@@ -629,12 +566,11 @@ export class Conversation implements ConsoleHandlers {
     let wanted = value
     if (wanted === undefined) {
       const { values, now } = await display.choices(setting)
-      const options = values.map((label) => ({ label: label === now ? `${label} (now)` : label }))
-      const isSearch = options.length > MAX_NUMBERED
+      const labels = values.map((label) => (label === now ? `${label} (now)` : label))
       const first = Math.max(0, values.indexOf(now))
-      const answer = await this.#console.pick({ title: `/${setting}`, options, freeText: false, isSearch, first })
-      if (answer.type !== 'option') return
-      wanted = values[answer.index]!
+      const index = await chooseOne(this.#console, { title: `/${setting}`, labels, first })
+      if (index === null) return
+      wanted = values[index]!
     }
     for (const line of await display.change(setting, wanted)) this.say(line)
     this.#showBar()
@@ -652,26 +588,17 @@ export class Conversation implements ConsoleHandlers {
 
   /** Puts an image into the line. */
   async #attach(file: string | undefined): Promise<void> {
-    const { place } = this.#options
-    const { imagePath, imageReference, pastedImage } = await import('./attach-image.js')
-    const [path, image] =
-      file === undefined
-        ? await pastedImage(this.#commandSession().runOwn, place, this.#ended.signal)
-        : [await imagePath(file, place), null]
-    this.#attached.set(path, image)
-    this.#console.setDraft(`${this.#console.draft()}${imageReference(path)}`)
+    const reference = await this.#attachments.add(file, this.#commandSession().runOwn, this.#ended.signal)
+    this.#console.setDraft(`${this.#console.draft()}${reference}`)
   }
 
   onDropped(path: string): void {
-    this.#attached.set(path, null)
+    this.#attachments.dropped(path)
   }
 
   async #message(text: string): Promise<void> {
-    if (this.#attached.size === 0) return this.turn(text)
     try {
-      const { withAttached } = await import('./attach-image.js')
-      const parts = await withAttached(text, this.#attached)
-      await this.turn(typeof parts === 'string' ? parts : { content: parts })
+      await this.turn(await this.#attachments.with(text))
     } catch (error) {
       this.say(describeFailure(error).line)
     }
@@ -680,116 +607,46 @@ export class Conversation implements ConsoleHandlers {
   async turn(input: RunInput): Promise<void> {
     // One that began at this moment comes first in the session, and so on the screen.
     if (this.#wokenTurn) await this.#hear()
-    await this.#show(this.session.handle.send(this.#withOwnCommands(input)))
-  }
-
-  /** What the person ran since their last message goes before the next one. */
-  #withOwnCommands(input: RunInput): RunInput {
-    const words =
-      typeof input === 'string' ? [{ type: 'text', text: input } as const] : 'content' in input ? input.content : null
-    if (words === null || this.#ran.length === 0) return input
-    const reports = this.#ran
-      .splice(0)
-      .map((text) => ({ type: 'text', text, origin: 'external', sources: OWN }) as const)
-    return { content: [...reports, ...words] }
+    await this.#show(this.session.handle.send(this.#own.before(input)))
   }
 
   /** Runs what the person typed behind `!`; `aside` while the agent may be using the shell. Never rejects. */
-  async #runOwn(command: string, aside: boolean): Promise<void> {
-    const stop = new AbortController()
-    this.#ownCommands.add(stop)
-    const signal = AbortSignal.any([stop.signal, this.#ended.signal])
-    if (!aside) this.#console.setStatus([`· Esc stops · ${printable(command)}`])
-    try {
-      const onOutput = (text: string) => this.#stream.write(printable(text))
-      const result = await this.session.runOwnCommand(command, { signal, onOutput, aside })
-      if (this.#isMidLine) this.#stream.write('\n')
-      const end = describeEnd(result)
-      if (end !== null) this.say(end)
-      this.#ran.push(reportCommand(command, result))
-    } catch (error) {
-      this.say(describeFailure(error).line)
-    } finally {
-      this.#ownCommands.delete(stop)
-    }
-  }
-
-  /** Ends the commands the person runs; `false` when there are none. */
-  #stopOwnCommands(): boolean {
-    for (const stop of this.#ownCommands) stop.abort()
-    return this.#ownCommands.size > 0
+  #runOwn(command: string, aside: boolean): Promise<void> {
+    return this.#own.run(command, { session: this.session, console: this.#console, aside })
   }
 
   async #show(turn: Turn): Promise<void> {
-    const { agent, children, processes, entries } = this.session
-    const { isLive } = this.#console
-    const markdown = await this.#markdown()
-    const blocks = new Blocks((space) => this.output.write(space))
-    this.#blocks = blocks
-    const showsThoughts = () => this.#showsThoughts
-    const { display } = this.#options
-    const calls = { calls: () => display.calls, diffs: display.diffs }
-    const look = { isLive, blocks, showsThoughts, ...calls, ...(markdown && { markdown }) }
-    const view = createProgressView({ output: this.#stream, text: true, ...look })
-    const known = agent.entries()
-    const status = createTurnStatus(Date.now(), tasksIn(known.length > 0 ? known : entries))
-    const showTasks = (tasks: readonly ShownTask[] | null) => {
-      if (!isLive || tasks === null) return
-      blocks.begin('calls')
-      this.output.write(renderTasks(tasks, MAX_PRINTED_TASKS, this.output))
-    }
-    const showStatus = () =>
-      this.#console.setStatus([
-        ...childLines(children.list(), Date.now(), MAX_SHOWN_CHILDREN),
-        ...status.lines(agent.activity(), Date.now()),
-        ...this.#waitingLines(),
-      ])
-    const ticker = setInterval(showStatus, TICK_MS)
+    const { session } = this
     let isCompleted = false
-    this.#interruptedAtMs = Number.NEGATIVE_INFINITY
-    this.#turn = { showStatus }
     try {
-      for await (const event of turn) {
-        view.show(event)
-        status.see(event)
-        showTasks(status.takeTasks(false))
-        if (event.type === 'tool-end') this.#processes.see(processes())
-        if (event.type === 'usage-update') this.#showBar()
-        if (event.type !== 'message-delta' && event.type !== 'reasoning-delta') showStatus()
-      }
-      const result = await turn.result
-      showTasks(status.takeTasks(true))
-      if (result.status === 'interrupted') this.say('Stopped.')
-      if (result.status === 'parked')
-        this.say('Nobody answered in time. Answer with hermes approvals, or say anything to be asked again.')
-      if (result.error) this.say(result.error.message)
-      await this.#storeTitle()
-      isCompleted = result.status === 'completed'
-      if (isPlanningSession(this.session)) this.say(PLAN_HINT)
+      isCompleted = await showTurn(turn, {
+        ...{ session, console: this.#console, written: this.#out, display: this.#options.display },
+        showsThoughts: () => this.#showsThoughts,
+        waiting: () => this.#waitingLines(),
+        onStatus: (showStatus) => {
+          this.#interruptedAtMs = Number.NEGATIVE_INFINITY
+          this.#turn = { showStatus }
+        },
+        onEvent: ({ type }) => {
+          if (type === 'tool-end') this.#processes.see(session.processes())
+          if (type === 'usage-update') this.#showBar()
+        },
+        onResult: () => this.#storeTitle(),
+      })
     } catch (error) {
       this.say(describeFailure(error).line)
     } finally {
-      clearInterval(ticker)
       this.#turn = null
-      this.#blocks = null
       this.#showBar()
     }
     await this.#takeLate(isCompleted)
-  }
-
-  /** Loaded while the model thinks; what no person looks at stays as the model wrote it. */
-  async #markdown(): Promise<MarkdownStream | null> {
-    const { output } = this.#console
-    if (!output.isTTY || !this.#options.display.drawsMarkdown) return null
-    const { createMarkdownStream } = await import('../markdown/markdown.js')
-    return createMarkdownStream({ columns: () => output.columns(), style: this.style })
   }
 
   /** What was said too late for a run starts the next one, unless the last one was not wanted or failed. */
   async #takeLate(isCompleted: boolean): Promise<void> {
     const late = this.#late.splice(0)
     if (late.length === 0) return
-    for (const text of late) this.#echo(text)
+    for (const text of late) this.#out.echo(text)
     if (isCompleted && !this.#isLeaving) await this.turn({ resume: true })
     else this.say('This goes out with your next message.')
   }
@@ -808,42 +665,4 @@ export class Conversation implements ConsoleHandlers {
     const left = lines.length - MAX_SHOWN_WAITING
     return left > 0 ? [...lines.slice(0, MAX_SHOWN_WAITING), `… ${left} more`] : lines
   }
-
-  /** A line goes up into the output once it is taken. */
-  #echo(shown: string): void {
-    if (shown === '') return
-    const lines = printable(shown).split('\n')
-    const left = lines.length - MAX_SHOWN_LINES
-    const head = left > 0 ? [...lines.slice(0, MAX_SHOWN_LINES), `… ${left} more lines`] : lines
-    const { accent, dim, prompt } = this.style
-    const time = this.#options.display.time(new Date())
-    const first = `${time === '' ? '' : dim(time)}${accent(prompt)}`
-    const marked = head.map((line, index) => `${index === 0 ? first : ' '} ${line}`)
-    this.output.write(`\n${marked.join('\n')}\n`)
-  }
-}
-
-/** What is at work, a line each, as many as fit. */
-function childLines(children: readonly ChildInfo[], nowMs: number, most: number): readonly string[] {
-  const open = children.filter(({ endedAtMs }) => endedAtMs === null)
-  const lines = open.map((child) => `  ${printable(describeTask(child, nowMs))}`)
-  return lines.length > most ? [...lines.slice(0, most - 1), `  … ${lines.length - most + 1} more tasks`] : lines
-}
-
-/** What keys do in a conversation, for its help. */
-function keysHelp({ name }: Bindings, isVi: boolean): readonly { readonly cells: readonly string[] }[] {
-  const rows = [
-    [name('submit'), 'send; during a run: queue for the next turn'],
-    [name('newline'), 'new line (also \\ before Enter)'],
-    [name('steer'), 'send to the run under way'],
-    ['/ and @', 'commands; files and sessions to attach: Tab or Enter takes one, Esc closes'],
-    ['! COMMAND', 'run it yourself; the model sees it with your next message'],
-    [name('complete'), 'complete commands and file names'],
-    [name('stop'), `stop the run; what was queued comes back to the line${isVi ? ' (pressed twice)' : ''}`],
-    [name('interrupt'), 'the same; without a run: clear the line; twice: leave'],
-    [name('search'), 'search earlier lines'],
-    [name('editor'), 'edit the line in $VISUAL or $EDITOR (also Ctrl-X Ctrl-E)'],
-    [name('stash'), 'put the line aside; it comes back after the next one'],
-  ]
-  return rows.map((cells) => ({ cells }))
 }

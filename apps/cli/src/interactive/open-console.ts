@@ -11,10 +11,14 @@ interface ConsoleOptions extends Pick<TerminalConsoleOptions, 'input' | 'signals
   readonly isStill?: boolean
 }
 
-/** The console that `terminal` can carry. */
-export function openConsole(io: Pick<Io, 'stdin' | 'env'>, options: ConsoleOptions): Console {
+/** The console that `terminal` can carry. Keys from before it are for the line, never for a question. */
+export function openConsole(io: Pick<Io, 'stdin' | 'env' | 'early'>, options: ConsoleOptions): Console {
   const { isStill = false, ...rest } = options
-  if (isStill || io.env['TERM'] === 'dumb' || !options.terminal.isTTY)
+  io.early?.end()
+  const typed = (options.input && io.early?.take()) ?? []
+  if (isStill || io.env['TERM'] === 'dumb' || !options.terminal.isTTY) {
+    io.stdin.unshift(typed.join(''))
     return openPlainConsole(io, options.terminal, options.handlers)
-  return openTerminalConsole({ io, ...rest })
+  }
+  return openTerminalConsole({ io, typed, ...rest })
 }

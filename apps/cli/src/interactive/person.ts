@@ -13,13 +13,13 @@ interface Person {
 }
 
 /** Whoever sits at the terminal. */
-export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Person {
+export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr' | 'early'>): Person {
   const asker = createAsker(io)
   return { output: asker.output, answer: (session) => void answerQuestions(session, asker) }
 }
 
 /** Asks on standard error. The terminal is taken for as long as a question is open and no longer. */
-export function createAsker(io: Pick<Io, 'stdin' | 'env' | 'stderr'>): Asker {
+export function createAsker(io: Pick<Io, 'stdin' | 'env' | 'stderr' | 'early'>): Asker {
   let console: Console | null = null
   let open = 0
   const handlers: ConsoleHandlers = {

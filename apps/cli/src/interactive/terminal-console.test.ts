@@ -44,6 +44,7 @@ beforeEach(() => {
     keys: new Map([
       ['ctrl+o', 'ctrl+r'],
       ['ctrl+w', ''],
+      ['ctrl+k>e', 'alt+s'],
     ]),
     input: {
       sources: {
@@ -76,6 +77,13 @@ describe('openTerminalConsole', () => {
   it('hands over lines, interrupts and the end', async () => {
     await type('one\rtwo\u001Bs\u0003\u0004')
     expect(happened).toEqual(['enter one', 'steer two', 'interrupt', 'end'])
+  })
+
+  it('takes one key after another for the one that they stand for', async () => {
+    await type('one\u000Be')
+    await type('two\u000B')
+    await type('x\r')
+    expect(happened).toEqual(['steer one', 'enter twox'])
   })
 
   it('leaves the terminal alone when it was closed while the line was edited elsewhere', async () => {

@@ -30,12 +30,14 @@ export interface TerminalConsoleOptions {
   readonly handlers: ConsoleHandlers
   /** Names the window, and rings for a person who is elsewhere. Default: neither. */
   readonly signals?: SignalOptions
-  /** What keys of the person's own stand for; empty for nothing. Default: every key is as usual. */
+  /** What keys of the person's own stand for, or two that follow each other, `ctrl+k>o`; empty for nothing. Default: every key is as usual. */
   readonly keys?: ReadonlyMap<string, string>
   /** Whether the line is edited with the keys of vi. Default `false`. */
   readonly isVi?: boolean
   /** What the bar tells. Default: all. */
   readonly fields?: readonly BarField[]
+  /** What was typed before, a piece for each time that keys came. Default: nothing. */
+  readonly typed?: readonly string[]
   /** What lines are typed with; without it there is no line to type in, only questions. */
   readonly input?: LineInput
 }
@@ -58,6 +60,7 @@ const STATUS_MS = 33
 const MAX_PLAIN_CHARS = 2_000
 /** An Enter right behind characters that are composed may have been the one that took them. */
 const COMPOSED_WITH_ENTER = /^[^\u001B]*[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]\r$/u
+const INTERRUPT = '\u0003'
 const ENTER: KeyInput = { type: 'key', key: 'enter' }
 /** Whoever is typing does not mean the question that just came up. */
 const TYPING_MS = 700
@@ -89,13 +92,19 @@ class TerminalConsole implements Console {
   #statusTimer: NodeJS.Timeout | null = null
   #lastKeyMs = Number.NEGATIVE_INFINITY
   #isArmed = false
-  /** Keys are taken from the beginning on; the line they make is shown once there is somebody to send it to. */
+  /** The first key of a chord, and the keys that are the first of one. */
+  #begun: string | null = null
+  readonly #beginnings: ReadonlySet<string>
   #isReady = false
+  /** What was typed before there was somebody to send a line to. */
+  readonly #waiting: string[]
   #isClosed = false
 
   constructor(options: TerminalConsoleOptions) {
     this.#options = options
+    this.#waiting = [...(options.typed ?? [])]
     this.#screen = createScreen(options.terminal)
+    this.#beginnings = new Set([...(options.keys?.keys() ?? [])].flatMap((key) => /^(.+)>/.exec(key)?.[1] ?? []))
     this.#signals = options.signals
       ? new TerminalSignals(options.signals, (text) => options.terminal.write(text))
       : null
@@ -141,6 +150,7 @@ class TerminalConsole implements Console {
     this.#status = lines ?? []
     this.#signals?.setBusy(lines !== null)
     this.#isReady = true
+    for (const piece of this.#waiting.splice(0)) this.#onData(piece)
     this.#drawSoon()
   }
 
@@ -222,6 +232,11 @@ class TerminalConsole implements Console {
   readonly #onEnd = (): void => this.#options.handlers.onEnd()
 
   readonly #onData = (piece: string): void => {
+    const isEarly = !this.#isReady && this.#options.input !== undefined && this.#questions.length === 0
+    if (isEarly && !piece.includes(INTERRUPT)) {
+      this.#waiting.push(piece)
+      return
+    }
     this.#signals?.read(piece)
     if (this.#escapeTimer) clearTimeout(this.#escapeTimer)
     this.#escapeTimer = null
@@ -271,13 +286,23 @@ class TerminalConsole implements Console {
       input.type === 'paste' ? { ...input, text: nameDropped(input.text) } : input,
     )
     this.#editor = state
-    if (effect.type !== 'complete' && this.#isReady) this.#menu?.follow(before, state, input)
+    if (effect.type !== 'complete') this.#menu?.follow(before, state, input)
     this.#obey(effect)
   }
 
   /** The key that does by default what this one does here; `null` for one that does nothing. */
   #usual(input: KeyInput): KeyInput | null {
-    const key = input.type === 'key' ? this.#options.keys?.get(input.key) : undefined
+    const { keys } = this.#options
+    if (keys === undefined || input.type === 'paste') return input
+    const name = input.type === 'key' ? input.key : input.text
+    const chord = this.#begun === null ? undefined : keys.get(`${this.#begun}>${name}`)
+    this.#begun = null
+    if (chord !== undefined) return { type: 'key', key: chord }
+    if (this.#beginnings.has(name)) {
+      this.#begun = name
+      return null
+    }
+    const key = input.type === 'key' ? keys.get(name) : undefined
     if (key === undefined) return input
     return key === '' ? null : { type: 'key', key }
   }
@@ -292,7 +317,7 @@ class TerminalConsole implements Console {
         break
       case 'complete':
         // It never rejects.
-        if (this.#isReady) void this.#menu?.complete(this.#editor)
+        void this.#menu?.complete(this.#editor)
         break
       case 'stop':
         handlers.onStop()

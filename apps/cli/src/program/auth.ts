@@ -45,6 +45,12 @@ export function addAuth(program: Command, choose: (action: Action) => void): voi
       choose(async (world) => (await import('../commands/auth.js')).authPriority(world, provider, name, place)),
     )
   auth
+    .command('use <provider> <credential>')
+    .description('have a key or login used first, from the next request on, in sessions that are open too')
+    .action((provider, name) =>
+      choose(async (world) => (await import('../commands/auth.js')).authUse(world, provider, name)),
+    )
+  auth
     .command('refresh <provider> <credential>')
     .description('renew a login now')
     .action((provider, name) =>

@@ -53,15 +53,21 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--query-file <file>', 'as -q, with the text of a file; - is standard input')
     .option('--batch <file>', 'ask each line of a file in a session of its own; answers go to FILE.answers.jsonl')
     .option('--in <folder>', 'work in this folder')
+    .option(
+      '-w, --worktree',
+      'work in a new worktree of this repository; it goes afterwards where nothing would be lost',
+    )
     .option('-r, --resume <session>', 'resume a session: id, title, unique start of an id, or latest')
     .option('-c, --continue', 'resume the newest session of this folder or its repository')
     .option('--any', 'with -c: the newest session of any folder')
+    .option('--create-if-missing', 'with -r TITLE: a new session of that title where there is none')
     .option('-m, --model <id>', 'model to use')
     .option('--provider <name>', 'provider to use')
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
     .option('-s, --skills <names>', 'comma-separated skills that the first message brings along')
     .option('--max-turns <n>', 'model calls (steps) of a turn before it has to summarise', Number)
+    .option('--run-budget <seconds>', 'seconds by the clock that a run may take before it is ended', Number)
     .option('--max-cost <usd>', 'US dollars that a turn may cost, where config.yaml does not say less', Number)
     .addOption(
       new Option('--reasoning <effort>', 'how much the model thinks, kept with the session').choices([

@@ -43,6 +43,18 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .command('import <file>')
     .description('add what an export holds')
     .action((file) => choose(async (world) => (await load()).memoryImport(world, file)))
+  const call = (words: readonly string[], options = {}) =>
+    choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'memory', { words }, options))
+  memory
+    .command('pending')
+    .description('notes of agents that wait for your yes')
+    .option('--json', 'as JSON lines')
+    .action((options) => call(['pending'], options))
+  for (const [verb, description] of ANSWERS)
+    memory
+      .command(`${verb} <id...>`)
+      .description(description)
+      .action((ids: readonly string[]) => call([verb, ...ids]))
   const provider = () => import('../commands/memory-provider.js')
   memory
     .command('status')
@@ -62,6 +74,12 @@ export function addMemory(program: Command, choose: (action: Action) => void): v
     .description('use no provider any more')
     .action(() => choose(async (world) => (await provider()).memoryOff(world)))
 }
+
+const ANSWERS = [
+  ['approve', 'remember a note that waits; all means each of them'],
+  ['reject', 'forget a note that waits'],
+  ['diff', 'show a note that waits'],
+] as const
 
 /** `hermes learning …`. */
 export function addLearning(program: Command, choose: (action: Action) => void): void {

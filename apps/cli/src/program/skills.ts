@@ -91,7 +91,7 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
       .action((ids: readonly string[]) => call([verb, ...ids]))
   skills
     .command('stats')
-    .description('how often skills were used')
+    .description('what came of skills: used, completed, corrected afterwards')
     .option('--json', 'as JSON lines')
     .action((options) => call(['stats'], {}, options))
 }

@@ -33,9 +33,35 @@ Examples:
     .action(({ json, ...args }) =>
       choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'insights', args, { json })),
     )
+  addWorktree(program, choose)
   addLogs(program, choose)
   addDump(program, choose)
   addUpdate(program, choose)
+}
+
+function addWorktree(program: Command, choose: Choose): void {
+  const worktree = program
+    .command('worktree')
+    .description('worktrees of this repository, as hermes -w makes them: list them, clear away what has nothing new')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  hermes -w                              a conversation in a worktree and on a branch of its own
+  hermes worktree list                   what is there, and what would be lost with each
+  hermes worktree prune --dry-run        what would go`,
+    )
+  worktree
+    .command('list', { isDefault: true })
+    .description('the worktrees beside the first one, and what would be lost with each')
+    .option('--json', 'as JSON lines')
+    .action((options) => choose(async (world) => (await import('../commands/worktree.js')).listed(world, options)))
+  worktree
+    .command('prune')
+    .description('take away those with which nothing would be lost: no change, no commit, nobody in them')
+    .option('--dry-run', 'only say what would go')
+    .option('--json', 'as JSON lines')
+    .action((options) => choose(async (world) => (await import('../commands/worktree.js')).prune(world, options)))
 }
 
 function addLogs(program: Command, choose: Choose): void {

@@ -1,3 +1,4 @@
+import { noUsage } from '@hermes/contracts/conversation'
 import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { type RecallFence, recallFences } from '@hermes/safety'
 import type { RunContext } from '../loop/run-context.js'
@@ -91,6 +92,16 @@ export class StreamedMessage {
       }
     }
     throw new Error('The model client ended without a final message.')
+  }
+
+  /** An answer in the place of the model's, from an extension. */
+  give(owner: string, text: string): ModelFinish {
+    this.begin()
+    this.#say(this.#cutter?.feed(text) ?? text)
+    this.#say(this.#cutter?.end() ?? '')
+    this.#emit('message-delta', this.#scrubbers['message-delta']?.flush() ?? '')
+    const message = { role: 'assistant', content: [{ type: 'text', text }], finishReason: 'stop' } as const
+    return { type: 'finish', message, usage: noUsage, stamp: { provider: owner, endpoint: '', model: owner } }
   }
 
   #progress(): void {

@@ -1,4 +1,4 @@
-import { errorLine, isJsonObject, type JsonObject } from '@hermes/contracts'
+import { errorLine, isJsonObject, isNestedTooDeep, type JsonObject } from '@hermes/contracts'
 import type { JsonSchema } from '@hermes/contracts/tool'
 import { toolParameters } from '@hermes/registry'
 
@@ -11,6 +11,7 @@ type StructuredAnswer =
 /** Reads an answer as JSON, a fence around it or not, and checks it against `schema`. */
 export async function readStructured(answer: string, schema: JsonSchema): Promise<StructuredAnswer> {
   const text = fenced(answer) ?? answer
+  if (isNestedTooDeep(text)) return { type: 'unfit', problem: 'It is nested more than 200 deep.' }
   let value: unknown
   try {
     value = JSON.parse(text)

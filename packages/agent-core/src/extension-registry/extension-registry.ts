@@ -48,6 +48,8 @@ export interface Contribution<Kind extends keyof Contributions> {
 
 /** Extensions that were set up together, and what they have registered by now. */
 export interface ExtensionRegistry {
+  /** Sets one more up, as {@link createExtensionRegistry} does. */
+  add(extension: Extension): void
   readonly hooks: Hooks
   /** The tools they bring, as they come and go. */
   readonly tools: ToolRegistry

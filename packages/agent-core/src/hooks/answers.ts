@@ -24,12 +24,18 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
       )
     case 'before-model-call':
       return isEnding(answer)
+    case 'model-request':
+      return isSampling(answer)
+    case 'model-execution':
+      return isObject(answer) && isText(answer['text'])
+    case 'tool-execution':
+      return isResult(answer)
     case 'before-tool-call':
       return isVerdict(answer)
     case 'tool-result':
       return (
         isObject(answer) &&
-        isOptional(answer['replace'], (replace) => isObject(replace) && areParts(RESULT)(replace['content'])) &&
+        isOptional(answer['replace'], isResult) &&
         isOptional(answer['append'], areParts(TEXT)) &&
         isOptional(answer['end'], isEnding)
       )
@@ -42,6 +48,21 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
     default:
       return name satisfies never
   }
+}
+
+const isResult = (answer: unknown) => isObject(answer) && areParts(RESULT)(answer['content'])
+
+const EFFORTS: readonly unknown[] = ['minimal', 'low', 'medium', 'high']
+
+function isSampling(answer: unknown): boolean {
+  if (!isObject(answer)) return false
+  const { reasoningEffort, temperature, maxOutputTokens, ...others } = answer
+  return (
+    isOptional(reasoningEffort, (effort) => EFFORTS.includes(effort)) &&
+    isOptional(temperature, (degree) => typeof degree === 'number' && degree >= 0 && degree <= 2) &&
+    isOptional(maxOutputTokens, (most) => Number.isSafeInteger(most) && (most as number) > 0) &&
+    Object.keys(others).length === 0
+  )
 }
 
 function isVerdict(answer: unknown): boolean {

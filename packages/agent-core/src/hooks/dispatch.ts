@@ -76,6 +76,45 @@ export async function askGate<Name extends HookName>(
   }
 }
 
+/** What handlers stand around. */
+interface Wrapped<Name extends HookName, Result> {
+  /** The event of one handler, which goes on by `proceed`. */
+  readonly event: (proceed: () => Promise<Result>) => Dispatched<Name>
+  /** Rejects with what handlers cannot hold up: an abort, a call that has to wait. */
+  readonly work: () => Promise<Result>
+  /** What an answer comes to. `result` is that of the work; `null` where the handler did not go on. */
+  readonly inPlace: (owner: string, answer: NonNullable<ResultOf<Name>>, result: Result | null) => Result
+}
+
+/** Does the work once inside of all handlers, the first one outermost. One that fails, takes too long or gives nothing changes nothing. */
+export function around<Name extends HookName, Result>(
+  hooks: readonly RegisteredHook<Name>[],
+  name: Name,
+  wrapped: Wrapped<Name, Result>,
+): Promise<Result> {
+  const within = (next: () => Promise<Result>, hook: RegisteredHook<Name>) => () => through(hook, name, next, wrapped)
+  return hooks.reduceRight(within, wrapped.work)()
+}
+
+async function through<Name extends HookName, Result>(
+  hook: RegisteredHook<Name>,
+  name: Name,
+  next: () => Promise<Result>,
+  { event: eventOf, inPlace }: Wrapped<Name, Result>,
+): Promise<Result> {
+  let run: Promise<Result> | null = null
+  const proceed = () => {
+    run ??= next()
+    return run
+  }
+  const event = eventOf(proceed)
+  const answer = await orSkipped(call(hook, name, event), { hook, name, event })
+  const started = run as Promise<Result> | null
+  if (started === null) event.signal.throwIfAborted()
+  if (answer === undefined || answer === null) return proceed()
+  return inPlace(hook.owner, answer, started === null ? null : await started)
+}
+
 interface Called<Name extends HookName> {
   readonly hook: RegisteredHook<Name>
   readonly name: Name

@@ -71,15 +71,20 @@ class RunHookEvent implements HookEvent {
     const subject = { ...whose, ...asking }
     const context = { ...this.#context, subject }
     if (!mayAsk) return permitUnasked(context, action)
+    return this.untimed(() => context.requestPermit(context, this.#callId, action))
+  }
+
+  /** Waits for what is not the time of a handler. */
+  async untimed<T>(work: () => Promise<T>): Promise<T> {
     this.#startAsking()
     try {
-      return await context.requestPermit(context, this.#callId, action)
+      return await work()
     } finally {
       this.#stopAsking()
     }
   }
 
-  /** For how long permits were waited for so far, in milliseconds. */
+  /** For how long it was waited for permits and for what handlers stand around, so far, in milliseconds. */
   waitedMs(): number {
     return this.#waitedMs + (this.#asking > 0 ? this.clock.now() - this.#askingSinceMs : 0)
   }
@@ -100,6 +105,16 @@ async function permitUnasked(context: RunContext, action: Action): Promise<Permi
   const decision = await policy.decide(action, { ...subject, tainted, taintedBy }, { signal, mayAsk: false })
   if (decision.type === 'allow') return decision.permit
   throw new HermesError('The policy does not allow it without a question.', { code: 'policy.denied' })
+}
+
+/** The event of a point that stands around something: the time of that is not the handler's. */
+export function wrappingEvent<Own extends object, Result>(
+  context: RunContext,
+  own: Own,
+  { proceed, callId }: { readonly proceed: () => Promise<Result>; readonly callId?: string },
+): RunHookEvent & Own & { proceed(): Promise<Result> } {
+  const event = new RunHookEvent(context, callId)
+  return Object.assign(event, own, { proceed: () => event.untimed(proceed) })
 }
 
 /** The event of a point: what all of them have, and what is its own. */

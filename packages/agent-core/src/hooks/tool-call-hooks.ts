@@ -10,8 +10,8 @@ import { visibleTools } from '../loop/visible-tools.js'
 import type { PermitRequest } from '../permits/request-permit.js'
 import { cutHeadTail } from '../prompt/layers.js'
 import { redactData } from '../session/session.js'
-import { askGate, transformations } from './dispatch.js'
-import { hookEvent } from './run-hook-event.js'
+import { around, askGate, transformations } from './dispatch.js'
+import { hookEvent, wrappingEvent } from './run-hook-event.js'
 
 const GATE_FAILED = 'A check before this call failed, so it was not run.'
 const MAX_RESULT_CHARS = 100_000
@@ -85,6 +85,29 @@ export async function gateCall(context: RunContext, call: Own<ToolCallEvent>): P
   const note = changes.length === 0 ? null : changes.join('\n')
   return { type: 'open', args, note, ...(ask ? { ask } : {}) }
 }
+
+/** Runs a call that has its permits, inside of what stands around it; once. */
+export function runWrapped(
+  context: RunContext,
+  call: Own<ToolCallEvent>,
+  work: () => Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  const hooks = context.hooks.at('tool-execution')
+  if (hooks.length === 0) return work()
+  const own = { ...call, args: frozen(call.args), reply: replyOf(context), plan: planContext(context) }
+  const { tool } = call
+  return around(hooks, 'tool-execution', {
+    event: (proceed) => wrappingEvent(context, own, { proceed, callId: call.callId }),
+    work,
+    inPlace: (_, other, result) => inPlaceOf(result ?? notRun(tool), other, tool.maxResultChars),
+  })
+}
+
+/** What a tool with text from outside would have given counts as such. */
+const notRun = ({ external }: ToolCallEvent['tool']): ToolOutcome => ({
+  content: [{ type: 'text', text: '', ...(external ? { origin: 'external' as const } : {}) }],
+  isError: false,
+})
 
 /** A result after the transformers: in its place, and after it. */
 export interface ChangedResult {

@@ -1,13 +1,13 @@
 import { HermesError, isAbort } from '@hermes/contracts'
 import { addUsage, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { ModelCallEvent } from '@hermes/contracts/extension'
-import type { ModelFinish, ModelRequest } from '@hermes/contracts/model'
+import type { ModelFinish } from '@hermes/contracts/model'
 import { chatDelivery } from '../answers/chat-delivery.js'
 import { asDemanded, demandedChoice } from '../answers/demands.js'
 import { interruptedMessage } from '../answers/partial-answer.js'
 import { asking, StreamedMessage } from '../answers/streamed-message.js'
-import { askGate, observe } from '../hooks/dispatch.js'
-import { hookEvent } from '../hooks/run-hook-event.js'
+import { around, askGate, observe, transformations } from '../hooks/dispatch.js'
+import { hookEvent, wrappingEvent } from '../hooks/run-hook-event.js'
 import { endRun } from '../hooks/tool-call-hooks.js'
 import { scrubMessage, scrubRecalled } from '../outside-text/recall-scrubber.js'
 import type { ModelStep, RunContext } from './run-context.js'
@@ -30,14 +30,14 @@ export interface StepOptions {
  * abort goes on. An empty answer is not stored.
  */
 export async function modelStep(context: RunContext, options: StepOptions = {}): Promise<ModelStep> {
-  const request = buildRequest(context, options.toolChoice)
+  const request = await settledRequest(context, buildRequest(context, options.toolChoice))
   await context.session.watchPrefix(request)
   context.activity.set('model', asking(context))
   await gateModelCall(context, request)
   const stream = new StreamedMessage(context)
   let finish: ModelFinish
   try {
-    finish = await stream.read(request)
+    finish = await askWrapped(context, request, stream)
   } catch (error) {
     if ((isAbort(error) || context.signal.aborted) && stream.text.trim() !== '') await storeInterrupted(context, stream)
     else await stream.partial.drop()
@@ -54,8 +54,7 @@ export async function modelStep(context: RunContext, options: StepOptions = {}):
 async function gateModelCall(context: RunContext, request: ModelCallEvent['request']): Promise<void> {
   const hooks = context.hooks.at('before-model-call')
   if (hooks.length === 0) return
-  // Long, so the lists alone are copied.
-  const shown = { ...request, messages: Object.freeze([...request.messages]), tools: Object.freeze([...request.tools]) }
+  const shown = frozenRequest(request)
   for (const hook of hooks) {
     const objection = await askGate(hook, 'before-model-call', hookEvent(context, { request: shown }), GATE_FAILED)
     if (!objection) continue
@@ -64,7 +63,38 @@ async function gateModelCall(context: RunContext, request: ModelCallEvent['reque
   }
 }
 
-function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Omit<ModelRequest, 'model'> {
+type Request = ModelCallEvent['request']
+
+/** Long, so the lists alone are copied. */
+const frozenRequest = (request: Request): Request => ({
+  ...request,
+  messages: Object.freeze([...request.messages]),
+  tools: Object.freeze([...request.tools]),
+})
+
+/** The request, made as extensions say that it is made. */
+async function settledRequest(context: RunContext, request: Request): Promise<Request> {
+  const hooks = context.hooks.at('model-request')
+  if (hooks.length === 0) return request
+  let settled = request
+  const eventNow = () => hookEvent(context, { request: frozenRequest(settled) })
+  for await (const { result } of transformations(hooks, 'model-request', eventNow)) settled = { ...settled, ...result }
+  return settled
+}
+
+/** Asks the model inside of what stands around that; once. */
+function askWrapped(context: RunContext, request: Request, stream: StreamedMessage): Promise<ModelFinish> {
+  const hooks = context.hooks.at('model-execution')
+  if (hooks.length === 0) return stream.read(request)
+  const own = { request: frozenRequest(request) }
+  return around(hooks, 'model-execution', {
+    event: (proceed) => wrappingEvent(context, own, { proceed }),
+    work: () => stream.read(request),
+    inPlace: (owner, { text }, finish) => finish ?? stream.give(owner, text),
+  })
+}
+
+function buildRequest(context: RunContext, toolChoice: 'none' | undefined): Request {
   const tools = context.session.prompt()?.tools ?? []
   const choice = toolChoice ?? demandedChoice(context.demands, context.demandedCalls.made, tools)
   return {

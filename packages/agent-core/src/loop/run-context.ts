@@ -16,6 +16,7 @@ import type { SystemSource } from '../prompt/layers.js'
 import type { SessionLog } from '../session/session.js'
 import type { DelegatedTasks, PauseGate } from '../steering/pause.js'
 import type { SteerQueue } from '../steering/steer-queue.js'
+import type { TimeLimit } from './time-limit.js'
 
 /** What an agent keeps from one run to the next. */
 export interface AgentParts {
@@ -35,6 +36,8 @@ export interface AgentParts {
   readonly closeExtensions: () => Promise<void>
   readonly ask: AskPerson | null
   readonly maxSteps: number
+  /** Of a run, by the clock; `null` for no limit. */
+  readonly maxSeconds: number | null
   /** Of every call, where the session chooses nothing else. */
   readonly sampling: Sampling
   readonly clock: Clock
@@ -64,6 +67,7 @@ export interface RunContext extends AgentParts {
   /** Set once an extension ends the run; results of the reply under way are still stored. */
   readonly ending: { requested: Pick<RunEnding, 'code' | 'message'> | null }
   readonly signal: AbortSignal
+  readonly timeLimit: TimeLimit
   /** What tainted who asks besides, although the log has none of it. */
   readonly taintedBy?: readonly string[]
   emit(event: AgentEventBody, seq?: number): void

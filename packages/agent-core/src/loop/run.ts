@@ -30,6 +30,7 @@ import { waitWhilePaused } from '../steering/pause.js'
 import { StepBudget } from './budget.js'
 import type { ModelStep, RunContext } from './run-context.js'
 import { appendMessage, type RunInput, saysSomething } from './run-input.js'
+import { TIME_IS_OVER } from './time-limit.js'
 import { answerCall, answerInterrupted, runToolCalls } from './tool-calls.js'
 import { visibleTools } from './visible-tools.js'
 
@@ -188,6 +189,8 @@ async function loop(context: RunContext, progress: Progress): Promise<RunResult>
   while (budget.consume()) {
     context.signal.throwIfAborted()
     if (context.gate.isPaused) await waitWhilePaused(context)
+    const warning = context.timeLimit.takeWarning()
+    if (warning !== null) await nudge(context, warning)
     const step = await askWithinWindow(context)
     progress.usage = addUsage(progress.usage, step.usage)
     if (step.hasCalls) {
@@ -304,7 +307,7 @@ async function finalSummary(context: RunContext, reason: string): Promise<string
 }
 
 /** A budget is a limit like that of steps: the session goes on once it allows it again. */
-const SPENT: ReadonlySet<string> = new Set(['models.budget_spent', 'models.budget_unpriced'])
+const SPENT: ReadonlySet<string> = new Set(['models.budget_spent', 'models.budget_unpriced', TIME_IS_OVER])
 
 async function failure(context: RunContext, progress: Progress, error: unknown): Promise<RunResult> {
   if (context.signal.aborted && !HermesError.isInstance(context.signal.reason)) {

@@ -10,7 +10,7 @@ import {
   type ToolNames,
   type ToolOutcome,
 } from '@hermes/registry'
-import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
+import { type ChangedResult, changeResult, gateCall, runWrapped } from '../hooks/tool-call-hooks.js'
 import { fenceResult, fenceWaiting } from '../outside-text/outside-text.js'
 import { takeApprovalNote } from '../permits/approval-notes.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
@@ -230,7 +230,12 @@ async function execute(context: RunContext, ready: ReadyCall): Promise<Executed>
   }
   const tools = createScriptCalls(context, call.id)
   const running = toolContext(asTool(context, tool), call.id, permits, { tools, ask, park })
-  const work = context.registry.execute({ tool, args, ignored }, running)
+  const made = { callId: call.id, caller: 'model', tool, args, rawArgs: call.rawArgs } as const
+  const work = runWrapped(context, made, async () => {
+    const done = await context.registry.execute({ tool, args, ignored }, running)
+    if (parked[0]) throw parked[0]
+    return done
+  })
   const outcome = await untilAbort(context.signal, work)
   // The call has no result yet: it is made again when the run is resumed.
   if (parked[0]) throw parked[0]

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@hermes/contracts'
 import { defineTool, type Tool, type ToolCaller, type ToolOutcome } from '@hermes/contracts/tool'
+import { createToolRegistry } from '@hermes/registry'
 import { createPolicy } from '@hermes/safety'
 import { type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { expect, it } from 'vitest'
@@ -34,7 +35,8 @@ function programming(
   })
   const once: ScriptedStep = { calls: [['p', 'program', {}]] }
   const model = scriptedModel([once, { text: 'Done.' }])
-  return { model, agent: createAgent({ model, tools: [program, ...(tools as Tool[])], ...options }) }
+  const registry = createToolRegistry({ tools: [program, ...(tools as Tool[])] })
+  return { model, registry, agent: createAgent({ model, tools: registry, ...options }) }
 }
 
 const textOf = ({ content }: ToolOutcome) => content.map((part) => ('text' in part ? part.text : '')).join('')
@@ -210,4 +212,23 @@ it('gives steps back for programs, though not for ever', async () => {
     }).run('go').result
   expect(await spend(3)).toMatchObject({ status: 'completed' })
   expect(await spend(4)).toMatchObject({ status: 'stopped', error: { code: 'agent.step_limit' } })
+})
+
+it('gives a program the tools that are found by tool_search too', async () => {
+  let names: readonly string[] = []
+  let outcome: ToolOutcome | null = null
+  const { agent, registry } = programming(
+    async (tools) => {
+      names = tools.definitions.map(({ name }) => name)
+      outcome = await tools.call('hidden', { n: 3 })
+    },
+    [tool('look')],
+  )
+  const list = () => [tool('hidden', { toolset: 'far' }) as Tool]
+  registry.addSource({ name: 'far', description: 'tools that are far', deferred: true, list })
+  // Sources are listed while others go on.
+  await registry.definitions()
+  expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
+  expect(names).toEqual(expect.arrayContaining(['look', 'hidden', 'tool_search']))
+  expect(outcome).toMatchObject({ isError: false, data: { name: 'hidden', n: 3 } })
 })

@@ -1,9 +1,9 @@
 import { errorLine, HermesError, type JsonObject, type JsonValue } from '@hermes/contracts'
 import { taintsOfPart } from '@hermes/contracts/conversation'
 import type { ToolCaller, ToolDefinition, ToolOutcome, ToolState } from '@hermes/contracts/tool'
-import { errorOutcome, type PreparedCall } from '@hermes/registry'
+import { errorOutcome, type PreparedCall, type ToolNames } from '@hermes/registry'
 import { deniedData } from '../events/denial.js'
-import { type ChangedResult, changeResult, gateCall } from '../hooks/tool-call-hooks.js'
+import { type ChangedResult, changeResult, gateCall, runWrapped } from '../hooks/tool-call-hooks.js'
 import { plannedCall } from '../loop/plan-context.js'
 import type { RunContext } from '../loop/run-context.js'
 import { type PlannedCall, segmentLength } from '../loop/segments.js'
@@ -15,6 +15,8 @@ import { redactData } from '../session/session.js'
 import { settleParts } from '../session/settle-sources.js'
 
 const MAX_NOTED_CHARS = 500
+/** Where it is shown, the other tools of the session can be called too. */
+const TOOL_SEARCH = 'tool_search'
 
 type Prepared = Extract<PreparedCall, { type: 'prepared' }>
 
@@ -31,15 +33,27 @@ class ScriptCalls implements ToolCaller {
   #noted: Promise<unknown> = Promise.resolve()
   #calls = 0
   readonly #taints = new Set<string>()
+  #known: { readonly visible: ToolNames; readonly definitions: readonly ToolDefinition[] } | null = null
 
   constructor(context: RunContext, callId: string) {
     this.#context = context
     this.#callId = callId
   }
 
+  /** What the model was shown, and what it could find: a program need not look for a tool that it names. */
   get definitions(): readonly ToolDefinition[] {
     const visible = visibleTools(this.#context)
-    return (this.#context.session.prompt()?.tools ?? []).filter(({ name }) => visible.has(name))
+    if (this.#known?.visible === visible) return this.#known.definitions
+    const { session, registry } = this.#context
+    const shown = (session.prompt()?.tools ?? []).filter(({ name }) => visible.has(name))
+    const known = new Set(shown.map(({ name }) => name))
+    const hidden = visible.has(TOOL_SEARCH) ? [...visible].filter((name) => !known.has(name)) : []
+    const found = hidden.flatMap((name) => {
+      const tool = registry.get(name)
+      return tool ? [{ name, description: tool.description, parameters: tool.parameters as JsonObject }] : []
+    })
+    this.#known = { visible, definitions: [...shown, ...found] }
+    return this.#known.definitions
   }
 
   async call(
@@ -97,7 +111,9 @@ class ScriptCalls implements ToolCaller {
       const permits = await permitsOf(context, this.#callId, { tool, args, ask })
       const more = { state: stateOfItsOwn(session.state), progress: () => undefined }
       const running = { ...prepared, args } as const
-      const outcome = await context.registry.execute(running, toolContext(context, this.#callId, permits, more))
+      const outcome = await runWrapped(context, { ...call, args, rawArgs: JSON.stringify(args) }, () =>
+        context.registry.execute(running, toolContext(context, this.#callId, permits, more)),
+      )
       return await result(args, outcome, false)
     } catch (error) {
       if (context.signal.aborted) throw error

@@ -9,6 +9,8 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   oneshot: `You run once, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is the only output: plain text.`,
   acp: `You speak through an editor that shows Markdown. Name places in files as path:line.`,
   cron: `You run on a schedule, unattended: nobody can answer questions. Choose sensible defaults and finish. Your last message is delivered as it is: put the result first.`,
+  telegram: `You speak in a Telegram chat: short messages, Markdown without tables. A line MEDIA:/absolute/path sends that file.`,
+  email: `You speak by email: plain text, whole answers. A line MEDIA:/absolute/path attaches that file.`,
 }
 
 /** How an agent speaks on a platform; no text where there is nothing to say. */

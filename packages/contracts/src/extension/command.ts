@@ -97,6 +97,8 @@ export interface CommandForm {
 export type SessionChange =
   /** Begins a new session. */
   | { readonly type: 'new' }
+  /** Begins a new session in another folder, absolute; those after it are there too. */
+  | { readonly type: 'new-in'; readonly cwd: string }
   /** Goes on with another session, and shows its end with `recap`. */
   | { readonly type: 'open'; readonly sessionId: string; readonly recap: boolean }
   /** The person's next message. */
@@ -176,14 +178,17 @@ export interface CommandSession {
   readonly reasoningEffort: ReasoningEffort | null
   /** Another effort from the next request on, kept with the session; `null` goes back to what is configured. */
   setReasoningEffort(effort: ReasoningEffort | null): Promise<void>
-  /** Lets another model go on. With `force` it need not be among {@link CommandSession.models}. */
-  changeModel(change: { readonly model: string; readonly force: boolean }): Promise<void>
+  /** Lets another model go on, of another provider too. With `force` it need not be among {@link CommandSession.models}. */
+  changeModel(change: { readonly model: string; readonly provider?: string; readonly force: boolean }): Promise<void>
   /** Abort of `signal` ends it and leaves the session as it was. */
   compact(options: CompactChoice & { readonly signal: AbortSignal }): Promise<CompactOutcome>
   planCompaction(options: CompactChoice): Promise<CompactPlan | null>
-  /** Takes back turns of the person, or all from an entry on; `null` when there was nothing. */
+  /**
+   * Takes back turns of the person, or all from an entry on; `null` when there was nothing. `files` went back with it, absolute paths:
+   * nobody else changed them.
+   */
   undo(
-    options: { readonly turns: number } | { readonly fromSeq: number },
+    options: { readonly turns: number } | { readonly fromSeq: number; readonly files?: readonly string[] },
   ): Promise<{ readonly messages: number; readonly text: string } | null>
   /** Plans from now on; `false` when it did so already. */
   plan(): Promise<boolean>

@@ -1,6 +1,15 @@
 import type { Clock } from '../clock.js'
 import type { CompactRequest } from '../context.js'
-import type { Entry, Message, PromptEntry, TextPart, ToolResultPart, Usage, UserPart } from '../conversation.js'
+import type {
+  Entry,
+  Message,
+  PromptEntry,
+  Sampling,
+  TextPart,
+  ToolResultPart,
+  Usage,
+  UserPart,
+} from '../conversation.js'
 import type { Environment } from '../environment.js'
 import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
@@ -20,12 +29,15 @@ export interface HookOptions {
 export type HookName = keyof HookHandlers
 
 /**
- * The points of a run, in the order in which a run comes to them. Three kinds:
+ * The points of a run, in the order in which a run comes to them. Four kinds:
  *
  * - **Observers** (`session-start`, `run-start`, `after-model-call`, `before-action`, `approval-request`, `approval-resolve`, `child-started`,
  *   `child-ended`, `run-end`, `session-end`) give nothing back. The run waits for them, but for `approval-request` and `run-end`.
  *   One that throws or takes too long is logged and skipped.
- * - **Transformers** (`input`, `compaction`, `tool-result`, `answer`, `rest`) add or replace. One that throws or takes too long is logged and skipped.
+ * - **Transformers** (`input`, `model-request`, `compaction`, `tool-result`, `answer`, `rest`) add or replace. One that throws or takes too long is
+ *   logged and skipped.
+ * - **Wraps** (`model-execution`, `tool-execution`) stand around what is done, the first one outermost. It is done once, whatever they do: one that
+ *   throws, takes too long or does not go on is logged and left out.
  * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
  *   permission: arguments, policy and rules decide all the same.
  *
@@ -42,12 +54,21 @@ export interface HookHandlers {
    * joined in the handlers' order.
    */
   input(event: InputEvent): InputParts | undefined | Promise<InputParts | undefined>
+  /** How the model is asked is settled. The conversation and the definitions keep their bytes; what is left out stays as it is, and later ones see it. */
+  'model-request'(event: ModelCallEvent): Sampling | undefined | Promise<Sampling | undefined>
   /** The model is about to be called. The request is what it will get; it cannot be changed, so that the prompt prefix keeps its bytes. */
   'before-model-call'(event: ModelCallEvent): RunEnding | undefined | Promise<RunEnding | undefined>
+  /**
+   * The model is called. A text is the answer where the handler did not go on, and the model is not asked; after that it has no effect, for the
+   * answer was shown while it came.
+   */
+  'model-execution'(event: ModelExecutionEvent): AnswerInPlace | undefined | Promise<AnswerInPlace | undefined>
   /** The model answered. */
   'after-model-call'(event: ModelAnswerEvent): void | Promise<void>
   /** A tool call whose arguments fit its schema is about to ask the policy. */
   'before-tool-call'(event: ToolCallEvent): ToolCallVerdict | undefined | Promise<ToolCallVerdict | undefined>
+  /** A tool call has its permits and is run. A result stands in the place of the call's; where the handler did not go on, nothing was run. */
+  'tool-execution'(event: ToolExecutionEvent): ResultInPlace | undefined | Promise<ResultInPlace | undefined>
   /** An action has its permit and is about to be done. */
   'before-action'(event: ActionEvent): void | Promise<void>
   /** A person is asked for approval. Nothing waits for the handlers. */
@@ -216,6 +237,17 @@ export interface ModelCallEvent extends HookEvent {
   readonly request: Omit<ModelRequest, 'model'>
 }
 
+/** At {@link HookHandlers['model-execution']}. */
+interface ModelExecutionEvent extends ModelCallEvent {
+  /** Goes on: asks the model, or the handlers further in. Asked again it is the same answer. Rejects as the model does. */
+  proceed(): Promise<ModelFinish>
+}
+
+/** What is answered in the place of the model. */
+interface AnswerInPlace {
+  readonly text: string
+}
+
 /** At {@link HookHandlers['after-model-call']}. */
 export interface ModelAnswerEvent extends HookEvent {
   readonly finish: ModelFinish
@@ -243,6 +275,18 @@ export interface ToolCallEvent extends HookEvent {
   readonly reply: number
   /** What the parts of a tool that are asked before a call get. */
   readonly plan: ToolPlanContext
+}
+
+/** At {@link HookHandlers['tool-execution']}. */
+interface ToolExecutionEvent extends ToolCallEvent {
+  /** Goes on: runs the call, or the handlers further in. Asked again it is the same result. Rejects with an abort, and for a call that has to wait. */
+  proceed(): Promise<ToolOutcome>
+}
+
+/** What stands in the place of a result. It keeps its taint, and is cut at the same length. */
+interface ResultInPlace {
+  readonly content: readonly ToolResultPart[]
+  readonly isError: boolean
 }
 
 /** An objection to a call, or other arguments for it. Handlers after the first objection are not asked. */
@@ -292,7 +336,7 @@ export interface ToolResultEvent extends HookEvent {
 /** What becomes of a result. What stands in its place keeps its taint, is cut at the same length and redacted alike. */
 export interface ToolResultChange {
   /** In place of the result so far. */
-  readonly replace?: { readonly content: readonly ToolResultPart[]; readonly isError: boolean }
+  readonly replace?: ResultInPlace
   /** After it; the model sees it, the display does not. */
   readonly append?: readonly TextPart[]
   readonly end?: RunEnding
@@ -319,4 +363,6 @@ export interface RunEndEvent extends HookEvent {
   /** The answer. */
   readonly text: string
   readonly usage: Usage
+  /** Why the run failed or was stopped: a dotted code, and one line for a person. */
+  readonly error?: { readonly code: string; readonly message: string }
 }

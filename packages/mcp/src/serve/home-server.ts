@@ -3,6 +3,7 @@ import { errorLine, type JsonObject } from '@hermes/contracts'
 import type { Question } from '@hermes/contracts/tool'
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import type { OpenQuestion, RunOutcome, ServedHome, ServedRun } from './served-home.js'
+import { skillsExtension } from './served-skills.js'
 
 const MOST_LISTED = 100
 const MOST_READ = 200
@@ -48,7 +49,7 @@ export class WaitingRuns {
   }
 }
 
-/** A server of one connection: sessions, memory and the agent of a home, in the protocol that the client speaks. */
+/** A server of one connection: sessions, memory, skills and the agent of a home, in the protocol that the client speaks. */
 export async function createHomeServer({ home, version, waiting }: HomeServerOptions): Promise<McpServer> {
   const sdk = await import('@modelcontextprotocol/server')
   const server = new sdk.McpServer(
@@ -121,6 +122,8 @@ export async function createHomeServer({ home, version, waiting }: HomeServerOpt
     },
     (args, context) => runAgent(sdk, { home, waiting }, args, context),
   )
+  const skills = await skillsExtension(home.skills)
+  skills.attach(server)
   return server
 }
 

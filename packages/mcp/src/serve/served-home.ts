@@ -58,6 +58,15 @@ export interface RunOutcome {
   readonly text: string
 }
 
+/** A skill with its files as they are. */
+export interface ServedSkill {
+  readonly name: string
+  /** The head of SKILL.md. */
+  readonly frontmatter: { readonly name: string; readonly description: string }
+  /** Their paths in the skill; SKILL.md first. */
+  readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
+}
+
 /** What a home offers to clients. */
 export interface ServedHome {
   list(options: { readonly limit: number; readonly offset: number }): Promise<readonly ServedSession[]>
@@ -68,6 +77,11 @@ export interface ServedHome {
     options: { readonly after: number; readonly limit: number },
   ): Promise<readonly ServedMessage[] | null>
   memory(): Promise<readonly { readonly store: string; readonly entries: readonly string[] }[]>
+  readonly skills: {
+    names(): Promise<readonly string[]>
+    /** `null` for one that is not there, or is not handed on. */
+    read(name: string): Promise<ServedSkill | null>
+  }
   /** Rejects in a line when the session is not there. */
   run(request: RunRequest): Promise<ServedRun>
 }

@@ -72,6 +72,8 @@ export class Registrations {
     return {
       hooks: {
         on: (point, handler, options = {}) => {
+          // What a handler stands around is not in its process.
+          if (point === 'model-execution' || point === 'tool-execution') inside(`a hook at ${point}`)
           const key = `${point} ${listing.hooks.length}`
           const run: Run = (args, signal) => (handler as (event: unknown) => unknown)(hookEvent(world, args, signal))
           return this.#add('hook', key, run, () => listing.hooks.push({ key, point, ...finite(options) }))

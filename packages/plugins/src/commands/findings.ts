@@ -12,28 +12,17 @@ export async function pluginFindings(
     const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? [])].map(
       (text) => ({ level: 'warn', text: `${name}: ${text}` }) as const,
     )
-    const skills = agreed.components.skills.length
-    const later =
-      skills === 0
-        ? []
-        : [
-            {
-              level: 'warn',
-              text: `${name}: its ${skills === 1 ? 'skill is' : `${skills} skills are`} not read: there are no skills yet.`,
-            } as const,
-          ]
     const earlier = process?.problem ?? null
     try {
       await process?.listing()
     } catch (error) {
-      return [{ level: 'fail', text: errorLine(error) }, ...notes, ...later]
+      return [{ level: 'fail', text: errorLine(error) }, ...notes]
     }
     return [
       earlier === null
         ? { level: 'ok', text: `${name} ${entry.version ?? ''}`.trim() }
         : { level: 'warn', text: `${name}: ${earlier}` },
       ...notes,
-      ...later,
     ]
   })
   return [...problems.map((text) => ({ level: 'fail', text }) as const), ...(await Promise.all(looked)).flat()]

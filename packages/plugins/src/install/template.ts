@@ -5,7 +5,7 @@ import { HermesError } from '@hermes/contracts'
 import { NAMESPACE } from '../package/namespace.js'
 
 /** What a new plugin begins as. */
-const KINDS = ['tool', 'memory', 'hook'] as const
+const KINDS = ['tool', 'memory', 'hook', 'provider'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
@@ -28,7 +28,7 @@ export async function createPlugin(folder: string, kind: string): Promise<void> 
   const tool = name.replaceAll('-', '_')
   const files = {
     ...COMMON(name, kind),
-    ...(kind === 'tool' ? TOOL(name, tool) : kind === 'memory' ? MEMORY(name) : HOOK(name)),
+    ...FILES[kind](name, tool),
   }
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text)
 }
@@ -42,9 +42,10 @@ const COMMON = (name: string, kind: Kind) => ({
     name,
     version: '0.1.0',
     description: {
-      tool: 'A tool and a command.',
+      tool: 'A tool, a command and a hook.',
       memory: 'A memory in a file.',
       hook: 'A guard in front of commands.',
+      provider: 'A server of models.',
     }[kind],
     extensions: {
       [NAMESPACE]: { extension: './index.ts', capabilities: kind === 'memory' ? { conversation: true } : {} },
@@ -63,6 +64,8 @@ const COMMON = (name: string, kind: Kind) => ({
 
 const TOOL = (name: string, tool: string) => ({
   'index.ts': `import type { Extension } from '@hermes/contracts/extension'
+
+const MOST_CHARS = 1_000_000
 
 /** What the tool does; a function of its own is easily tested. */
 export function countWords(text: string): number {
@@ -91,6 +94,11 @@ const extension: Extension = {
       needsSession: false,
       parameters: { type: 'object', properties: { text: { type: 'string', default: '' } } },
       run: ({ text }) => ({ type: 'text', text: \`\${countWords(String(text))} words\` }),
+    })
+    // Hooks hear of every call; take this one away if you need none.
+    api.hooks.on('before-tool-call', ({ tool, args }) => {
+      const isLong = tool.name === '${tool}' && String(args['text']).length > MOST_CHARS
+      return isLong ? { type: 'block', reason: \`Count at most \${MOST_CHARS} characters at once.\` } : undefined
     })
   },
 }
@@ -202,3 +210,41 @@ test('finds what shares a word, until it is forgotten', async () => {
 })
 `,
 })
+
+const PROVIDER = (name: string) => ({
+  'index.ts': `import type { Extension } from '@hermes/contracts/extension'
+
+/** The server, as an entry of \`providers\` in config.yaml would say it. */
+export const provider = {
+  baseUrl: 'https://models.example.com/v1',
+  defaultModel: 'example-1',
+  // Asked for as the person's: variables of .env, which no command gets.
+  keyVariables: ['${name.replaceAll('-', '_').toUpperCase()}_API_KEY'],
+}
+
+const extension: Extension = {
+  name: '${name}',
+  setup(api) {
+    // config.yaml chooses it: model: { provider: ${name} }
+    api.factories.add('model-provider', '${name}', () => provider)
+  },
+}
+export default extension
+`,
+  'index.test.ts': `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { provider } from './index.ts'
+
+test('is a server that is reached over https', () => {
+  assert.equal(new URL(provider.baseUrl).protocol, 'https:')
+  assert.notEqual(provider.defaultModel, '')
+})
+`,
+})
+
+const FILES: Readonly<Record<Kind, (name: string, tool: string) => Readonly<Record<string, string>>>> = {
+  tool: TOOL,
+  memory: MEMORY,
+  hook: HOOK,
+  provider: PROVIDER,
+}

@@ -56,6 +56,7 @@ import {
   shortenedNames,
   subjectOf,
 } from './lineage.js'
+import type { OpenSessions } from './open-sessions.js'
 import { runOwnCommand } from './own-command.js'
 
 const CLOSE_CHILDREN_WITHIN_MS = 5_000
@@ -75,6 +76,8 @@ interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | '
   readonly modelResolver: ModelResolver
   readonly auxiliaryTasks: AuxiliaryTasks
   readonly turnScopes: TurnScopes
+  /** Gets those that are opened. */
+  readonly sessions: OpenSessions
   readonly tools: HomeTools
   readonly storage: () => Promise<Storage>
   /** `session`: whose containers are shared where they are not kept. */
@@ -152,9 +155,6 @@ export class HomeAgents {
   readonly #trees = new Set<ChildTree>()
   /** The newest of each session, which may be opened anew before its former agent is closed. */
   readonly #treeOf = new Map<string, ChildTree>()
-  /** Who answers in each session that is open. */
-  readonly #choices = new Map<string, ModelChoice>()
-  readonly #people = new Map<string, string | null>()
 
   constructor(options: HomeAgentsOptions) {
     this.#options = options
@@ -168,16 +168,6 @@ export class HomeAgents {
   delegated({ session, agentPath }: Pick<HookEvent, 'session' | 'agentPath'>): readonly string[] {
     const tree = this.#treeOf.get(session.id)
     return tree?.unfinished(agentPath).map(({ id, task }) => `${id} ${task.goal}`) ?? []
-  }
-
-  /** Whom a session serves that is open; `undefined` for any other. */
-  personOf(sessionId: string): string | null | undefined {
-    return this.#people.get(sessionId)
-  }
-
-  /** Who answers in a session that is open. */
-  choiceOf(sessionId: string): ModelChoice | undefined {
-    return this.#choices.get(sessionId)
   }
 
   /** The system text of a new session. */
@@ -208,7 +198,7 @@ export class HomeAgents {
 
   /** Ends the sessions that are open, whoever talks in them. */
   async endSessions(reason: string): Promise<void> {
-    await Promise.all([...this.#choices.keys()].map((sessionId) => this.#endSession(sessionId, reason)))
+    await Promise.all(this.#options.sessions.ids().map((sessionId) => this.#endSession(sessionId, reason)))
   }
 
   /** What cannot be noted now is seen by the next process that opens the home. */
@@ -238,8 +228,7 @@ export class HomeAgents {
       await resources.close()
       throw error
     }
-    this.#choices.set(context.sessionId, record.resolved.choice)
-    this.#people.set(context.sessionId, context.person)
+    this.#options.sessions.set(context.sessionId, { choice: record.resolved.choice, person: context.person })
     this.#options.closers.add(resources.close)
     return this.#ready(record)
   }
@@ -258,7 +247,7 @@ export class HomeAgents {
     const former = record.agent
     agent.takeOver(former)
     Object.assign(record, { request, ...known, agent })
-    this.#choices.set(record.sessionId, known.resolved.choice)
+    this.#options.sessions.set(record.sessionId, { choice: known.resolved.choice, person: record.person })
     await former.close()
     return this.#ready(record)
   }
@@ -326,13 +315,19 @@ export class HomeAgents {
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
     const { instructions, maxSteps = config.agent.max_turns, ask, notices, deliverTo } = request
     const { choice } = resolved
+    const maxSeconds = request.maxSeconds ?? (lineage.depth === 0 ? config.agent.run_budget_seconds : undefined)
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
     const shown = person === null ? {} : { homePlaces: [cacheOf(this.#options.home, person).folder] }
     const contextEngine = this.#contextEngine(known)
     const agent = createAgent({
       model,
-      steps: { max: maxSteps, ...configuredSampling(config, model.model), ...request.sampling },
+      steps: {
+        max: maxSteps,
+        ...(maxSeconds === undefined ? {} : { maxSeconds }),
+        ...configuredSampling(config, model.model),
+        ...request.sampling,
+      },
       tools: known,
       session: {
         store: storage,
@@ -341,6 +336,7 @@ export class HomeAgents {
         person,
         ...who,
         ...originOf(lineage, platform),
+        ...(request.title === undefined ? {} : { title: request.title }),
         ...(lineage.depth === 0 ? { children: tree } : {}),
         ...(lineage.depth === 0 && deliverTo ? { deliverTo } : {}),
         ...(notices === undefined ? {} : { notices }),
@@ -444,10 +440,9 @@ export class HomeAgents {
     }
     this.#options.closers.delete(close)
     // A session may have been opened anew before its former agent is closed.
-    if (this.#choices.get(sessionId) === resolved.choice) {
+    if (this.#options.sessions.choiceOf(sessionId) === resolved.choice) {
       this.#options.turnScopes.forget(sessionId)
-      this.#choices.delete(sessionId)
-      this.#people.delete(sessionId)
+      this.#options.sessions.delete(sessionId)
       if (isRoot) await this.#endSession(sessionId, reason)
     }
     await close()

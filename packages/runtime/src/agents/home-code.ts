@@ -1,7 +1,7 @@
 import { filterEnvironment, secretLooking } from '@hermes/sandbox'
 import type { CodeHost } from '@hermes/sandbox/execute-code'
 import type { EnvironmentRequest } from '../environment/environment-request.js'
-import { isolationOf } from '../environment/isolation-options.js'
+import { isolationOfAgent } from '../environment/isolation-options.js'
 import { cacheOf } from '../people/people.js'
 
 /** The programs of one agent. */
@@ -32,7 +32,7 @@ async function createHost(
 ): Promise<CodeHost> {
   const { createCodeHost } = await import('@hermes/sandbox/execute-code')
   const { home, person = null, userHome, cwd, tempDir, env, secretNames, logger, clock } = request
-  const isolation = isolationOf(request)
+  const isolation = isolationOfAgent(request)
   return createCodeHost({
     ...limits,
     tempDir,

@@ -3,6 +3,8 @@ import type { AgentCheckpoints, HomeCheckpoints } from '@hermes/checkpoints/exte
 import type { HermesConfig } from '@hermes/config'
 import type { Clock } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
+import type { StagedNotes } from '@hermes/memory'
+import type { MemoryToolServices } from '@hermes/memory/tools'
 import {
   createToolRegistry,
   type KeepResult,
@@ -32,6 +34,8 @@ interface HomeToolsOptions {
     readonly files: HomeMemory | null
     readonly long: HomeLongMemory | null
   }
+  /** What waits for a person where `memory.write_approval` says so. */
+  readonly stagedNotes: StagedNotes
   readonly storage: () => Promise<Storage>
   readonly web: Web
   /** The programs of an agent that works in this folder. */
@@ -72,6 +76,12 @@ export class HomeTools {
     this.#options = options
   }
 
+  #stageNote(person: string | null): MemoryToolServices['stageNote'] {
+    const { config, stagedNotes, clock } = this.#options
+    if (!config.memory.write_approval) return null
+    return (note) => stagedNotes.add({ ...note, person, atMs: clock.now() })
+  }
+
   /** The tools of an agent; without one, all tools, to be listed. */
   registry({ person = null, checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
     const { config, cwd, memoryOf, storage, seesImages, describeImage, fetchBytes, mixture, codeIn, keepResult, sudo } =
@@ -91,6 +101,7 @@ export class HomeTools {
       storage,
       web,
       memory: memory.files?.open ?? null,
+      stageNote: this.#stageNote(person),
       recall: memory.long,
       code: code ?? codeIn(cwd, person),
       mixture: Object.keys(config.moa.presets).length > 0 ? mixture : null,

@@ -25,7 +25,10 @@ export async function openHome(
     log = 'agent.log',
     ...options
   }: { readonly program: string; readonly log?: string } & Partial<
-    Pick<RuntimeOptions, 'cwd' | 'yolo' | 'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd'>
+    Pick<
+      RuntimeOptions,
+      'cwd' | 'yolo' | 'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd' | 'extensions'
+    >
   >,
 ): Promise<OpenedHome> {
   const home = defaultHome({ env, userHome })

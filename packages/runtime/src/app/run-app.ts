@@ -42,8 +42,10 @@ export async function runApp(
     userHome,
     user: userName(env),
     nodePath: host.execPath,
+    script: host.argv[1] ?? '',
     tempDir: tmpdir(),
     onInterrupt: signals.onInterrupt,
+    onSignal: signals.onSignal,
   })
   const endedBy = signals.endedBy()
   host.exitCode = endedBy ? SIGNAL_EXIT[endedBy] : exitCode
@@ -78,11 +80,20 @@ function workingFolder(host: NodeJS.Process): string | null {
   }
 }
 
-function listen(host: NodeJS.Process): { readonly onInterrupt: Io['onInterrupt']; endedBy(): EndingSignal | null } {
+type Signals = Pick<Io, 'onInterrupt' | 'onSignal'> & { endedBy(): EndingSignal | null }
+
+function listen(host: NodeJS.Process): Signals {
+  const listeners = { SIGHUP: new Set<() => void>(), SIGUSR2: new Set<() => void>() }
   const handlers = new Set<(signal: NodeJS.Signals) => unknown>()
   let interrupted = 0
   let endedBy: EndingSignal | null = null
+  // Where nobody wants it, it ends the process as ever.
+  let hears = false
   const onSignal = (signal: EndingSignal) => {
+    if (signal === 'SIGHUP' && listeners.SIGHUP.size > 0) {
+      for (const handler of listeners.SIGHUP) handler()
+      return
+    }
     interrupted++
     if (signal !== 'SIGINT') endedBy = signal
     if (interrupted > 1 || handlers.size === 0) host.exit(SIGNAL_EXIT[signal])
@@ -95,6 +106,16 @@ function listen(host: NodeJS.Process): { readonly onInterrupt: Io['onInterrupt']
       interrupted = 0
       handlers.add(handler)
       return () => handlers.delete(handler)
+    },
+    onSignal: (signal, handler) => {
+      if (signal === 'SIGUSR2' && !hears) {
+        hears = true
+        host.on('SIGUSR2', () => {
+          for (const one of listeners.SIGUSR2) one()
+        })
+      }
+      listeners[signal].add(handler)
+      return () => listeners[signal].delete(handler)
     },
   }
 }
@@ -125,6 +146,8 @@ export interface Io {
   readonly user: string
   /** The running Node. */
   readonly nodePath: string
+  /** The file that it runs. */
+  readonly script: string
   /** Where temporary folders are made. */
   readonly tempDir: string
   /**
@@ -133,6 +156,8 @@ export interface Io {
    * leave.
    */
   onInterrupt(handler: (signal: NodeJS.Signals) => unknown): () => void
+  /** Fires at each of that signal, which interrupts nothing while somebody is listeners. Returns how to leave. */
+  onSignal(signal: 'SIGHUP' | 'SIGUSR2', handler: () => void): () => void
 }
 
 /** A stream that may be closed by whoever reads it; writing then does nothing. */

@@ -3,7 +3,7 @@ import { createBrowser, type HomeBrowser } from '@hermes/browser'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import { programLine, type RunningProgram } from '@hermes/contracts/environment'
-import type { Policy } from '@hermes/contracts/policy'
+import type { Action, Permit, Policy } from '@hermes/contracts/policy'
 import type { ToolContext } from '@hermes/contracts/tool'
 import type { Proxies } from '@hermes/safety'
 import { createLocalEnvironment } from '@hermes/sandbox'
@@ -21,6 +21,10 @@ interface HomeBrowserOptions {
   readonly config: HermesConfig
   readonly policy: Policy
   readonly proxies: Proxies | null
+  /** What is set in `.env` and the environment. */
+  readonly secrets: Readonly<Record<string, string>>
+  readonly conceal: (secret: string) => void
+  readonly fetchTo: (address: string) => typeof fetch
   /** Whether the model of a session sees pictures, and who tells it what they show otherwise. */
   readonly pictures: Pick<ToolSettings, 'seesImages' | 'describeImage'>
   readonly clock: Clock
@@ -29,7 +33,7 @@ interface HomeBrowserOptions {
 
 /** The browser for a home. Nothing is loaded or started before a page is opened. */
 export function openHomeBrowser(options: HomeBrowserOptions): HomeBrowser {
-  const { home, env, config, proxies, pictures, clock, logger } = options
+  const { home, env, config, secrets, conceal, proxies, pictures, clock, logger } = options
   return createBrowser({
     start: (argv) => start(argv, options),
     env,
@@ -37,14 +41,34 @@ export function openHomeBrowser(options: HomeBrowserOptions): HomeBrowser {
     cacheDir: join(homeLayout(home).cache, 'browser'),
     // Among what tools put out: commands can read it there, isolated ones too.
     downloadDir: join(homeLayout(home).outputs, 'downloads'),
+    vaultFile: homeLayout(home).vault,
+    vaultPassphrase: secrets['HERMES_VAULT_PASSPHRASE'] || null,
+    profileDir: homeLayout(home).browserProfiles,
+    conceal,
     readFile: readPermitted,
     showImage: (bytes, { place, question, call }) =>
       showBytes(bytes, { place, question, context: call, settings: pictures }),
+    cloud: {
+      variables: options.secrets,
+      fetchTo: options.fetchTo,
+      openSocket: (address) => new WebSocket(address),
+      permit: (action) => permitCloud(action, options),
+    },
     proxies,
     // Private addresses stay apart from public pages even where nobody is asked about them.
     network: { allowRanges: config.security.allowed_ranges },
     clock,
     logger,
+  })
+}
+
+/** The person chose who rents out browsers; rules that deny it count all the same. */
+async function permitCloud(action: Action, { policy, user }: HomeBrowserOptions): Promise<Permit> {
+  const subject = { sessionId: 'browser', platform: 'browser', user, agentPath: ['root'], tainted: false } as const
+  const decision = await policy.decide(action, { ...subject, origin: 'operator' }, { mayAsk: false })
+  if (decision.type === 'allow') return decision.permit
+  throw new HermesError(decision.type === 'deny' ? decision.reason : decision.question.summary, {
+    code: 'policy.denied',
   })
 }
 

@@ -195,6 +195,18 @@ describe('the state of the runtime', () => {
     )
   })
 
+  it('blames nobody for files that went back with the conversation', async () => {
+    const ready = await goOn()
+    await writeFile(join(cwd, 'a.txt'), 'one\n')
+    await say(ready, 'Read.', look)
+    skewMs = 60_000
+    await writeFile(join(cwd, 'a.txt'), 'as it was before\n')
+    const [first] = ready.agent.entries().filter(({ type }) => type === 'message')
+    await ready.agent.undo({ fromSeq: first!.seq, files: [join(cwd, 'a.txt')] })
+    await say(ready, 'Again.')
+    expect(textOf(server.requests.at(-1)!.body.messages.at(-1)!)).not.toContain('Changed by somebody else')
+  })
+
   it('says all of it again once a compaction took it out of sight', async () => {
     await makeRepository()
     const ready = await goOn()

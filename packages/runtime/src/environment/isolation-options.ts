@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { rootOfHome } from '@hermes/config'
+import { homeLayout, rootOfHome } from '@hermes/config'
 import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
 import { toPath } from '../home/settings.js'
 import { cacheOf } from '../people/people.js'
@@ -32,6 +32,19 @@ export function isolationOf({
     ...(isolationSupport ? { support: isolationSupport } : {}),
     ...(workspaces ? { workspaces } : {}),
   }
+}
+
+/**
+ * The same for what the agent runs, which may run the scripts of skills: their folders are read there, whoever wrote them, and written nowhere. For
+ * other people than the owner they stay hidden: they hold what skills were, and who used them.
+ */
+export function isolationOfAgent(request: EnvironmentRequest): IsolationOptions | null {
+  const isolation = isolationOf(request)
+  const { config, home, userHome, person } = request
+  if (isolation === null || (person ?? null) !== null) return isolation
+  const external = config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome))
+  const skills = [homeLayout(home).skills, join(userHome, '.agents', 'skills'), ...external]
+  return { ...isolation, readable: [...(isolation.readable ?? []), ...skills] }
 }
 
 /** The folder of all profiles and the home they belong to, where this home is one of them. */

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { probeIsolation } from '@hermes/sandbox/isolation'
 import { needs } from '@hermes/testkit/daemons'
@@ -78,5 +79,31 @@ needs(await probeIsolation())('with isolation', () => {
       `cat ${root}/user/.hermes/config.yaml; test -w /usr || echo read-only; echo x > ok && ls; grep -c : /proc/net/dev`,
     )
     expect(output).toMatch(/^cat: .*(No such file or directory|Permission denied)\nread-only\nok\n1\n$/)
+  })
+
+  it('lets commands run the scripts of skills, those written later too, and write none', async () => {
+    const { request, root } = await requestFor('  isolation: on\n')
+    const external_dirs = ['~/.more/skills']
+    const environment = await openEnvironment({
+      ...request,
+      config: { ...request.config, skills: { ...request.config.skills, external_dirs } },
+    })
+    onTestFinished(() => environment.close())
+    const folders = ['.hermes/skills', '.agents/skills', '.more/skills'].map((folder) => join(root, 'user', folder))
+    for (const folder of folders) {
+      await mkdir(join(folder, 'tides'), { recursive: true })
+      await writeFile(join(folder, 'tides/moon.sh'), 'echo full')
+      await writeFile(join(folder, '../key'), 'SECRET')
+    }
+    const lines = folders.map(
+      (at) => `sh ${at}/tides/moon.sh; cat ${at}/../key; echo evil > ${at}/tides/moon.sh; mkdir ${at}/x`,
+    )
+    const { output } = await run(environment, lines.join('; '))
+    expect(output.match(/^full$/gm)).toHaveLength(3)
+    expect(output).not.toContain('SECRET')
+    for (const folder of folders) {
+      expect(await readFile(join(folder, 'tides/moon.sh'), 'utf8')).toBe('echo full')
+      expect(existsSync(join(folder, 'x'))).toBe(false)
+    }
   })
 })

@@ -4,7 +4,7 @@ import type { Factories } from '@hermes/contracts/extension'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
 import { cacheOf } from '../people/people.js'
 import type { EnvironmentRequest } from './environment-request.js'
-import { isolationOf } from './isolation-options.js'
+import { isolationOfAgent } from './isolation-options.js'
 
 /** The backends there are. */
 export const BACKENDS = ['local', 'ssh', 'docker', 'singularity', 'modal', 'daytona', 'vercel_sandbox'] as const
@@ -64,7 +64,7 @@ function openOwn(open: Factories['backend'], { cwd, home, task, config, clock, l
 
 function openLocal(request: EnvironmentRequest): Environment {
   const { config, cwd, env, home, person = null, userHome, user, secretNames } = request
-  const isolation = isolationOf(request)
+  const isolation = isolationOfAgent(request)
   const { env_passthrough: keep, login_shell: readsLogin } = config.terminal
   return createLocalEnvironment({
     cwd,

@@ -76,6 +76,11 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
     await writeFile(join(cwd, 'inner', 'a.txt'), 'a')
     return (await say('Read it.', ['read_file', { path: 'inner/a.txt' }])).includes('Speak softly.')
   },
+  'verify-on-stop': async ({ say }) => {
+    const request = say('Write it.', ['write_file', { path: 'a.js', content: 'a' }])
+    server.enqueue({ text: 'It cannot be run.' })
+    return (await request).includes('Not checked yet')
+  },
   'learning-hints': async ({ runtime, say }) => {
     const { learnings } = await runtime.storage()
     await learnings.save({ pattern: 'ENGINE stalled at dawn, code 77', fix: 'Turn the key twice.' })
@@ -141,7 +146,10 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   'trust-command': async (world) => hasCommand(world, 'trust'),
   'learning-command': async (world) => hasCommand(world, 'learning'),
   'profile-command': async (world) => hasCommand(world, 'profile'),
+  'memory-command': async (world) => hasCommand(world, 'memory'),
   'home-commands': async (world) => hasCommand(world, 'config'),
+  account: async (world) => hasCommand(world, 'account'),
+  'mixture-command': async (world) => hasCommand(world, 'moa'),
 }
 
 const hasCommand = ({ runtime }: World, name: string) =>
@@ -155,6 +163,7 @@ async function world(without: string | null): Promise<World> {
   const config = {
     model,
     checkpoints: { enabled: true },
+    agent: { verify_on_stop: 'auto' },
     memory: { nudge_interval: 2 },
     quick_commands: { wave: { command: 'true' } },
     terminal: { isolation: 'auto' },

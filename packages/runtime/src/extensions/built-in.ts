@@ -6,6 +6,7 @@ import {
   references,
   runtimeState,
   standardExtensions,
+  verifyOnStop,
 } from '@hermes/agent-core'
 import type { HomeBrowser } from '@hermes/browser'
 import { checkpointCommands, type HomeCheckpoints } from '@hermes/checkpoints/extension'
@@ -15,6 +16,7 @@ import type { Clock, Logger } from '@hermes/contracts'
 import type { Extension, HookEvent } from '@hermes/contracts/extension'
 import { type HomeHooks, hooksExtension } from '@hermes/hooks'
 import type { HomeMcp } from '@hermes/mcp'
+import type { StagedNotes } from '@hermes/memory'
 import { memoryRecall } from '@hermes/memory/extension'
 import { usageCommand } from '@hermes/models'
 import { type HomePlugins, pluginsExtension } from '@hermes/plugins'
@@ -27,11 +29,15 @@ import { loopGuardOf } from '../agents/lineage.js'
 import { documentText, referenceOptions } from '../context/reference-sources.js'
 import { doctorCommand } from '../doctor/doctor-command.js'
 import type { DoctorHome } from '../doctor/finding.js'
+import { accountCommand } from '../home/account-command.js'
 import { homeCommands } from '../home/home-commands.js'
+import { mixtureCommand } from '../home/mixture-command.js'
 import { networkOf } from '../home/network-settings.js'
 import { profileCommand } from '../home/profile-command.js'
 import { statusCommand } from '../home/status-command.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
+import type { HomeMemory } from '../memory/home-memory.js'
+import { memoryCommand } from '../memory/memory-command.js'
 import type { HomePolicy } from '../policy/home-policy.js'
 import type { Runtime } from '../runtime.js'
 import { ownHand } from '../trust/own-hand.js'
@@ -51,6 +57,8 @@ interface HomeParts {
   readonly skills: HomeSkills
   /** Whether config.yaml leaves memory on. */
   readonly remembers: boolean
+  readonly memoryOf: (person: string | null) => HomeMemory | null
+  readonly stagedNotes: StagedNotes
   /** The memory beyond the files of whom a session serves; `null` where config.yaml names no provider. */
   readonly longMemoryOf: ((sessionId: string) => HomeLongMemory | null) | null
   readonly storage: () => Promise<Storage>
@@ -86,6 +94,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
   const network = networkOf(config)
   return [
     ...standardExtensions({ loopGuard: loopGuardOf(config) }),
+    verifyOnStop(config.agent.verify_on_stop),
     learningHints({ storage }),
     memoryRecall({
       nudgeAfter: remembers ? config.memory.nudge_interval : 0,
@@ -146,7 +155,10 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     checkpointCommands({ open: checkpoints.open, storage, policy, backend: config.terminal.backend }),
     doctorCommand(parts.runtime, parts.opened),
     profileCommand(parts.opened),
+    accountCommand({ home: parts.opened.home, config }),
+    mixtureCommand(config),
     homeCommands(parts.runtime, parts.opened),
+    memoryCommand({ memoryOf: parts.memoryOf, staged: parts.stagedNotes }),
     statusCommand(parts.runtime, { home: parts.opened.home, clock }),
     trustCommand(parts.trust, parts.opened),
     learningCommand({ storage }),

@@ -42,6 +42,7 @@ import {
 import {
   createWebExtractTool,
   createWebSearchTool,
+  createXSearchTool,
   type WebToolServices,
 } from '@hermes/web/tools'
 
@@ -72,4 +73,5 @@ export const toolFactories: readonly ToolFactory[] = [
   createWebExtractTool,
   createWebSearchTool,
   createWriteFileTool,
+  createXSearchTool,
 ]

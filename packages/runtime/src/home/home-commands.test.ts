@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CommandContext } from '@hermes/contracts/extension'
+import type { CommandContext, CommandTable } from '@hermes/contracts/extension'
+import { openCredentialStore } from '@hermes/credential-pool'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
@@ -13,7 +14,7 @@ beforeEach(async () => {
   place = await temporaryHome()
   await writeFile(
     config(),
-    'agent:\n  max_turns: 7\nmodel:\n  api_key: canary-key\n  extra: {env: {PAT: canary-env}, x-api-key: canary-header}\n',
+    'agent:\n  max_turns: 7\nmoa: {presets: {careful: {reference_models: [{model: a}, {model: b}]}}}\nmodel:\n  api_key: canary-key\n  extra: {env: {PAT: canary-env}, x-api-key: canary-header}\n',
   )
   const folders = { home: place.path, userHome: place.path, cwd: place.path, tempDir: place.path }
   runtime = await openRuntime({ ...folders, env: {}, user: 'me' })
@@ -23,15 +24,19 @@ afterEach(async () => {
   await place.remove()
 })
 
-const run = async (name: string, args = {}) => {
+const run = async (name: string, args = {}, session: CommandContext['session'] = null) => {
   const { item } = runtime.extensions.list('command').find((one) => one.item.name === name)!
-  return item.run(args, { session: null, cwd: place.path } as unknown as CommandContext)
+  return item.run(args, { session, cwd: place.path } as unknown as CommandContext)
 }
 
 it('/config shows what is set without keys, one value, and changes one in the file', async () => {
   expect(JSON.stringify(await run('config'))).not.toContain('canary')
   expect(await run('config')).toMatchObject({
-    rows: [{ cells: ['agent', '{"max_turns":7}'] }, { cells: ['model', expect.any(String)] }],
+    rows: [
+      { cells: ['agent', '{"max_turns":7}'] },
+      { cells: ['moa', expect.any(String)] },
+      { cells: ['model', expect.any(String)] },
+    ],
   })
   expect(await run('config', { key: 'agent.max_turns' })).toMatchObject({ text: 'agent.max_turns = 7' })
   await run('config', { key: 'agent.max_turns', value: '9' })
@@ -42,5 +47,32 @@ it('/config shows what is set without keys, one value, and changes one in the fi
 
 it('/memory shows what is remembered', async () => {
   await (await runtime.memory!.open('user')).change('user', [{ action: 'add', content: 'Likes tea.' }], 'test')
-  expect(await run('memory')).toMatchObject([{ rows: [{ cells: ['user', 'Likes tea.'] }] }, {}])
+  expect(await run('memory', { words: [] })).toMatchObject([{ rows: [{ cells: ['user', 'Likes tea.'] }] }, {}])
+})
+
+it('/account lists keys without showing them, and has one used first from the next request on', async () => {
+  const store = openCredentialStore({ path: join(place.path, 'auth.json') })
+  for (const label of ['home', 'work'])
+    await store.add({ provider: 'openrouter', type: 'api-key', label, secret: `canary-key-of-${label}-1234` })
+  const session = { provider: 'openrouter' } as CommandContext['session']
+  expect(await run('account', { name: 'work' }, session)).toEqual({
+    type: 'text',
+    text: 'work of openrouter is used first, from the next request on.',
+  })
+  const listed = (await run('account', {}, session)) as CommandTable
+  expect(listed.rows.map(({ cells }) => cells)).toEqual([
+    ['openrouter', 'work', 'api-key', '…1234', 'ready'],
+    ['openrouter', 'home', 'api-key', '…1234', 'ready'],
+  ])
+  expect(JSON.stringify(listed)).not.toContain('canary')
+  await expect(run('account', { name: 'wrok' }, session)).rejects.toThrow('wrok')
+  await expect(run('account', { name: 'work' })).rejects.toThrow('Which provider?')
+})
+
+it('/moa lists the mixtures and has one answer in the session', async () => {
+  const changes: object[] = []
+  const session = { provider: 'x', changeModel: async (change: object) => void changes.push(change) } as never
+  expect(await run('moa', {}, session)).toMatchObject({ rows: [{ cells: ['careful', '2 models are asked'] }] })
+  await run('moa', { preset: 'careful' }, session)
+  expect(changes).toEqual([{ provider: 'moa', model: 'careful', force: false }])
 })

@@ -8,12 +8,12 @@ declare const __HERMES_VERSION__: string | undefined
 const say = (text: string): CommandOutput => ({ type: 'text', text })
 const property = (description: string) => ({ type: 'string', description })
 
-/** Adds `/version`, `/config` and `/memory`: the home, seen from a session. */
+/** Adds `/version` and `/config`: the home, seen from a session. */
 export function homeCommands(runtime: () => Runtime, { home }: { readonly home: string }): Extension {
   return {
     name: 'home-commands',
     setup(api) {
-      for (const command of [version(), config(runtime, home), memory(runtime)]) api.commands.add(command)
+      for (const command of [version(), config(runtime, home)]) api.commands.add(command)
     },
   }
 }
@@ -80,28 +80,5 @@ async function written(home: string): Promise<CommandOutput> {
     type: 'table',
     rows: sections.map(([name, item]) => ({ cells: [name, SECRET.test(name) ? '[hidden]' : shown(item)] })),
     empty: `Nothing is set: defaults count. The file would be ${homeLayout(home).config}`,
-  }
-}
-
-function memory(runtime: () => Runtime): Command {
-  return {
-    name: 'memory',
-    summary: 'what is remembered across sessions',
-    duringRun: 'allowed',
-    needsSession: false,
-    run: async () => {
-      const home = runtime().memory
-      if (!home) return say('Memory is off: memory.memory_enabled in config.yaml.')
-      const rows = await Promise.all(
-        (['memory', 'user'] as const)
-          .filter((target) => home.isOn(target))
-          .map(async (target) => {
-            const { entries } = await (await home.open(target)).read(target)
-            return entries.map((entry) => ({ cells: [target, entry.replace(/\s+/g, ' ')] }))
-          }),
-      )
-      const edit = say('To change it: hermes memory edit, or tell the agent.')
-      return [{ type: 'table', rows: rows.flat(), empty: 'Nothing is remembered yet.' }, edit]
-    },
   }
 }

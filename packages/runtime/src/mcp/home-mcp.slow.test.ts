@@ -14,6 +14,9 @@ const SERVER = fileURLToPath(new URL('../__fixtures__/mcp-server.mjs', import.me
 const require = createRequire(import.meta.url)
 const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
 
+/** How often a server is started and reloaded; 500 in the soak. */
+const STARTS = Number(process.env['HERMES_TEST_STARTS'] ?? 2)
+
 let home: TemporaryHome
 let models: ModelServer
 let runtime: Runtime | null
@@ -148,6 +151,24 @@ describe('a server over stdio', () => {
     expect(await Promise.all(pids.map(state))).toEqual(['Z', 'Z', 'Z', 'Z'])
   })
 })
+
+it('no process is left of servers that are started and reloaded again and again', async () => {
+  const file = join(home.path, 'pids')
+  await writeFile(file, '')
+  await open({})
+  for (let time = 0; time < STARTS; time++) {
+    await configure({ tree: { ...bad('tree', file), idle_timeout_seconds: 1_000 + time } })
+    await command('reload-mcp')
+    await command('mcp', 'test', 'tree')
+  }
+  await runtime!.close()
+  const pids = (await readFile(file, 'utf8')).trim().split('\n').map(Number)
+  expect(pids.length).toBeGreaterThanOrEqual(2 * STARTS)
+  const isAlive = async (pid: number) =>
+    /^\d+ \(.*\) [^Z]/.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))
+  const alive = await Promise.all(pids.map(isAlive))
+  expect(pids.filter((_, index) => alive[index])).toEqual([])
+}, 3_600_000)
 
 describe('a server of the network', () => {
   it.each(['streamableHttp', 'sse'] as const)('is called over %s, found out by itself', async (transport) => {

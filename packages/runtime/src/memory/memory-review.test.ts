@@ -41,6 +41,7 @@ async function setUp(answer: string) {
       sessionId: 's',
       entries,
       minMessages,
+      hold: null,
       client: async () => client,
       logger: silentLogger,
       signal: new AbortController().signal,

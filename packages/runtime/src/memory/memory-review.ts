@@ -7,6 +7,7 @@ import {
   type MemoryChange,
   type MemoryTarget,
   orderIn,
+  type StagedNotes,
   shownEntries,
 } from '@hermes/memory'
 import { askModel } from '@hermes/models'
@@ -22,6 +23,8 @@ interface MemoryReviewOptions {
   readonly taintedBy: readonly string[]
   /** Fewer messages of the person since anything was saved are not worth a call. */
   readonly minMessages: number
+  /** Where what should last waits for a yes; `null` where it is kept at once. */
+  readonly hold: { readonly staged: StagedNotes; readonly person: string | null; readonly atMs: number } | null
   /** Opened only when it is worth one. */
   readonly client: () => Promise<ModelClient>
   readonly logger: Logger
@@ -76,16 +79,19 @@ interface TargetedChange {
 
 async function apply(
   changes: readonly TargetedChange[],
-  { memory, sessionId, taintedBy, logger }: MemoryReviewOptions,
+  { memory, sessionId, taintedBy, hold, logger }: MemoryReviewOptions,
 ): Promise<number> {
   let made = 0
   for (const { target, change } of changes) {
-    const outcome = await (await memory.open(target)).change(
-      target,
-      [change],
-      `${sessionId} (looked through)`,
-      taintedBy,
-    )
+    const store = await memory.open(target)
+    if (hold !== null) {
+      if ((await store.refusalOf(target, [change])) !== null) continue
+      const { staged, person, atMs } = hold
+      await staged.add({ sessionId, person, atMs, taintedBy, target, changes: [change] })
+      made++
+      continue
+    }
+    const outcome = await store.change(target, [change], `${sessionId} (looked through)`, taintedBy)
     if (outcome.type === 'changed') made++
     if (outcome.type === 'refused') logger.info('A note was not kept.', { sessionId, reason: outcome.reason })
   }

@@ -3,7 +3,9 @@ import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@herme
 import { type Entry, type ImagePart, messageText, taintsIn, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
+import type { StagedNotes } from '@hermes/memory'
 import { askModel, createModelClient, type ModelEndpoint } from '@hermes/models'
+import type { HomeSkills } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { SessionJob } from '../runtime.js'
@@ -12,7 +14,11 @@ import type { Spending } from './spending.js'
 
 /** What auxiliary tasks need of a home. */
 interface AuxiliaryTasksOptions {
-  readonly config: Pick<HermesConfig, 'auxiliary' | 'memory'>
+  readonly config: Pick<HermesConfig, 'auxiliary' | 'memory' | 'skills' | 'curator'>
+  /** Where notes wait that `memory.write_approval` holds back. */
+  readonly stagedNotes: StagedNotes
+  /** Where sessions without a folder of their own work. Absolute. */
+  readonly cwd: string
   /** Where what should last is kept. Default: nowhere. */
   readonly memory?: (person: string | null) => HomeMemory | null
   readonly modelOptions: () => Omit<ModelChoiceOptions, 'requested' | 'session'>
@@ -28,18 +34,28 @@ interface AuxiliaryTasksOptions {
   readonly logger: Logger
 }
 
-const SESSION_JOBS = ['session-title', 'session-summary', 'memory-review'] as const satisfies readonly SessionJob[]
+const SESSION_JOBS = [
+  'session-title',
+  'session-summary',
+  'memory-review',
+  'skill-review',
+] as const satisfies readonly SessionJob[]
 const DEFAULT_TIMEOUT_SECONDS = 30
 const REVIEW_SECONDS = 60
 const VISION_SECONDS = 120
-/** Some models think before they answer. */
-const JUDGE_MAX_TOKENS = 2_000
+/** What tasks are booked as, and their limits. Some models think before they answer. */
+const ASIDE_LIMITS = {
+  goal_judge: { purpose: 'judge', seconds: DEFAULT_TIMEOUT_SECONDS, maxTokens: 2_000 },
+  background_review: { purpose: 'skills', seconds: 120, maxTokens: 6_000 },
+  curator: { purpose: 'skills', seconds: 600, maxTokens: 12_000 },
+} as const
 
 /** Work beside the conversation: who does it, and what of it is still going on. */
 export class AuxiliaryTasks {
   readonly #options: AuxiliaryTasksOptions
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<unknown>>()
+  #afterSession: HomeSkills['afterSession'] | null = null
 
   constructor(options: AuxiliaryTasksOptions) {
     this.#options = options
@@ -93,6 +109,11 @@ export class AuxiliaryTasks {
     }
   }
 
+  /** Has `afterSession` learn from sessions that were left; until then nothing is learnt. Skills ask these tasks themselves. */
+  learnWith(afterSession: HomeSkills['afterSession']): void {
+    this.#afterSession = afterSession
+  }
+
   /** What config.yaml wants done for sessions beside their runs. */
   get sessionJobs(): readonly SessionJob[] {
     const { auxiliary } = this.#options.config
@@ -100,6 +121,7 @@ export class AuxiliaryTasks {
       'session-title': auxiliary['title_generation']?.enabled !== false,
       'session-summary': auxiliary['session_summary']?.enabled !== false,
       'memory-review': this.#looksThrough(),
+      'skill-review': this.#afterSession !== null && this.#looksBack(),
     }
     return SESSION_JOBS.filter((kind) => isOn[kind])
   }
@@ -141,6 +163,8 @@ export class AuxiliaryTasks {
         // A session of fewer messages is not even read for it.
         if (session.messageCount < this.#options.config.memory.flush_min_turns) return false
         return this.#review(sessionId, await storage.log.entries(sessionId), client)
+      case 'skill-review':
+        return this.#lookBack(session, storage)
       default:
         return kind satisfies never
     }
@@ -163,17 +187,21 @@ export class AuxiliaryTasks {
     )
   }
 
-  /** The verdict on a goal. Rejects as the model does; an abort ends it. */
-  async judgeGoal(
-    { system, text }: { readonly system: string; readonly text: string },
-    { sessionId, main, signal }: { sessionId: string; main: ModelChoice; signal: AbortSignal },
+  /** What a model says to a task beside the conversation. Rejects as the model does; an abort ends it. */
+  async ask(
+    {
+      task,
+      system,
+      text,
+    }: { readonly task: 'goal_judge' | 'background_review' | 'curator'; system: string; text: string },
+    { sessionId, main, signal }: { sessionId: string | null; main: ModelChoice; signal: AbortSignal },
   ): Promise<string> {
-    const { max_tokens: maxOutputTokens = JUDGE_MAX_TOKENS, timeout } =
-      this.#options.config.auxiliary['goal_judge'] ?? {}
+    const { purpose, seconds, maxTokens } = ASIDE_LIMITS[task]
+    const { max_tokens: maxOutputTokens = maxTokens, timeout = seconds } = this.#options.config.auxiliary[task] ?? {}
     const messages = [{ role: 'system', content: [{ type: 'text', text: system }] }, userText(text)] as const
     return this.#within(timeout, async (limit) => {
-      const scope = { purpose: 'judge', sessionId, signal: AbortSignal.any([signal, limit]) }
-      const client = await this.client('goal_judge', main)
+      const scope = { purpose, ...(sessionId === null ? {} : { sessionId }), signal: AbortSignal.any([signal, limit]) }
+      const client = await this.client(task, main)
       return messageText((await askModel(client, { messages, tools: [], maxOutputTokens }, scope)).message)
     })
   }
@@ -190,6 +218,31 @@ export class AuxiliaryTasks {
       if (limit.aborted && !this.#stop.signal.aborted) throw new Error(`It took longer than ${seconds} s.`)
       throw error
     }
+  }
+
+  #looksBack(): boolean {
+    const { auxiliary, skills, curator } = this.#options.config
+    return auxiliary['background_review']?.enabled !== false && (skills.look_back || curator.enabled)
+  }
+
+  /** Resolves with whether a model was asked. */
+  async #lookBack(session: SessionInfo, { log, meta }: Storage): Promise<boolean> {
+    const { cwd } = this.#options
+    const { noteSeen, seenTo } = await import('../home/looked-through.js')
+    const entries = await log.entries(session.id)
+    const seen = await seenTo(meta, 'looked_back', session.id)
+    const usedModel = await this.#afterSession!({
+      sessionId: session.id,
+      platform: session.source,
+      person: session.person,
+      entries: entries.filter(({ seq }) => seq > seen),
+      taintedBy: [...new Set(entries.flatMap(taintsIn))],
+      cwd: session.cwd ?? cwd,
+      signal: this.#stop.signal,
+    })
+    const last = entries.at(-1)
+    if (usedModel && last) await noteSeen(meta, 'looked_back', { sessionId: session.id, upToSeq: last.seq })
+    return usedModel
   }
 
   #looksThrough(): boolean {
@@ -213,21 +266,24 @@ export class AuxiliaryTasks {
   async #review(sessionId: string, entries: readonly Entry[], client: () => Promise<ModelClient>): Promise<boolean> {
     const { config, logger, storage: open } = this.#options
     const { reviewMemory } = await import('../memory/memory-review.js')
-    const { lookedThroughTo, noteLookedThrough } = await import('../home/looked-through.js')
+    const { noteSeen, seenTo } = await import('../home/looked-through.js')
     const { meta, sessions, log } = await open()
     const session = await sessions.get(sessionId)
     if (!session) return false
     // What is found is of whom the session serves.
     const memory = this.#options.memory!(session.person)!
-    const seen = await lookedThroughTo(meta, sessionId)
+    const seen = await seenTo(meta, 'looked_through', sessionId)
     // Also of what was undone or compacted since: it may have had its say before.
     const taintedBy = [...new Set((await log.entries(sessionId)).flatMap(taintsIn))]
-    const review = { memory, sessionId, taintedBy, minMessages: config.memory.flush_min_turns, client, logger }
+    const minMessages = config.memory.flush_min_turns
+    const staged = config.memory.write_approval ? this.#options.stagedNotes : null
+    const hold = staged && { staged, person: session.person, atMs: this.#options.clock.now() }
+    const review = { memory, sessionId, taintedBy, minMessages, hold, client, logger }
     const { hasLooked } = await this.#within(REVIEW_SECONDS, (signal) =>
       reviewMemory({ ...review, signal, entries: entries.filter(({ seq }) => seq > seen) }),
     )
     const last = entries.at(-1)
-    if (hasLooked && last) await noteLookedThrough(meta, sessionId, last.seq)
+    if (hasLooked && last) await noteSeen(meta, 'looked_through', { sessionId, upToSeq: last.seq })
     return hasLooked
   }
 

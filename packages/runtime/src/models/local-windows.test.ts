@@ -31,7 +31,20 @@ async function localServer(path: string, body: object) {
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requested, close }
 }
 
-const SMALL = { ps: { models: [{ name: 'm:latest', context_length: 2_048 }] } }
+/** As documented. @see https://docs.ollama.com/api/ps */
+const running = (context_length: number) => ({
+  models: [
+    {
+      ...{ name: 'm:latest', model: 'm:latest', size: 6_591_830_464, digest: 'c6eb396dbd59' },
+      details: {
+        ...{ parent_model: '', format: 'gguf', family: 'm', families: ['m'] },
+        ...{ parameter_size: '8.0B', quantization_level: 'Q4_K_M' },
+      },
+      ...{ expires_at: '2026-10-17T16:47:07.93355-07:00', size_vram: 5_333_539_264, context_length },
+    },
+  ],
+})
+const SMALL = { ps: running(2_048) }
 
 it.each([
   { provider: 'ollama', path: '/api/ps', body: SMALL.ps, advice: /model set MODEL --window .*OLLAMA_CONTEXT_LENGTH=/ },
@@ -46,13 +59,13 @@ it.each([
   {
     provider: 'ollama',
     path: '/api/ps',
-    body: { models: [{ name: 'm:latest', context_length: 65_536 }] },
+    body: running(65_536),
     advice: null,
   },
   {
     provider: 'custom',
     path: '/api/ps',
-    body: { models: [{ name: 'm:latest', context_length: 65_536 }] },
+    body: running(65_536),
     advice: null,
   },
 ])(

@@ -39,8 +39,6 @@ interface ModelResolverOptions {
   readonly stored: StoredCredentials
   readonly credentials: Credentials
   readonly models: HomeModels
-  /** What extensions bring; config.yaml counts more. */
-  readonly extensionProviders: () => ModelChoiceOptions['endpoints']
   readonly fetchTo: (baseUrl: string) => typeof fetch
   readonly storage: () => Promise<Storage>
   /** Takes what is to be done when the home is closed. */
@@ -53,9 +51,15 @@ interface ModelResolverOptions {
 export class ModelResolver {
   readonly #options: ModelResolverOptions
   #spending: Promise<Spending> | null = null
+  #offered: ModelChoiceOptions['endpoints'] = {}
 
   constructor(options: ModelResolverOptions) {
     this.#options = options
+  }
+
+  /** Models of extensions can be chosen too; config.yaml counts more. */
+  offer(endpoints: ModelChoiceOptions['endpoints']): void {
+    this.#offered = endpoints
   }
 
   chooseModel(requested: Requested): ModelChoice {
@@ -78,7 +82,7 @@ export class ModelResolver {
   modelOptions(): Omit<ModelChoiceOptions, 'requested' | 'session'> {
     const { config, secrets, stored } = this.#options
     const { endpoints, ...configured } = configuredModels(config)
-    const all = { ...this.#options.extensionProviders(), ...endpoints }
+    const all = { ...this.#offered, ...endpoints }
     return { ...configured, endpoints: all, secrets, stored: stored.providers }
   }
 

@@ -190,3 +190,29 @@ it('runs no git of their own for the dependencies that a plugin has from git', a
   await expect(plugins(['install', folder])).rejects.toThrow('npm failed')
   expect(existsSync(join(home.path, 'ran'))).toBe(false)
 })
+
+it('a skill of a plugin is shown while the plugin is what was agreed to, and taints who reads it', async () => {
+  const folder = join(home.path, 'sources', 'seaside')
+  await mkdir(join(folder, 'skills', 'tides'), { recursive: true })
+  await writeFile(join(folder, 'plugin.json'), JSON.stringify({ $schema: SCHEMA, name: 'seaside' }))
+  const text = '---\nname: tides\ndescription: Tells the tides.\n---\n\nLook at the moon.\n'
+  await writeFile(join(folder, 'skills', 'tides', 'SKILL.md'), text)
+  await open()
+  expect(await plugins(['install', folder], { enable: true })).toContain('skills: tides')
+  await open()
+  expect(await callTool('skill_view', { name: 'tides' })).toContain('Look at the moon.')
+  const [first] = server.requests.map(({ body }) => JSON.stringify(body))
+  // Its name was agreed to; what it says of itself is for skills_list.
+  expect(first).toContain('tides (plugin)')
+  expect(first).not.toContain('Tells the tides.')
+  const { agent } = await runtime!.createAgent({})
+  server.enqueue({ toolCalls: [{ name: 'skill_view', args: { name: 'tides' } }] }, { text: 'Noon.' })
+  await agent.run('When?').result
+  const entries = JSON.stringify(agent.entries().filter(({ type }) => type === 'message'))
+  expect(entries).toContain('"sources":[{"type":"web","name":"the skill tides of the plugin seaside"}]')
+  await writeFile(join(home.path, 'plugins', 'seaside', 'skills', 'tides', 'SKILL.md'), text.replace('moon', 'sun'))
+  server.enqueue({ toolCalls: [{ name: 'skill_view', args: { name: 'tides' } }] }, { text: 'Who knows.' })
+  await agent.run('And now?').result
+  await agent.close()
+  expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('its plugin seaside is not as you agreed to it')
+})

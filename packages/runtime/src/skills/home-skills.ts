@@ -3,7 +3,8 @@ import { changeConfigList, type HermesConfig, homeLayout, type TrustStore } from
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Policy } from '@hermes/contracts/policy'
 import type { Proxies } from '@hermes/safety'
-import { type HomeSkills, openSkills } from '@hermes/skills'
+import { type HomeSkills, openSkills, type SkillsHome } from '@hermes/skills'
+import type { Storage } from '@hermes/storage'
 import { toPath } from '../home/settings.js'
 import { runProgram } from '../plugins/open-home-plugins.js'
 
@@ -21,7 +22,11 @@ interface HomeSkillsOptions {
   readonly policy: Policy
   readonly proxies: Proxies | null
   readonly isSafe: boolean
+  readonly ofPlugins: () => Promise<readonly { readonly plugin: string; readonly folder: string }[]>
   readonly redact: (text: string) => string
+  readonly storage: () => Promise<Storage>
+  readonly learnt: SkillsHome['learnt']
+  readonly ask: SkillsHome['ask']
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -30,13 +35,18 @@ const OS_NAMES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: '
 
 /** The skills of a home. Nothing is read yet. */
 export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
-  const { home, userHome, cwd, env, secrets, config, trust, isSafe, redact, clock, logger } = options
-  const { skills, pendingSkills, cache } = homeLayout(home)
+  const { home, userHome, cwd, env, secrets, config, trust, isSafe, ofPlugins, redact, clock, logger } = options
+  const { skills, skillBundles, pendingSkills, cache } = homeLayout(home)
   return openSkills({
     directory: skills,
     pendingDirectory: pendingSkills,
+    bundlesDirectory: skillBundles,
+    curator: config.curator,
+    learnt: options.learnt,
+    ask: options.ask,
+    personOf: async (sessionId) => (await (await options.storage()).sessions.get(sessionId))?.person ?? null,
     cacheFile: join(cache, 'skills-index.json'),
-    ...{ userHome, cwd, trust, isSafe, redact, clock, logger },
+    ...{ userHome, cwd, trust, isSafe, ofPlugins, redact, clock, logger },
     settings: {
       ...config.skills,
       external_dirs: config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome)),

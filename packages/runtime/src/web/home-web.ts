@@ -1,4 +1,5 @@
 import type { ExtensionRegistry } from '@hermes/agent-core'
+import type { HomeBrowser } from '@hermes/browser'
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, HermesError } from '@hermes/contracts'
 import type { Extension } from '@hermes/contracts/extension'
@@ -6,7 +7,7 @@ import type { Action, Permit, Policy } from '@hermes/contracts/policy'
 import type { Proxies } from '@hermes/safety'
 import type { IsolationSupport } from '@hermes/sandbox'
 import { defaultToolSettings, readDocument } from '@hermes/tools'
-import { createWeb, type OwnProviders, type Web, webDoctor } from '@hermes/web'
+import { createWeb, type OwnProviders, type Web, type WebOptions, webDoctor } from '@hermes/web'
 import { networkOf } from '../home/network-settings.js'
 import type { HomePolicy } from '../policy/home-policy.js'
 
@@ -19,12 +20,17 @@ interface HomeWebOptions {
   readonly extensions: () => Pick<ExtensionRegistry, 'list'>
   readonly isolationSupport: IsolationSupport
   readonly fetchTo: (address: string) => typeof fetch
+  /** The browser of this home, once it is open. */
+  readonly browser: () => Pick<HomeBrowser, 'render'>
+  /** Who signed in at xAI. */
+  readonly xaiLogin: WebOptions['xSearch']['login']
   readonly clock: Clock
 }
 
 /** Search and pages for a home. Nothing is loaded or asked before the first call. */
 export function openHomeWeb(options: HomeWebOptions): Web {
-  const { config, secrets, proxies, permissions, extensions, isolationSupport, fetchTo, clock } = options
+  const { config, secrets, proxies, permissions, extensions, isolationSupport, fetchTo, browser, xaiLogin, clock } =
+    options
   return createWeb({
     settings: config.web,
     variables: secrets,
@@ -38,8 +44,13 @@ export function openHomeWeb(options: HomeWebOptions): Web {
       if (document?.type !== 'oversized') return document
       throw new HermesError(`The PDF takes more than ${document.limit} to read.`, { code: 'web.unreadable' })
     },
+    render: () => browser().render,
     own: () => ownProviders(extensions()),
     mayFetch: () => mayFetch(permissions),
+    xSearch: {
+      settings: { ...config.x_search, reasoning_effort: config.x_search.reasoning_effort ?? null },
+      login: xaiLogin,
+    },
     clock,
   })
 }

@@ -5,6 +5,7 @@ import type { Storage } from '../storage.js'
 import { personOfSession } from '../tools/learning.js'
 import { createRecoveries, type LearningStep } from './recoveries.js'
 
+export { OUTSIDE_TAG } from '../learnings.js'
 export { learningCommand } from './learning-command.js'
 
 /** Met as often as this, a failure is worth more than a note. */

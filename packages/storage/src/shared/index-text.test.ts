@@ -24,6 +24,13 @@ describe('toIndexText', () => {
     expect(textOf('𠮷野')).toBe(' 𠮷野 野 ')
   })
 
+  it('pairs up a hundred thousand of them in a message, and leaves the words around the rest', () => {
+    const words = textOf(`begin ${'漢字'.repeat(200_000)} 部署 end`)!
+    expect(words).toMatch(/^begin {2}漢字 字漢 .* end$/)
+    expect(words.match(/漢字/g)).toHaveLength(50_000)
+    expect(words).not.toContain('部署')
+  })
+
   it('adds the parts of names once', () => {
     expect(textOf('getUserById, getUserById and parseHTML2Text')).toBe(
       'getUserById, getUserById and parseHTML2Text get User By Id parse HTML 2 Text',

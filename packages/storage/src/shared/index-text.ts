@@ -18,6 +18,8 @@ export type Facet = 'role' | 'source' | 'session'
  * they get here.
  */
 const MAX_CHARS = 1_000_000
+/** Of scripts without blanks, each character of which is a word: as much as results of tools are cut to. */
+const MAX_UNSPACED_CHARS = 100_000
 
 // Letters that nobody types: words of the index that begin with them are facets.
 const MARKS: Readonly<Record<Facet, string>> = { role: '\ue000', source: '\ue001', session: '\ue002' }
@@ -96,7 +98,10 @@ export function pairs(run: string): readonly string[] {
  */
 export function pairUp(text: string): string {
   if (!isUnspaced(text)) return text
-  return text.replace(UNSPACED_RUN, (run) => {
+  let left = MAX_UNSPACED_CHARS
+  return text.replace(UNSPACED_RUN, (whole) => {
+    const run = whole.slice(0, left).toWellFormed()
+    left -= run.length
     const words: string[] = []
     let last = ''
     for (const character of run) {

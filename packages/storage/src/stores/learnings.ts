@@ -242,9 +242,16 @@ function toLearning(row: LearningRow): Learning {
   }
 }
 
+/** An error that is longer is told from others by its beginning. */
+const MAX_WORDS_CHARS = 100_000
+
 /** The words of an error message that tell it from others: numbers, addresses and hashes differ each time, so they count as one. */
 export function wordsOf(text: string): ReadonlySet<string> {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []
+  const words =
+    text
+      .slice(0, MAX_WORDS_CHARS)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu) ?? []
   return new Set(words.filter((word) => word.length > 1).map((word) => (isNumberLike(word) ? '#' : word)))
 }
 

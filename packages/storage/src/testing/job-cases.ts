@@ -94,12 +94,12 @@ export function testJobs(options: {
       'go to another hand when the first was silent for too long, which then can change nothing',
       async ({ jobs, other, clock }) => {
         await jobs.add({ kind: 'summary' })
-        const first = (await jobs.take({ ...any, leaseMs: 1_000 }))!
-        clock.step(900)
-        await jobs.renew(first, { leaseMs: 1_000 })
-        clock.step(900)
+        const first = (await jobs.take({ ...any, leaseMs: 100_000 }))!
+        clock.step(90_000)
+        await jobs.renew(first, { leaseMs: 100_000 })
+        clock.step(90_000)
         expect(await other.take(any)).toBeNull()
-        clock.step(200)
+        clock.step(20_000)
         const second = (await other.take(any))!
         expect(second).toMatchObject({ id: first.id, attempt: 2 })
         await expect(jobs.renew(first)).rejects.toMatchObject(lost)

@@ -16,6 +16,8 @@ interface BotApiMessage {
   readonly threadId: number | null
   readonly buttons: readonly (readonly { readonly text: string; readonly callback_data: string }[])[]
   readonly edits: number
+  /** The file that it is. */
+  readonly file?: { readonly kind: string; readonly name: string; readonly bytes: Uint8Array }
 }
 
 /** What goes wrong with the next calls of a method. */
@@ -61,6 +63,10 @@ export interface BotApiServer {
   fail(method: string, fault: BotApiFault, count?: number): void
   /** The token is good for nothing from now on, or again. */
   setRevoked(isRevoked: boolean): void
+  /** Another program has updates delivered elsewhere. */
+  useWebhook(url: string): void
+  /** `getWebhookInfo` tells that a delivery failed at that time, in Unix seconds. */
+  failDelivery(atS: number): void
   close(): Promise<void>
 }
 
@@ -123,6 +129,12 @@ export async function startBotApiServer({ port = 0 }: { readonly port?: number }
     setRevoked: (isRevoked) => {
       state.isRevoked = isRevoked
     },
+    useWebhook: (url) => {
+      state.webhook = { url, secret: '' }
+    },
+    failDelivery: (atS) => {
+      state.deliveryFailedAtS = atS
+    },
     close: async () => {
       const closed = once(server, 'close')
       server.close()
@@ -140,6 +152,7 @@ class BotApi {
   readonly faults: { readonly method: string; readonly fault: BotApiFault }[] = []
   updates: (Json & { readonly update_id: number })[] = []
   isRevoked = false
+  deliveryFailedAtS: number | null = null
   readonly #all = new Map<number, Json & { readonly update_id: number }>()
   readonly #sent: (BotApiMessage & { edits: number })[] = []
   readonly #waiting = new Set<() => void>()
@@ -147,7 +160,7 @@ class BotApi {
   #poller = 0
   #updateId = 500
   #messageId = 1000
-  #webhook: { readonly url: string; readonly secret: string } | null = null
+  webhook: { readonly url: string; readonly secret: string } | null = null
 
   messages(chatId: number): readonly BotApiMessage[] {
     return this.#sent.filter((message) => message.chatId === chatId)
@@ -219,7 +232,7 @@ class BotApi {
 
   #deliver(): void {
     this.#poll?.()
-    if (this.#webhook) void this.#post(this.#webhook)
+    if (this.webhook) void this.#post(this.webhook)
   }
 
   async #post({ url, secret }: { readonly url: string; readonly secret: string }): Promise<void> {
@@ -242,7 +255,7 @@ class BotApi {
       return
     }
     const [, token, method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(url.pathname) ?? []
-    const payload = chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString()) as Json) : {}
+    const payload = await payloadOf(Buffer.concat(chunks), request.headers['content-type'] ?? '')
     this.calls.push({ method, payload })
     const end = (body: Json) => {
       response.writeHead(body['ok'] ? 200 : (body['error_code'] as number), { 'content-type': 'application/json' })
@@ -263,7 +276,7 @@ class BotApi {
   }
 
   async #getUpdates({ offset, timeout = 0, limit = 100 }: Json, request: IncomingMessage): Promise<Json> {
-    if (this.#webhook)
+    if (this.webhook)
       return failed(
         409,
         "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
@@ -297,6 +310,12 @@ class BotApi {
         return ok(BOT)
       case 'sendMessage':
         return this.#send(payload)
+      case 'sendPhoto':
+      case 'sendVoice':
+      case 'sendAudio':
+      case 'sendVideo':
+      case 'sendDocument':
+        return this.#sendFile(payload, method.slice('send'.length).toLowerCase())
       case 'editMessageText':
         return this.#edit(payload)
       case 'sendChatAction':
@@ -319,11 +338,16 @@ class BotApi {
           : failed(400, 'Bad Request: invalid file_id')
       }
       case 'setWebhook':
-        this.#webhook = { url: String(payload['url']), secret: String(payload['secret_token'] ?? '') }
+        this.webhook = { url: String(payload['url']), secret: String(payload['secret_token'] ?? '') }
         this.#deliver()
         return ok(true)
+      case 'getWebhookInfo': {
+        const { url = '' } = this.webhook ?? {}
+        const failure = this.deliveryFailedAtS === null ? {} : { last_error_date: this.deliveryFailedAtS }
+        return ok({ url, has_custom_certificate: false, pending_update_count: this.updates.length, ...failure })
+      }
       case 'deleteWebhook':
-        this.#webhook = null
+        this.webhook = null
         return ok(true)
       default:
         return failed(404, 'Not Found')
@@ -350,6 +374,16 @@ class BotApi {
       from: BOT,
       text: message.text,
     })
+  }
+
+  #sendFile(payload: Json, kind: string): Json {
+    const file = payload[kind] as { readonly name: string; readonly bytes: Uint8Array } | undefined
+    if (!file) return failed(400, `Bad Request: there is no ${kind} in the request`)
+    const message_id = ++this.#messageId
+    const place = { message_id, chatId: Number(payload['chat_id']), threadId: null, replyTo: null, edits: 0 }
+    this.#sent.push({ ...place, text: '', parseMode: null, buttons: [], file: { kind, ...file } })
+    this.#tell()
+    return ok({ message_id, date: 1_700_000_000, chat: { id: place.chatId, type: 'private' }, from: BOT })
   }
 
   #edit(payload: Json): Json {
@@ -384,6 +418,18 @@ class BotApi {
 
 const ok = (result: unknown): Json => ({ ok: true, result })
 const failed = (code: number, description: string): Json => ({ ok: false, error_code: code, description })
+
+/** JSON, or a form with files. */
+async function payloadOf(body: Buffer, type: string): Promise<Json> {
+  if (body.length === 0) return {}
+  if (!type.startsWith('multipart/form-data')) return JSON.parse(body.toString()) as Json
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
+  const fields = [...form].map(async ([name, value]): Promise<readonly [string, unknown]> => {
+    if (typeof value === 'string') return [name, value]
+    return [name, { name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) }]
+  })
+  return Object.fromEntries(await Promise.all(fields))
+}
 
 function shownOf(payload: Json) {
   const markup = payload['reply_markup'] as { readonly inline_keyboard?: BotApiMessage['buttons'] } | undefined

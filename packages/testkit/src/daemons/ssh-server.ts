@@ -29,6 +29,8 @@ export async function startSshServer(): Promise<SshServer> {
     execFileSync(keygen, ['-q', '-t', 'ed25519', '-N', '', '-f', file(key)], { stdio: 'ignore' })
   }
   await copyFile(file('id.pub'), file('authorized_keys'))
+  // What the profile of the person at this machine does takes longer than the commands of most tests, and may change what they see.
+  await mkdir(file('home'))
   const port = await freePort()
   await writeFile(file('sshd_config'), configuration(port, file))
   const hostKey = (await readFile(file('host.pub'), 'utf8')).split(' ').slice(0, 2).join(' ')
@@ -66,6 +68,7 @@ UsePAM no
 PermitRootLogin prohibit-password
 MaxStartups 100
 Subsystem sftp internal-sftp
+SetEnv HOME=${file('home')}
 `
 
 function listening(stderr: NodeJS.ReadableStream, daemon: NodeJS.EventEmitter): Promise<void> {

@@ -8,10 +8,9 @@ export interface LfText {
 /** Takes the CR of each CRLF away. */
 export function toLf(original: string): LfText {
   const removed: number[] = []
-  const text = original.replace(/\r\n/g, (_, index: number) => {
-    removed.push(index - removed.length)
-    return '\n'
-  })
+  for (let at = original.indexOf('\r\n'); at !== -1; at = original.indexOf('\r\n', at + 2))
+    removed.push(at - removed.length)
+  const text = removed.length === 0 ? original : original.replaceAll('\r\n', '\n')
   return { text, toOriginal: (position) => position + countBelow(removed, position) }
 }
 

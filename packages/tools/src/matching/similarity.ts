@@ -28,8 +28,11 @@ export async function loadSimilarity(): Promise<Similarity> {
  * another line, and so does a word that `known` has elsewhere: it names something else.
  */
 export function isSlip(found: string, requested: string, known: ReadonlySet<string>): boolean {
-  if (bare(found) === bare(requested)) return true
-  const [left, right] = [bare(found).match(TOKEN) ?? [], bare(requested).match(TOKEN) ?? []]
+  if (found === requested) return true
+  if (Math.max(found.length, requested.length) > MAX_COMPARED_CHARS) return false
+  const [bareFound, bareRequested] = [bare(found), bare(requested)]
+  if (bareFound === bareRequested) return true
+  const [left, right] = [bareFound.match(TOKEN) ?? [], bareRequested.match(TOKEN) ?? []]
   return (
     left.length === right.length &&
     left.every(

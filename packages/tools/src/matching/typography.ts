@@ -1,3 +1,5 @@
+/** Where the first of them stands in Unicode, and all after it. */
+const BEYOND = /[\u00A0-\uFFFF]/
 const EN_DASH = /\u2013/
 const EM_DASH = /[\u2014\u2015]/
 const PLAIN: readonly (readonly [RegExp, string])[] = [
@@ -22,6 +24,16 @@ export type LongDashes = 'none' | 'em' | 'all'
 
 /** Takes smart quotes, dashes, ellipses and special spaces for their plain forms; a dash is one hyphen, or two as `long` says. */
 export function toPlain(original: string, long: LongDashes = 'none'): Plain {
+  // Most text has no such characters at all.
+  if (!BEYOND.test(original)) {
+    const { length } = original
+    return {
+      text: original,
+      get origin() {
+        return Array.from({ length: length + 1 }, (_, at) => at)
+      },
+    }
+  }
   let text = ''
   const origin: number[] = []
   for (let index = 0; index < original.length; index++) {

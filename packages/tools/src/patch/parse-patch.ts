@@ -34,6 +34,9 @@ const IGNORED = /^(?:\*\*\* ?End of File\s*|\\ No newline at end of file\s*)$/
 const HUNK = /^@@/
 const LINE_NUMBERS = /^-\d+(?:,\d+)? \+\d+(?:,\d+)?(?: ?@@)?/
 
+/** More than a model writes in one go, and as much as is taken apart without holding anything up. */
+const MAX_PATCH_CHARS = 250_000
+
 interface Section {
   readonly header: RegExpExecArray
   readonly body: string[]
@@ -43,6 +46,8 @@ interface Section {
  * Reads a patch in the V4A form. Lines around Begin and End are passed over; several patches in a row are one. Line ends may be CRLF.
  */
 export function parsePatch(text: string): ParsedPatch {
+  if (text.length > MAX_PATCH_CHARS)
+    return { type: 'malformed', problems: [`The patch has more than ${MAX_PATCH_CHARS} characters; send it in parts.`] }
   const lines = text.replace(/\r\n/g, '\n').split('\n')
   const begin = lines.findLastIndex((line) => BEGIN.test(line))
   if (lines.findLastIndex((line) => END.test(line)) < begin)

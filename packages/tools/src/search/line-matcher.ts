@@ -14,8 +14,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   word: '\\w',
 }
 
+/** The engine takes long to read what is longer, and nobody writes it. */
+const MAX_PATTERN_CHARS = 20_000
+
 /** A pattern in ripgrep's syntax as a JavaScript expression. @throws HermesError `tool.bad_pattern`. */
 export function toRegExp(pattern: string): RegExp {
+  if (pattern.length > MAX_PATTERN_CHARS) throw badPattern(`it has more than ${MAX_PATTERN_CHARS} characters`)
   const flags = /^\(\?([ims]+)\)/.exec(pattern)
   const source = pattern
     .slice(flags?.[0].length ?? 0)

@@ -32,7 +32,7 @@ export function endlessPart(command: string): string | null {
     .split(/(\|\||&&|[;\n|()]|(?<![<>])&(?!>))/)
   for (let at = 0; at < parts.length; at += 2) {
     const next = parts[at + 1]
-    if (next === '|' || next === '&') continue
+    if (parts[at] === '' || next === '|' || next === '&') continue
     let part = parts[at]!.replace(/\s+/g, ' ').trim()
     while (PREFIX.test(part)) part = part.replace(PREFIX, '')
     if (!ENDS.test(part) && ENDLESS.some((form) => form.test(part))) return part

@@ -21,7 +21,7 @@ async function callOf(api: WireApi, answer: (response: ServerResponse) => void):
     server.close()
   })
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const transport = createTransport({ provider: 'custom', baseUrl, api, timeoutMs: 300, stallTimeoutMs: 300 })
+  const transport = createTransport({ provider: 'custom', baseUrl, api, timeoutMs: 1_500, stallTimeoutMs: 300 })
   const call = transport.stream({ model: 'm', messages: [userText('Hi')], tools: [] }, { credential: 'key' })
   try {
     for await (const _ of call);

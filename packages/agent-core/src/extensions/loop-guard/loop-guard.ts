@@ -225,7 +225,7 @@ function edges({ content, isError }: ToolOutcome): string {
 
 /** What a call starts that a run may have only so many of. */
 function startsOf(toolName: string, args: JsonValue): readonly [keyof LoopCaps | null, number] {
-  if (toolName === 'web_search') return ['webSearches', 1]
+  if (toolName === 'web_search' || toolName === 'x_search') return ['webSearches', 1]
   if (toolName !== 'delegate_task') return [null, 0]
   const tasks = typeof args === 'object' && args !== null && 'tasks' in args ? args['tasks'] : null
   return ['subagents', Array.isArray(tasks) ? Math.max(1, tasks.length) : 1]
