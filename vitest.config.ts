@@ -26,8 +26,9 @@ export default defineConfig({
     server: { deps: { external: [/\/apps\/[^/]+\/dist\//] } },
     // A machine under load takes longer than a second for what is soon.
     expect: { poll: { timeout: 10_000 } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A guard against what hangs, and no measure: rented machines take three times as long from one hour to the next.
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     pool: 'forks',
     // Files that run in one worker share what they load: sources keep no state in modules, and loading them anew cost half of all time.
     isolate: false,

@@ -20,6 +20,7 @@ import { compression } from './compression.mjs'
 import { keystrokeEcho } from './echo.mjs'
 import { executeCode } from './execute-code.mjs'
 import { extensions } from './extensions.mjs'
+import { extract } from './extract.mjs'
 import { gatewayLoad } from './gateway.mjs'
 import { host } from './host.mjs'
 import { isolation } from './isolation.mjs'
@@ -29,6 +30,8 @@ import { startServer } from './model-server.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolSteps, versionStart } from './scenarios.mjs'
 import { screen } from './screen.mjs'
+import { servers } from './servers.mjs'
+import { skills } from './skills.mjs'
 import { sources } from './sources.mjs'
 import { sessionStore } from './store.mjs'
 import { tools } from './tools.mjs'
@@ -51,7 +54,10 @@ const SCENARIOS = {
   isolation,
   tools,
   sources,
+  servers,
   extensions,
+  skills,
+  extract,
   host,
   backends,
   wires,

@@ -10,6 +10,8 @@ import { atMost, row } from './report.mjs'
 const TOKENS_PER_SECOND = 200
 const STREAMED_MS = 10_000
 const IDLE_MS = 5_000
+/** A line is there: keys are shown, and kept. */
+const PASTE_ON = '\u001B[?2004h'
 const PASTED = `\u001B[200~${'a line of what is pasted\n'.repeat(40_000)}\u001B[201~`
 /** `CLK_TCK` of Linux. */
 const TICKS_PER_SECOND = 100
@@ -21,9 +23,10 @@ export async function screen({ rounds, workspace, server }) {
   const model = await startFastModel()
   const hermes = (url) => [BIN, '--base-url', url, '--provider', 'custom', '-m', 'bench']
   try {
-    const { floor, prompt, rest, fast, paste } = await interleave(Math.min(rounds, 3), {
+    const { floor, prompt, open, rest, fast, paste } = await interleave(Math.min(rounds, 3), {
       floor: () => timeTo(workspace, [join(import.meta.dirname, 'floors/echo.mjs')], 'ready'),
-      prompt: () => timeTo(workspace, hermes(server.baseUrl), '/help'),
+      prompt: () => timeTo(workspace, hermes(server.baseUrl), PASTE_ON),
+      open: () => timeTo(workspace, hermes(server.baseUrl), '/help'),
       rest: () => within(workspace, hermes(server.baseUrl), restCost),
       fast: () => within(workspace, hermes(model.url), (terminal) => fastStream(terminal, model)),
       paste: () => within(workspace, hermes(server.baseUrl), timePaste),
@@ -33,6 +36,7 @@ export async function screen({ rounds, workspace, server }) {
       row('a line to type in: bare program', 'ms', floor),
       row('a line to type in: hermes', 'ms', prompt),
       row('  over the bare program', 'x', ratios(prompt, floor), atMost(2)),
+      row('  until its session is open', 'ms', open),
       row('a conversation at rest, of one core', '%', rest, atMost(0.5)),
       row('200 tokens a second: bytes per byte of text', 'x', of('ratio'), atMost(3)),
       row('  the longest time without a frame', 'ms', of('gapMs'), atMost(50)),

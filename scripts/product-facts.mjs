@@ -29,7 +29,8 @@ async function importWorkspace(root, file) {
 export async function productFacts(root) {
   if (!existsSync(join(root, 'apps/cli/src/program.ts'))) return null
   const { commands, exitCodes } = await commandFacts(root)
-  return { commands, exitCodes, ...(await homeFacts(root)), variables: await variableFacts(root), keys: keyFacts(root) }
+  const facts = { commands, exitCodes, ...(await homeFacts(root)), variables: await variableFacts(root) }
+  return { ...facts, keys: keyFacts(root), actions: actionFacts(root) }
 }
 
 async function commandFacts(root) {
@@ -93,21 +94,46 @@ async function homeFacts(root) {
 const READ =
   /(?:\benv|\bvariables|\bsecrets(?:\.values)?|\bvalues)(?:\?\.)?\[['"]([A-Z][A-Z0-9_]{2,})['"]\]|\benv\.([A-Z][A-Z0-9_]{2,})\b/g
 
+/** Keys and addresses of services, each beside its service. */
+const OF_SERVICE = /\b(?:key|url)Variable: '([A-Z][A-Z0-9_]{2,})'/g
+/** Sources that have names in lists. */
+const LISTING = [
+  'packages/runtime/src/environment/cloud-options.ts',
+  'packages/transports/src/wires/bedrock-converse/aws-credential.ts',
+]
+const LISTED = /'([A-Z][A-Z0-9]*_[A-Z0-9_]+)'/g
+
 /** Names that sources ask the environment or `.env` for, those of model providers, and those of keys of `terminal`. */
 async function variableFacts(root) {
   const files = globSync('{apps,packages}/*/src/**/*.ts', { cwd: root }).filter(
     (file) => !/\.test\.ts$|__fixtures__|testkit|\/testing\//.test(file),
   )
-  const read = files.flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(READ)].map((match) => match[1] ?? match[2]),
-  )
+  const read = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const found = [READ, OF_SERVICE, ...(LISTING.includes(file) ? [LISTED] : [])].map((names) => [
+      ...text.matchAll(names),
+    ])
+    return found.flat().map((match) => match[1] ?? match[2])
+  })
   const { module, end } = await importWorkspace(root, 'packages/transports/src/index.ts')
   end()
-  const keys = module.PROVIDERS.flatMap(({ id, keyVariables }) => keyVariables.map((name) => [name, id]))
+  const keys = module.PROVIDERS.flatMap(({ id, keyVariables, sharedKeyVariables = [] }) =>
+    [...keyVariables, ...sharedKeyVariables].map((name) => [name, id]),
+  )
   const terminal = keyFacts(root).flatMap((key) =>
     /^terminal\.\w+$/.test(key) && key !== 'terminal.cwd' ? [key.toUpperCase().replace('.', '_')] : [],
   )
   return { read: [...new Set(read)].sort(), keys, terminal }
+}
+
+/** What keys do in a conversation, by the names of `display.keys`, each with its keys. */
+function actionFacts(root) {
+  const text = readFileSync(join(root, 'apps/cli/src/editor/bindings.ts'), 'utf8')
+  const [, listed = ''] = /const ACTIONS[^{]*\{\n([\s\S]*?)\n\}/.exec(text) ?? []
+  return [...listed.matchAll(/^ {2}'?([\w-]+)'?: \[(.*)\],$/gm)].map(([, name, keys]) => ({
+    name,
+    keys: keys.split(', ').map((key) => key.slice(1, -1)),
+  }))
 }
 
 function keyFacts(root) {

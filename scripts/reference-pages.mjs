@@ -26,6 +26,7 @@ export function referencePages(root, facts) {
     page('slash-commands', 'Slash commands', slashCommands(facts)),
     page('tools', 'Tools and toolsets', tools(facts)),
     page('variables', 'Variables', variables(root, facts)),
+    page('keyboard', 'Keys in a conversation', keyboard(facts)),
     page('exit-codes', 'Exit codes', exitCodes(facts)),
     page('README', 'Reference', index()),
   ]
@@ -36,6 +37,7 @@ function index() {
 
 - [commands and their flags](commands.md), [exit codes](exit-codes.md)
 - [slash commands](slash-commands.md)
+- [keys in a conversation](keyboard.md)
 - [tools and toolsets](tools.md)
 - [keys of config.yaml](../config.md)
 - [variables](variables.md)
@@ -153,6 +155,16 @@ ${table(
 ## Keys of the section terminal
 
 Each goes before the key of the same name in config.yaml: ${terminal.map((name) => `\`${name}\``).join(', ')}. \`TERMINAL_ENV\` is \`TERMINAL_BACKEND\`.`
+}
+
+function keyboard({ actions }) {
+  return `\`display.keys\` of config.yaml gives an action other keys, apart by spaces: \`{search: "ctrl+o ctrl+k>s"}\`, of which the second is one key after the other; \`none\` takes them away.
+What has no effect, and what a key does no longer, is said as a conversation begins. \`display.editing: vi\` has vi's keys besides.
+
+${table(
+  ['action', 'keys'],
+  actions.map(({ name, keys }) => [`\`${name}\``, keys.map((key) => `\`${key}\``).join(', ')]),
+)}`
 }
 
 function exitCodes({ exitCodes: codes }) {

@@ -15,8 +15,16 @@ registerHooks({
 })
 
 const [SMALL, LARGE, LIMIT_MS] = full ? [64_000, 1_024_000, 50] : [16_000, 64_000, 50]
-/** How much slower a text may be that is that much longer, and then some for garbage. */
-const MAX_GROWTH = full ? 24 : 9
+/** How much more than its length the time of a text may grow, for garbage. */
+const MAX_EXCESS = 2.25
+/** A text of 64 KB takes at most so long, however its time grows. */
+const MOST_MS = 500
+/** Two measures of the same work differ by that much where others work beside. */
+const NOISE = 1.5
+/** What takes less than that for a short text stays below the limit for a long one, even by the square of its length. */
+const QUICK_MS = LIMIT_MS / (LARGE / SMALL) ** 2 / 2
+/** Processor time of `fixedWork` on a machine that does nothing else. */
+const REFERENCE_MS = 10
 const TEXTS_EACH = 12
 
 const PIECES = [
@@ -192,10 +200,12 @@ const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 
 for (const taker of functions) {
   const call = (await import(pathToFileURL(join(root, taker.file)).href))[taker.name]
   const others = taker.others.map((kind) => OTHERS[kind])
+  const large = Math.min(LARGE, taker.mostChars)
+  const target = { call, others, large, small: Math.min(SMALL, large / 4) }
   for (const { piece, shape } of textsFor(taker)) {
     const text = `${JSON.stringify(piece)} again and again${shape === SHAPES[1] ? ', between two letters' : ''}`
     parentPort.postMessage({ type: 'text', text })
-    const growth = await slowest(() => measure(call, others, piece, shape))
+    const growth = await slowest(() => measure(target, piece, shape))
     if (growth === null) continue
     parentPort.postMessage({ type: 'slow', problem: `${text}: ${growth}` })
     break
@@ -224,12 +234,29 @@ async function slowest(once) {
   return last
 }
 
-async function measure(call, others, piece, shape) {
-  const large = await cost(call, others, shape(piece, LARGE))
+async function measure({ call, others, small: short, large: length }, piece, shape) {
+  const small = await cost(call, others, shape(piece, short))
+  if (small < QUICK_MS) return null
+  const large = await cost(call, others, shape(piece, length))
   if (large <= LIMIT_MS) return null
-  const small = await cost(call, others, shape(piece, SMALL))
-  if (large <= small * MAX_GROWTH) return null
-  return `${Math.round(small)} ms at ${SMALL / 1000} KB, ${Math.round(large)} ms at ${LARGE / 1000} KB`
+  // A machine that is slow now is slow for the long text alone, where the short one came before.
+  const slower = Math.max(1, fixedWork() / REFERENCE_MS)
+  if (large <= LIMIT_MS * slower) return null
+  const limit = (full ? LIMIT_MS : MOST_MS) * NOISE * slower
+  const isTooLong = large > limit || (!full && large > small * (length / short) * MAX_EXCESS)
+  return isTooLong
+    ? `${Math.round(small)} ms at ${short / 1000} KB, ${Math.round(large)} ms at ${length / 1000} KB (limit ${Math.round(limit)})`
+    : null
+}
+
+/** Goes up with the time of functions where the machine is slower, or where programs share a core. */
+function fixedWork() {
+  const start = process.threadCpuUsage()
+  let count = 0
+  for (let round = 0; round < 4; round++)
+    count += `${'word 1.5, '.repeat(25_000)}${round}`.replace(/[\s,]+/g, ' ').length
+  const { user, system } = process.threadCpuUsage(start)
+  return count > 0 ? (user + system) / 1_000 : 0
 }
 
 /** Milliseconds of this thread. */

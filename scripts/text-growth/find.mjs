@@ -14,9 +14,52 @@ const LEFT_OUT = {
   findExact: 'every caller refuses an empty search first',
   splitMessage: 'it takes a limit that every platform has; its tests feed it',
   renewTokens: 'its first parameter is a file',
+  loadInside: 'its first parameter is a module',
 }
 
-/** @returns {{ file: string, name: string, others: string[], pieces: string[] }[]} `file` relative to `root` */
+const COMMAND = [131_072, 'the terminal refuses longer commands']
+const RECORDED = [64_000, 'traffic that tests record, which nothing reads while an agent works']
+const SETTINGS = [2_000, "the person's own settings, read as a program starts: YAML takes 10 ms for 1 KB at its worst"]
+const CONTEXT = [262_144, 'instructions, notes and skills, none of which is longer']
+const OURS = [64_000, 'rows that Hermes itself wrote']
+const NAME = [4_000, 'names and titles, which their tables keep short']
+
+/** Functions that never get a text of 1 MB: how much they get at most, and why. With `--full` they are fed that much. */
+const AT_MOST = {
+  ...{
+    endlessPart: COMMAND,
+    exitCodeMeaning: COMMAND,
+    needsOutside: COMMAND,
+    parseShell: COMMAND,
+    sudoOutcome: COMMAND,
+  },
+  ...{ classifyCommand: COMMAND, decodeAnsiC: COMMAND, splitWords: COMMAND, onlyLooks: COMMAND },
+  ...{ mergeHandEdit: CONTEXT, scanContext: CONTEXT },
+  ...{ visibleText: COMMAND, matchGlob: COMMAND, scriptLine: COMMAND },
+  ...{ mapChunk: RECORDED, readBody: RECORDED, mergeEvents: RECORDED, parseRecording: RECORDED },
+  ...{ parseYaml: SETTINGS, parseYamlText: SETTINGS, readableSections: SETTINGS, readHookFile: SETTINGS },
+  ...{ parseApproval: OURS, readRescuedLine: OURS },
+  ...{ numberedTitle: NAME, folderOf: NAME, padded: NAME, parseTarget: NAME, parseAddress: NAME, findProvider: NAME },
+  ...{
+    ipv4Kind: NAME,
+    ipv6Kind: NAME,
+    reachedAs: NAME,
+    hostKind: NAME,
+    toolName: NAME,
+    toolsetName: NAME,
+    nearestName: NAME,
+    inOneLine: NAME,
+    variableOf: NAME,
+  },
+  lineDiff: [100_000, 'a skill that an agent writes has no more'],
+  searchSkills: [1_000, 'words that a person types'],
+  htmlToMarkdown: [250_000, 'it runs in a thread of its own'],
+  readHtml: [250_000, 'it runs in a thread of its own'],
+  ...{ pairs: [500, 'a search is cut there'], toTsQuery: [4_000, 'a search is cut there'] },
+  textWords: [16_000, 'what was summed up of a session'],
+}
+
+/** @returns {{ file: string, name: string, others: string[], pieces: string[], mostChars: number }[]} `file` relative to `root` */
 export function textFunctions(root) {
   return ['packages', 'apps'].flatMap((top) =>
     readdirSync(join(root, top))
@@ -48,7 +91,10 @@ function inFile(root, path) {
   return parseSync(path, text)
     .program.body.flatMap(exported)
     .filter(([name, { params }]) => !Object.hasOwn(LEFT_OUT, name) && isText(params[0]))
-    .map(([name, { params }]) => ({ file: relative(root, path), name, others: params.slice(1).map(kindOf), pieces }))
+    .map(([name, { params }]) => ({
+      ...{ file: relative(root, path), name, others: params.slice(1).map(kindOf), pieces },
+      mostChars: AT_MOST[name]?.[0] ?? Number.POSITIVE_INFINITY,
+    }))
 }
 
 /** What a further parameter takes, as far as a call needs to know. */

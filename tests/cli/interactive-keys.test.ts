@@ -1,5 +1,6 @@
 // Keys of the line beyond editing: stop, search, another editor, a line put aside.
-import { appendFile, chmod, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { appendFile, chmod, mkdir, open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { needs } from '../support/require.js'
@@ -8,7 +9,7 @@ import { hasTmux, openTerminal, type Terminal } from '../support/terminal.js'
 
 const scene = useScene()
 
-async function open(env: Readonly<Record<string, string>> = {}): Promise<Terminal> {
+async function begin(env: Readonly<Record<string, string>> = {}): Promise<Terminal> {
   const args = ['--base-url', scene.server.baseUrl, '-m', 'test']
   const terminal = await openTerminal(args, { ...scene, columns: 80, env })
   await terminal.shows('/help for help')
@@ -29,13 +30,40 @@ async function editor(script: string): Promise<string> {
 }
 
 needs('tmux', hasTmux)('keys of the line', () => {
+  it('takes a line before the program has loaded, and asks about the folder all the same', async () => {
+    scene.server.setHandler(() => ({ text: 'Noted.' }))
+    await mkdir(join(scene.cwd, '.claude'))
+    await mkdir(scene.home, { recursive: true, mode: 0o700 })
+    await writeFile(join(scene.cwd, '.claude/settings.json'), '{}')
+    // The first file that the program reads has nothing in it yet.
+    const profile = join(scene.home, 'active_profile')
+    execFileSync('mkfifo', [profile])
+    const args = ['--base-url', scene.server.baseUrl, '-m', 'test']
+    await using terminal = await openTerminal(args, { ...scene, columns: 80 })
+    await terminal.shows('>')
+    await terminal.type('yes pleasse')
+    await terminal.press('BSpace', 'BSpace')
+    await terminal.type('e, 日本 now')
+    await terminal.press('Enter')
+    expect(await terminal.shows(/> yes please,$/)).not.toContain('pleass')
+    const file = await open(profile, 'w')
+    await rm(profile)
+    await file.close()
+    const question = await terminal.shows('brings')
+    expect(question).not.toContain('yes please')
+    await terminal.press('n')
+    const screen = await terminal.shows('Noted.')
+    expect(sent()).toEqual(['yes please, 日本 now'])
+    expect(screen.match(/yes please/g)).toHaveLength(1)
+  })
+
   it('stops a run with Escape, keeps what was queued, and the session goes on', async () => {
     scene.server.setHandler(({ number }) =>
       number === 1
         ? { toolCalls: [{ name: 'terminal', args: { command: 'echo begun; sleep 600' } }] }
         : { text: 'Here again.' },
     )
-    await using terminal = await open()
+    await using terminal = await begin()
     await say(terminal, 'Wait.')
     await terminal.shows('echo begun')
     await say(terminal, 'Then this.')
@@ -48,7 +76,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
 
   it('finds earlier lines with Ctrl-R, pastes as they were', async () => {
     scene.server.setHandler(() => ({ text: 'Noted.' }))
-    await using terminal = await open()
+    await using terminal = await begin()
     const lines = Array.from({ length: 200 }, (_, index) => `line ${index}`).join('\n')
     await terminal.type(`explain \u001B[200~${lines}\u001B[201~`)
     await terminal.press('Enter')
@@ -67,7 +95,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
   it('edits the line in $VISUAL, and loses nothing when that fails or does not wait', async () => {
     scene.server.setHandler(() => ({ text: 'Noted.' }))
     {
-      await using terminal = await open({ VISUAL: await editor('sleep 1; printf " and longer" >> "$1"') })
+      await using terminal = await begin({ VISUAL: await editor('sleep 1; printf " and longer" >> "$1"') })
       await terminal.type('short')
       await terminal.press('C-x', 'C-e')
       await terminal.shows('> short and longer')
@@ -76,7 +104,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
       ['exit 3', /The editor \(.*\) failed/],
       ['exit 0', 'returned at once and nothing was changed'],
     ] as const) {
-      await using terminal = await open({ EDITOR: await editor(script) })
+      await using terminal = await begin({ EDITOR: await editor(script) })
       await terminal.type('kept')
       await terminal.press('C-g')
       await terminal.shows(problem)
@@ -86,7 +114,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
 
   it('copies the last answer as it was written, and attaches an image that is dropped', async () => {
     scene.server.setHandler(() => ({ text: '**Noted**.' }))
-    await using terminal = await open()
+    await using terminal = await begin()
     await say(terminal, '/copy')
     await terminal.shows('There are 0 answers so far.')
     await say(terminal, 'Hello.')
@@ -99,7 +127,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
 
   it('puts a line aside for another one, and takes what is configured anew with /reload', async () => {
     scene.server.setHandler(() => ({ text: 'Noted.' }))
-    await using terminal = await open()
+    await using terminal = await begin()
     await terminal.type('half a thought')
     await terminal.press('C-s')
     await terminal.shows('put aside: half a thought')

@@ -63,7 +63,7 @@ async function terminal(
 }
 
 needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with', () => {
-  it('everyday commands work, and none of them asks', async () => {
+  it('everyday commands work, and none of them asks', { timeout: 90_000 }, async () => {
     const server = createServer((_request, response) => response.end('served'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -92,7 +92,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     expect(existsSync(at('home/.cache'))).toBe(false)
   })
 
-  it('no probe gets out, and what the policy allows is held all the same', async () => {
+  it('no probe gets out, and what the policy allows is held all the same', { timeout: 90_000 }, async () => {
     await writeFile(at('home/.hermes/permissions.yaml'), "'terminal.*': allow\n")
     await symlink(home(), at('home/alias'))
     const probes = [...WRITING_PROBES, ...READING_PROBES].map((probe) =>

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPrefix } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
@@ -77,6 +77,59 @@ describe('hermes chat -q', () => {
     expect(missing).toMatchObject({ exitCode: 2, stdout: '' })
     expect(missing.stderr).toMatch(/There is no session "nothing like it"/)
   })
+
+  it('makes a session of a title that is not there with --create-if-missing, and goes on with it the next time', async () => {
+    scene.server.setHandler(() => ({ text: 'ok' }))
+    const ask = () => chat(['-r', 'the boat', '--create-if-missing', '-q', 'Hi.', ...model(), '--json'])
+    const [first, second] = [await ask(), await ask()].map(({ stdout }) => parseEvents(stdout)[0]!.sessionId)
+    expect(second).toBe(first)
+    expect((await runCli(['sessions', 'list'], scene)).stdout).toContain('the boat')
+    expect(await chat(['--create-if-missing', '-q', 'Hi.', ...model()])).toMatchObject({ exitCode: 2 })
+  })
+
+  it('ends a run once its time by the clock is over, and says how to go on', async () => {
+    scene.server.setHandler(() => ({ fault: 'stall', text: 'Well' }))
+    const ended = await chat(['-q', 'Hi.', '--run-budget', '0.2', ...model()])
+    expect(ended).toMatchObject({ exitCode: 3 })
+    expect(ended.stderr).toContain('The time for this run, 0.2 seconds, is over. Continue the session to go on.')
+    expect(await chat(['-q', 'Hi.', '--run-budget', '0', ...model()])).toMatchObject({ exitCode: 2 })
+  })
+
+  it('asks nothing without a skill that -s names', async () => {
+    const refused = await chat(['-s', 'git-bisec, nosuch', '-q', 'Hi.', ...model()])
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /There is no skill "git-bisec"\. Did you mean git-bisect\? There is no skill "nosuch"/,
+    )
+    expect(scene.server.requests).toHaveLength(0)
+  })
+
+  it('works in a worktree of its own with -w, which stays where something is new', async () => {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=me', '-c', 'user.email=me@localhost', ...args], {
+        cwd: scene.cwd,
+        encoding: 'utf8',
+      })
+    git('init', '-q')
+    git('commit', '-q', '--allow-empty', '-m', 'first')
+    scene.server.enqueue(
+      { text: 'Looked.' },
+      { toolCalls: [{ name: 'write_file', args: { path: 'new.txt', content: 'x' } }] },
+      { text: 'Made.' },
+    )
+    const looked = await chat(['-w', '-q', 'Look.', ...model()])
+    expect(looked).toMatchObject({ exitCode: 0, stdout: 'Looked.\n' })
+    expect(looked.stderr).toContain('The worktree had nothing new and is gone.')
+    const made = await chat(['-w', '-q', 'Make it.', ...model()])
+    const [, path = ''] = /Your work is in (\S+) on branch hermes\//.exec(made.stderr) ?? []
+    expect(await readFile(join(path, 'new.txt'), 'utf8')).toBe('x')
+    expect(await readdir(scene.cwd)).not.toContain('new.txt')
+    const listed = await runCli(['worktree', 'list', '--json'], scene)
+    expect(JSON.parse(listed.stdout)).toMatchObject({ path, changes: 1 })
+    expect((await runCli(['worktree', 'prune'], scene)).stdout).toMatch(
+      /^\.worktrees\/\w+ +hermes\/\w+ +kept: 1 file that is not/,
+    )
+  }, 120_000)
 
   it('prints the stored answer again with -c alone once the session has its answer, and asks nobody', async () => {
     scene.server.enqueue({ text: 'Forty-two.' })

@@ -88,7 +88,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     const ways: readonly (readonly string[])[] = [['C-c', 'C-c'], ['C-d'], ['/exit', 'Enter']]
     for (const keys of ways) {
       await using terminal = await open([])
-      await terminal.shows(/>$/)
+      await terminal.shows('/help for help')
       await terminal.press(...keys)
       expect(await terminal.exitCode(), keys.join(' ')).toBe(0)
     }
@@ -113,7 +113,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await terminal.press('C-d')
     await terminal.exitCode()
     await using again = await open(['-c'], 40)
-    const recap = await again.shows(/>$/)
+    const recap = await again.shows(/messages\.\n>$/)
     expect(recap).toContain('> Second\n  Answer to 2 messages.\n>')
   })
 

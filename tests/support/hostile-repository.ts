@@ -7,14 +7,22 @@ const HOOKS = ['post-index-change', 'post-checkout', 'pre-commit', 'prepare-comm
 const SIGNED =
   'author a <a@b.c> 1700000000 +0000\ncommitter a <a@b.c> 1700000000 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----\n\nsigned\n'
 
-/** Turns the repository in `cwd`, which has a commit of the file `path`, against whoever looks at it; gives what reads the canaries. */
-export async function makeHostile(cwd: string, path: string): Promise<() => Promise<string>> {
+/**
+ * Turns the repository in `cwd`, which has a commit of the file `path`, against whoever looks at it; gives what reads the canaries. Its program
+ * lies in `programs`.
+ */
+export async function makeHostile(
+  cwd: string,
+  path: string,
+  programs: string = join(cwd, '.git'),
+): Promise<() => Promise<string>> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
-  const [program, canaries] = [join(cwd, '.git', 'program.sh'), join(cwd, '.git', 'canaries')]
+  const [program, canaries] = [join(programs, 'program.sh'), join(programs, 'canaries')]
   const tree = git('rev-parse', 'HEAD^{tree}')
   await writeFile(join(cwd, '.git', 'signed'), `tree ${tree}\nparent ${git('rev-parse', 'HEAD')}\n${SIGNED}`)
   git('update-ref', 'HEAD', git('hash-object', '-t', 'commit', '-w', join('.git', 'signed')))
 
+  await mkdir(programs, { recursive: true })
   await writeFile(program, `#!/bin/sh\necho "$0 $*" >> '${canaries}'\ncat\n`)
   await chmod(program, 0o755)
   await mkdir(join(cwd, '.git', 'hooks'), { recursive: true })

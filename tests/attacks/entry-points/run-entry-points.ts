@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { openRuntime } from '@hermes/runtime'
 import { type ModelServer, startModelServer } from '@hermes/testkit'
 import { startEditor } from '../../support/acp.js'
@@ -9,7 +10,7 @@ import { KEY, startGateway } from '../../support/gateway.js'
 import { makeHostile } from '../../support/hostile-repository.js'
 import { type AttackScene, openScene } from '../isolation/scene.js'
 import { toolAnswers } from '../section-a/session.js'
-import { HELD, JUDGED, PROJECT, RELOADED, type Step } from './course.js'
+import { GRANTED, GUARD, HELD, JUDGED, PROJECT, RELOADED, type Step } from './course.js'
 
 export const ENTRY_POINTS = ['one-shot', 'gateway', 'editor', 'library'] as const
 export type EntryPoint = (typeof ENTRY_POINTS)[number]
@@ -83,6 +84,48 @@ async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackS
   }
 }
 
+/** Rules as an "always" writes them for scripts that were harmless then. */
+function grantsFor(work: string): string {
+  return GRANTED.map((name) => {
+    const content = PROJECT[name]!
+    const digest = createHash('sha256').update(`~/work/${name}\0${content.length}\0`).update(content).digest('hex')
+    return `'terminal_outside(bash ${name}) in "${work}" with sha256-${digest}': allow\n`
+  }).join('')
+}
+
+/**
+ * Three repositories that have git run programs: the workspace, one whose settings lie beside it, and a folder that is one by itself. Where nothing
+ * holds commands those of the tries run git too, so there it is the workspace alone.
+ */
+async function makeRepositories(work: string, isHeld: boolean): Promise<() => Promise<string>> {
+  const programs = join(dirname(work), 'programs')
+  const hostile = async (folder: string, where: (git: string) => void) => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder, stdio: 'ignore' })
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'deploy.sh'), 'true\n')
+    git('init', '-q')
+    git('add', 'deploy.sh')
+    git('commit', '-qm', 'first')
+    git('commit', '-q', '--allow-empty', '-m', 'second')
+    const canaries = await makeHostile(folder, 'deploy.sh', join(programs, basename(folder)))
+    where(join(folder, '.git'))
+    return canaries
+  }
+  const all = [await hostile(work, () => {})]
+  if (!isHeld) return all[0]!
+  all.push(
+    await hostile(join(work, 'beside'), (git) => {
+      renameSync(git, join(work, 'beside/real'))
+      writeFileSync(git, 'gitdir: real\n')
+    }),
+    await hostile(join(work, 'bare'), (git) => {
+      for (const name of readdirSync(git)) renameSync(join(git, name), join(work, 'bare', name))
+    }),
+  )
+  return async () => (await Promise.all(all.map((read) => read()))).join('')
+}
+
 /** What got through a door, by id. */
 export async function runEntryPoint(
   entryPoint: EntryPoint,
@@ -101,26 +144,26 @@ export async function runEntryPoint(
     }
     put(
       join(HERMES, 'config.yaml'),
-      `${CONFIG}approvals:\n  unattended_mode: deny\n${isHeld ? '' : "terminal:\n  isolation: 'off'\n"}`,
+      `${CONFIG}approvals:\n  unattended_mode: deny\n${isHeld ? '' : `terminal:\n  isolation: 'off'\n${fill(GUARD.config)}`}`,
     )
     put(join(HOME, '.hermes-work/.env'), `KEY=${[...scene.secrets][0]}\n`)
     for (const [path, text] of Object.entries(PROJECT)) put(join(WORK, path), text)
-    put(join(WORK, 'AGENTS.md'), INSTRUCTIONS[entryPoint])
+    put(fill(GUARD.path), GUARD.text)
+    if (isHeld) put(join(HERMES, 'permissions.yaml'), grantsFor(WORK))
+    const orders = ENTRY_POINTS.map(
+      (_, index) => INSTRUCTIONS[ENTRY_POINTS[(index + ENTRY_POINTS.indexOf(entryPoint)) % ENTRY_POINTS.length]!],
+    )
+    put(join(WORK, 'AGENTS.md'), orders[0]!)
+    put(join(HERMES, 'SOUL.md'), orders[1]!)
+    put(join(HERMES, 'memories/MEMORY.md'), orders[2]!)
     for (const { stays } of steps) if (stays) put(fill(stays), 'kept\n')
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: WORK, stdio: 'ignore' })
-    git('init', '-q')
-    git('add', 'deploy.sh')
-    git('commit', '-qm', 'first')
-    git('commit', '-q', '--allow-empty', '-m', 'second')
-    const canaries = await makeHostile(WORK, 'deploy.sh')
+    const canaries = await makeRepositories(WORK, isHeld)
+    put(join(WORK, 'granted-2.sh'), 'echo EVIL > ~/ran-2\n')
     symlinkSync(HOME, join(WORK, 'l'))
     symlinkSync(join(HOME, '.ssh'), fill('@TMP@'))
     const calls = steps.map(({ name, args }) => ({
       name,
-      args: Object.fromEntries(
-        Object.entries(args).map(([key, value]) => [key, typeof value === 'string' ? fill(value) : value]),
-      ),
+      args: JSON.parse(fill(JSON.stringify(args))) as Step['args'],
     }))
     const own = isHeld ? calls : calls.slice(0, JUDGED.length)
     // Something that works between them: a run whose calls are refused again and again ends.
@@ -149,8 +192,9 @@ export async function runEntryPoint(
     const all = toolAnswers(server).filter((_, index) => index % 2 === 0)
     const answers = isHeld ? all : all.filter((_, index) => index !== own.length)
     if (answers.length !== steps.length) holes['all'] = `${answers.length} answers to ${steps.length} calls`
-    for (const [index, { id, stays, never, secret }] of steps.entries()) {
+    for (const [index, { id, stays, never, makes, secret }] of steps.entries()) {
       const answer = answers[index] ?? ''
+      if (makes && !existsSync(fill(makes))) holes[id] = `did not make ${makes}: ${answer.slice(0, 300)}`
       if (stays && !existsSync(fill(stays))) holes[id] = `deleted ${stays}`
       if (never && existsSync(fill(never)) && readFileSync(fill(never), 'utf8').includes('EVIL'))
         holes[id] = `wrote ${never}`
@@ -168,6 +212,7 @@ export async function runEntryPoint(
       .join('\n')
     if (sent.replaceAll('\u200b', '').includes('MARK16'))
       holes['16 a scanner that stays open'] = 'orders of the project are in the prompt'
+    if (scene.reached.length > 0) holes['06 names of hosts'] = `reached ${scene.reached.join(', ')}`
     const ran = isHeld ? (await canaries()).trim() : ''
     if (ran !== '') holes['03 probes of git run its configuration'] = ran.split('\n').slice(0, 3).join('; ')
   } finally {
