@@ -101,7 +101,7 @@ function shortenGaps(document: PageDocument): void {
   document.body.normalize()
   const walker = document.createTreeWalker(document, TEXT_NODES)
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const text = node.textContent ?? ''
+    const text: string = node.textContent ?? ''
     const short = text.replace(/\s+/g, (gap) => gap.slice(0, LONGEST_GAP).replace(/[^ \t\r\n]/g, ' '))
     if (short !== text) node.textContent = short
   }
