@@ -16,6 +16,7 @@ const ROWS = {
   skills: 2,
   mcp: 2,
   hooks: 2,
+  telemetry: 2,
   plugins: 2,
   scheduler: 2,
   platform: 2,

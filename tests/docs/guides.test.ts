@@ -2,6 +2,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -152,4 +154,31 @@ it('the guide to extensions: its handlers watch, add and end a run', async () =>
   expect({ status, code: error?.code }).toEqual({ status: 'stopped', code: 'time-keeper.late' })
   expect(JSON.stringify(server.requests[0]!.body.messages)).toContain('You have 30 minutes. Files changed so far: 0.')
   expect(server.requests).toHaveLength(1)
+})
+
+it('the guide to telemetry: what an SDK is told of a run arrives at a collector', async () => {
+  const names: string[] = []
+  const collector = createServer(async (request, response) => {
+    const { resourceSpans } = (await new Response(request as never).json()) as {
+      readonly resourceSpans: readonly {
+        readonly scopeSpans: readonly { readonly spans: readonly { name: string }[] }[]
+      }[]
+    }
+    for (const { scopeSpans } of resourceSpans)
+      names.push(...scopeSpans.flatMap(({ spans }) => spans.map(({ name }) => name)))
+    response.end('{}')
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  await writeFile(join(folder, 'note.txt'), 'Tea.')
+  server.enqueue(call('read_file', { path: 'note.txt' }), { text: 'Tea.' })
+  const { exitCode, stderr } = await runCli(['chat', '-q', 'Read it.', '--base-url', server.baseUrl, '-m', 'm'], {
+    ...{ home: join(folder, '.hermes'), cwd: folder },
+    env: {
+      NODE_OPTIONS: `--import ${join(root, 'examples/guides/tracing.mjs')}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+    },
+  })
+  collector.close()
+  expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('rror')])
+  expect(names).toEqual(['chat m', 'execute_tool read_file', 'chat m', 'invoke_agent hermes'])
 })

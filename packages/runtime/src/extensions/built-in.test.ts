@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { runCommand } from '@hermes/commands'
 import type { CommandContext, Extension } from '@hermes/contracts/extension'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { trace } from '@opentelemetry/api'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
 import type { Runtime, RuntimeOptions } from '../runtime.js'
@@ -51,8 +53,21 @@ interface World {
 
 type Call = readonly [tool: string, args: object]
 
+/** An SDK as an operator has it, who starts it before Hermes. */
+const spans = new InMemorySpanExporter()
+beforeEach(() => {
+  spans.reset()
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
+})
+afterEach(() => trace.disable())
+
 /** What a part does, as seen from outside: gives whether it was done. */
 const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
+  telemetry: async ({ say }) => {
+    spans.reset()
+    await say('Hello.')
+    return spans.getFinishedSpans().some(({ name }) => name === 'chat m')
+  },
   'plan-mode': async ({ plan, say }) => {
     await plan()
     return (await say('Write it.', ['write_file', { path: 'a.txt', content: 'a' }])).includes('was not run: plan mode')

@@ -25,6 +25,7 @@ import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
 import type { HomeSkills } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import { learningCommand, learningHints } from '@hermes/storage/extension'
+import { telemetry } from '@hermes/telemetry'
 import { loopGuardOf } from '../agents/lineage.js'
 import { documentText, referenceOptions } from '../context/reference-sources.js'
 import { doctorCommand } from '../doctor/doctor-command.js'
@@ -42,6 +43,7 @@ import type { HomePolicy } from '../policy/home-policy.js'
 import type { Runtime } from '../runtime.js'
 import { ownHand } from '../trust/own-hand.js'
 import { trustCommand } from '../trust/trust-command.js'
+import { HERMES_VERSION } from '../version.js'
 
 /** Where who writes works on the files of the workspace too. */
 const AT_A_WORKSPACE: ReadonlySet<string> = new Set(['cli', 'acp'])
@@ -93,6 +95,8 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
   const git = (event: HookEvent) => mode === 'on' || AT_A_WORKSPACE.has(event.platform)
   const network = networkOf(config)
   return [
+    // First: it stands around what the others do.
+    telemetry({ version: HERMES_VERSION }),
     ...standardExtensions({ loopGuard: loopGuardOf(config) }),
     verifyOnStop(config.agent.verify_on_stop),
     learningHints({ storage }),

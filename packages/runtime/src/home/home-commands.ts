@@ -2,8 +2,7 @@ import { getConfigValue, homeLayout, setConfigValue, writtenConfig } from '@herm
 import { HermesError, isJsonObject } from '@hermes/contracts'
 import type { Command, CommandOutput, Extension } from '@hermes/contracts/extension'
 import type { Runtime } from '../runtime.js'
-
-declare const __HERMES_VERSION__: string | undefined
+import { HERMES_VERSION } from '../version.js'
 
 const say = (text: string): CommandOutput => ({ type: 'text', text })
 const property = (description: string) => ({ type: 'string', description })
@@ -26,10 +25,7 @@ function version(): Command {
     duringRun: 'allowed',
     scope: 'anyone',
     needsSession: false,
-    run: () => {
-      const own = typeof __HERMES_VERSION__ === 'string' ? __HERMES_VERSION__ : 'development'
-      return say(`Hermes ${own}, Node ${process.versions.node}, ${process.platform} ${process.arch}`)
-    },
+    run: () => say(`Hermes ${HERMES_VERSION}, Node ${process.versions.node}, ${process.platform} ${process.arch}`),
   }
 }
 

@@ -9,6 +9,7 @@ import { askModel } from '@hermes/models'
 import { createLocalEnvironment, type IsolationSupport } from '@hermes/sandbox'
 import { isolationOf } from '../environment/isolation-options.js'
 import { passedVariables, permitOwnProgram } from '../environment/own-program.js'
+import { HERMES_VERSION } from '../version.js'
 
 /** What MCP servers of a home get of it. */
 interface HomeMcpOptions {
@@ -32,8 +33,6 @@ interface HomeMcpOptions {
 }
 
 const KEY = 'mcp_servers'
-
-declare const __HERMES_VERSION__: string | undefined
 
 /** MCP for a home. Nothing is loaded, read or started before a session begins or somebody asks. */
 export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
@@ -59,7 +58,7 @@ export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
     fetchTo,
     conceal,
     sample: (request) => sample(request, options),
-    version: typeof __HERMES_VERSION__ === 'string' ? __HERMES_VERSION__ : 'development',
+    version: HERMES_VERSION,
     clock,
     logger,
   })
