@@ -1,5 +1,6 @@
 // Many chats at once, and a gateway that is killed again and again: nothing is lost, nothing is answered twice, and each chat keeps its order.
 // HERMES_TEST_CHAT_MESSAGES is how many messages come (10,000 in a long run), HERMES_TEST_CHAT_ANSWERS after how many answers a gateway is killed.
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { startBotApiServer } from '@hermes/testkit/chats'
@@ -45,7 +46,10 @@ it('loses none of many messages, answers none twice, and keeps the order of each
     const next = () => server.waitForRequests(server.requests.length + ANSWERS).then(() => 'answered' as const)
     for (let kills = 0; ; kills++) {
       if ((await Promise.race([next(), over.promise])) === 'over') return kills
+      const ended = once(gateway.child, 'exit')
       gateway.child.kill('SIGKILL')
+      // As a supervisor does.
+      await ended
       await start()
     }
   })()

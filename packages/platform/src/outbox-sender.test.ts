@@ -10,6 +10,7 @@ function outboxOf(rows: Row[]) {
   const outcomes: string[] = []
   const outbox: SenderOutbox<Row> = {
     take: async () => rows.shift() ?? null,
+    offering: async () => {},
     accepted: async (row, { platformId }) => ({
       ...row,
       sentParts: row.sentParts + 1,

@@ -26,6 +26,7 @@ export interface SendableMessage extends NewOutboxMessage {
 /** The outbox as a sender uses it. @see `Outbox` of `@hermes/storage` */
 export interface SenderOutbox<Message extends SendableMessage> {
   take(options: { readonly platform: string; readonly leaseMs: number }): Promise<Message | null>
+  offering(message: Message): Promise<void>
   accepted(message: Message, part: { readonly platformId: string; readonly leaseMs: number }): Promise<Message>
   settle(
     message: Message,
@@ -106,6 +107,12 @@ export async function sendOutbox<Message extends SendableMessage>(
   await Promise.all(sending)
 }
 
+/** What is written down of a part, before the platform is asked to take it and after it did. */
+interface PartLog {
+  offering(): Promise<void>
+  accepted(platformId: string): Promise<void>
+}
+
 /** Sends one message that was taken, and writes down what came of it. Never rejects. */
 async function deliver<Message extends SendableMessage>(
   options: SenderOptions<Message>,
@@ -117,7 +124,7 @@ async function deliver<Message extends SendableMessage>(
     const accepted = async (platformId: string) => {
       state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
     }
-    await sendParts(options, message, accepted)
+    await sendParts(options, message, { offering: () => outbox.offering(state), accepted })
     await outbox.settle(state, { type: 'sent' })
     options.sent?.(state)
   } catch (error) {
@@ -138,21 +145,22 @@ async function deliver<Message extends SendableMessage>(
 async function sendFile<Message extends SendableMessage>(
   { platform, loadFile }: SenderOptions<Message>,
   message: Message,
-  path: string,
-): Promise<string | null> {
-  if (message.sentParts > 0) return null
+  { path, log }: { readonly path: string; readonly log: PartLog },
+): Promise<void> {
+  if (message.sentParts > 0) return
   const file = (await loadFile?.(message, path)) ?? null
   const limit = platform.abilities.files?.maxBytes ?? 0
-  if (file === null) return null
+  if (file === null) return
   if (!platform.sendFile || file.bytes.length > limit)
     throw platformError('rejected', `${platform.name} takes no file of ${file.bytes.length} bytes.`)
-  return platform.sendFile(parseTarget(message.target), file)
+  await log.offering()
+  await log.accepted(await platform.sendFile(parseTarget(message.target), file))
 }
 
 async function sendParts<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
-  accepted: (platformId: string) => Promise<void>,
+  log: PartLog,
 ): Promise<void> {
   const { platform, bubbleOf, shownOf, replies: points = true } = options
   const {
@@ -165,8 +173,7 @@ async function sendParts<Message extends SendableMessage>(
     edits,
   } = message.body as unknown as Outgoing
   if (file !== undefined) {
-    const id = await sendFile(options, message, file)
-    if (id !== null) await accepted(id)
+    await sendFile(options, message, { path: file, log })
     return
   }
   const text = (await shownOf?.(message, whole)) ?? whole
@@ -189,8 +196,9 @@ async function sendParts<Message extends SendableMessage>(
       ...(buttons !== undefined && index === parts.length - 1 ? { buttons } : {}),
     }
     const bubble = isFirst ? ((await bubbleOf?.(message)) ?? null) : null
-    if (bubble !== null && (await isEdited(platform, bubble, part))) await accepted(bubble)
-    else await accepted(await sendPart(platform, { ...part, text: mark + part.text }))
+    await log.offering()
+    if (bubble !== null && (await isEdited(platform, bubble, part))) await log.accepted(bubble)
+    else await log.accepted(await sendPart(platform, { ...part, text: mark + part.text }))
   }
 }
 

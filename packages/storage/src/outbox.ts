@@ -9,7 +9,7 @@ export type OutboxState = 'waiting' | 'sending' | 'perhaps' | 'sent' | 'failed'
 export interface OutboxMessage extends NewOutboxMessage {
   readonly id: number
   readonly state: OutboxState
-  /** Whether the next part may have reached the chat already: the process that sent it ended, or heard no answer. */
+  /** Whether the next part may have reached the chat already: the process that offered it ended, or heard no answer. */
   readonly mayBeSent: boolean
   /** How often it was taken. */
   readonly attempt: number
@@ -44,6 +44,11 @@ export interface Outbox extends OutboxWriter {
    * for `leaseMs` (default 60,000). No message is taken while an older one to the same target is not over.
    */
   take(options: { readonly platform: string; readonly leaseMs?: number }): Promise<OutboxMessage | null>
+  /**
+   * The platform is about to be asked to take the next part: a sender that ends from here on may have sent it. Rejects with
+   * `store.outbox_lost` when another process has it.
+   */
+  offering(message: OutboxMessage): Promise<void>
   /** The platform has accepted the next part, by this id; holds the message for longer. Rejects with `store.outbox_lost` when another process has it. */
   accepted(
     message: OutboxMessage,

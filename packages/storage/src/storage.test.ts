@@ -103,7 +103,7 @@ it('gives a message of a sender that has ended to another at once, as one that m
     owner: `${spawnSync('true').pid}@${processIdentity().split('@')[1]!.split('#')[0]}#1.dead`,
   })
   await first.store.outbox.add([{ key: 'k', platform: 'telegram', target: '1', body: {} }])
-  await first.store.outbox.take({ platform: 'telegram' })
+  await first.store.outbox.offering((await first.store.outbox.take({ platform: 'telegram' }))!)
   const other = await openStorage({ path: first.path })
   expect(await other.outbox.take({ platform: 'telegram' })).toMatchObject({ mayBeSent: true, attempt: 2 })
   await other.close()

@@ -68,18 +68,14 @@ export class OutboxStore implements Outbox {
       yield* database.claim('hermes_outbox')
       const row = (yield* heads()).filter(isDue).sort((one, other) => one.due_ms - other.due_ms || one.id - other.id)[0]
       if (row === undefined) return null
-      // Its sender is gone: whether the platform heard of it, nobody knows.
-      const uncertain = Boolean(row.uncertain) || row.status === 'sending'
-      const held = {
-        status: 'sending',
-        uncertain,
-        attempt: row.attempt + 1,
-        holder: process,
-        held_until_ms: untilMs,
-      } as const
+      const held = { status: 'sending', attempt: row.attempt + 1, holder: process, held_until_ms: untilMs } as const
       yield* run(database.builder.updateTable('hermes_outbox').set(held).where('id', '=', row.id))
       return toMessage({ ...row, ...held })
     })
+  }
+
+  offering(message: OutboxMessage): Promise<void> {
+    return this.#database.write(KEY, () => this.#change(message, { uncertain: true }))
   }
 
   async accepted(
@@ -106,7 +102,12 @@ export class OutboxStore implements Outbox {
         return { status: outcome.type, error, over_ms: this.#clock.now() }
       case 'retry':
         // What was not known of an attempt before this one is not known now either.
-        return { status: message.mayBeSent ? 'perhaps' : 'waiting', error, due_ms: outcome.dueAtMs }
+        return {
+          status: message.mayBeSent ? 'perhaps' : 'waiting',
+          uncertain: message.mayBeSent,
+          error,
+          due_ms: outcome.dueAtMs,
+        }
       case 'perhaps':
         return { status: 'perhaps', uncertain: true, error, due_ms: outcome.dueAtMs }
       default:

@@ -95,10 +95,12 @@ export function testOutbox(options: {
     outboxCase('says of a message whose outcome nobody knows that it may be sent', async ({ outbox, other, clock }) => {
       await outbox.add([message('a')])
       const first = (await outbox.take({ ...telegram, leaseMs: 1_000 }))!
+      await outbox.offering(first)
       clock.step(1_000)
       const second = (await other.take(telegram))!
       expect(second).toMatchObject({ key: 'a', mayBeSent: true, attempt: 2 })
       await expect(outbox.settle(first, { type: 'sent' })).rejects.toMatchObject(lost)
+      await expect(outbox.offering(first)).rejects.toMatchObject(lost)
       await expect(outbox.accepted(first, { platformId: '1' })).rejects.toMatchObject(lost)
       await other.settle(second, { type: 'retry', error: 'refused', dueAtMs: clock.now() })
       expect(await outbox.list({ state: 'perhaps' })).toMatchObject([{ key: 'a', mayBeSent: true }])
@@ -108,6 +110,22 @@ export function testOutbox(options: {
       expect(part.mayBeSent).toBe(false)
       await outbox.settle(part, { type: 'perhaps', error: 'no answer', dueAtMs: clock.now() })
       expect(await outbox.take(telegram)).toMatchObject({ mayBeSent: true, sentParts: 1, error: 'no answer' })
+    })
+    outboxCase('knows that what was never offered, or refused, was not sent', async ({ outbox, other, clock }) => {
+      await outbox.add([message('a')])
+      await outbox.take({ ...telegram, leaseMs: 1_000 })
+      clock.step(1_000)
+      const second = (await other.take(telegram))!
+      expect(second).toMatchObject({ mayBeSent: false, attempt: 2 })
+      await other.offering(second)
+      await other.settle(second, { type: 'retry', error: 'refused', dueAtMs: clock.now() })
+      const third = (await outbox.take(telegram))!
+      expect(third).toMatchObject({ mayBeSent: false, attempt: 3 })
+      await outbox.offering(third)
+      const part = await outbox.accepted(third, { platformId: '1', leaseMs: 1_000 })
+      expect(part.mayBeSent).toBe(false)
+      clock.step(1_000)
+      expect(await other.take(telegram)).toMatchObject({ mayBeSent: false, sentParts: 1 })
     })
     outboxCase('writes what chats are told in the step of the entries that say it', async ({ store, outbox }) => {
       await store.sessions.create({ id: 's', source: 'telegram' })
