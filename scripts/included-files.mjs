@@ -1,6 +1,6 @@
 // Pages that show files of the repository. Used by generate.mjs.
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 
 const BLOCK = /(<!-- file: (\S+) -->\n)[\s\S]*?(<!-- \/file -->)/g
 
@@ -12,7 +12,7 @@ export function pagesWithFiles(root) {
   return globSync('docs/**/*.md', { cwd: root }).flatMap((file) => {
     const page = readFileSync(join(root, file), 'utf8')
     const text = page.replace(BLOCK, (_, begin, path, end) => {
-      const language = path.slice(path.lastIndexOf('.') + 1)
+      const language = extname(path).slice(1) || basename(path).toLowerCase()
       return `${begin}\n\`\`\`${language}\n${readFileSync(join(root, path), 'utf8')}\`\`\`\n\n${end}`
     })
     return text.includes('<!-- file: ') ? [{ file, text }] : []

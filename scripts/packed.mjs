@@ -10,6 +10,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { startServer } from '../bench/model-server.mjs'
 import { build } from './build.mjs'
+import { tryImage } from './image.mjs'
 import { readOptions } from './options.mjs'
 import {
   cleanEnvironment,
@@ -58,6 +59,7 @@ async function checkAll() {
     await check(`the gateway alone under Node ${major}`, () => useGateway({ tarballs, path, major }))
   }
   await check('an extension works in the packed CLI, gateway and ACP server', () => useExtension(tarballs, nodes[24]))
+  await check('the image runs as two users, and a run outlives its container', () => useImage(tarballs, nodes[24]))
   await check('the CLI says which Node it needs under Node 20', () => refuseOldNode(tarballs, nodeFolder('^20')))
 }
 
@@ -208,6 +210,13 @@ function useExtension(tarballs, path) {
   const env = { HERMES_TEST_CLI: join(directory, 'node_modules/@hermes/cli/dist/bin.js') }
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   run(process.execPath, [vitest, 'run', 'tests/entry-points/extension.test.ts'], { cwd: root, env })
+}
+
+async function useImage(tarballs, path) {
+  const missing = await tryImage({ directory: installCli(tarballs, path, 'image'), node: join(path, 'node') })
+  if (missing === null) return
+  if (process.env.HERMES_TEST_REQUIRE) throw new Error(missing)
+  console.log(`     skipped: ${missing}`)
 }
 
 function installCli(tarballs, path, label) {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeBusyboxRoot } from './busybox-root.js'
@@ -60,6 +60,8 @@ export async function startDockerEngine(): Promise<DockerEngine> {
       daemon.kill()
       await ended
       await endContainerd(join(directory, 'run'))
+      // Left by containers in the machine's own network.
+      spawnSync('umount', [join(directory, 'run/netns/default')], { stdio: 'ignore' })
       await rm(directory, { recursive: true, force: true, maxRetries: 5 })
     },
   }
