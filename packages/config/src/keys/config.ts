@@ -347,6 +347,15 @@ export const CONFIG = section({
   )('pair').describe(
     'What a stranger gets who writes to the bot: a pairing code, or nothing. In groups always nothing.',
   ),
+  sessions: section({
+    auto_prune: flag(false).describe('Whether old sessions are deleted by themselves; pinned ones never are.'),
+    retention_days: whole(1)(90).describe('A session that was quiet for so long is old.'),
+    auto_archive: flag(false).describe(
+      'Whether quiet sessions leave the lists by themselves; whoever goes on with one has it back.',
+    ),
+    auto_archive_days: whole(1)(3).describe('How long one is quiet before that.'),
+    min_interval_hours: whole(0)(24).describe('Between two looks for such sessions, made when Hermes starts.'),
+  }).describe('How long sessions are kept: forever, unless something here says otherwise.'),
   session_reset: section({
     mode: oneOf(
       'none',
