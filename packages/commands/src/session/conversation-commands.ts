@@ -51,6 +51,14 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
           : reasoning(sessionOf(context), effort as ReasoningEffort | 'default' | undefined),
     },
     {
+      name: 'fast',
+      usage: '[on | off | flex]',
+      summary: 'answers sooner at a higher price, or when there is room at a lower one, where the provider sells that',
+      duringRun: 'allowed',
+      parameters: parameters({ tier: { type: 'string', enum: Object.keys(TIERS), description: 'on, off or flex' } }),
+      run: ({ tier }, context) => fast(sessionOf(context), tier as keyof typeof TIERS | undefined),
+    },
+    {
       name: 'tools',
       summary: 'what the agent can use',
       duringRun: 'allowed',
@@ -155,6 +163,25 @@ async function reasoning(
     now
       ? `${session.model} thinks with ${now} effort${from}.`
       : `${session.model} thinks as its provider has it${from}.`,
+  )
+}
+
+const TIERS = { on: 'fast', off: 'standard', flex: 'flex', fast: 'fast', normal: 'standard', status: null } as const
+
+const AT_TIER = {
+  standard: 'as usual',
+  fast: 'sooner, at a higher price',
+  flex: 'when there is room, at a lower price',
+}
+
+async function fast(session: CommandSession, word: keyof typeof TIERS | undefined): Promise<CommandOutput> {
+  const chosen = word === undefined ? null : TIERS[word]
+  if (chosen !== null) await session.setServiceTier(chosen)
+  const now = session.serviceTier ?? 'standard'
+  const text = `${session.provider} is asked for answers ${AT_TIER[now]}${chosen === null ? '' : ', from the next request on'}.`
+  if (now === 'standard') return say(text)
+  return say(
+    `${text} Where it sells none so, they come as usual; where it does not say what one cost, /usage has no price of it.`,
   )
 }
 
