@@ -31,11 +31,22 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
     },
     {
       name: 'model',
-      summary: 'show or change the model',
-      parameters: parameters({ id: text('the name of a model'), force: { type: 'boolean' } }),
-      complete: (_, context) => context.session?.models() ?? [],
-      run: ({ id, force }, context) =>
-        id === undefined ? showModel(context) : changeModel(context, { model: id as string, force: force === true }),
+      usage: '[ID [PROVIDER]] [--force]',
+      summary: 'show or change the model, or who serves it',
+      parameters: parameters({
+        id: text('the name of a model'),
+        provider: text('who serves it; default: the same provider'),
+        force: { type: 'boolean' },
+      }),
+      complete: (words, context) => (words.length > 0 ? [] : (context.session?.models() ?? [])),
+      run: ({ id, provider, force }, context) =>
+        id === undefined
+          ? showModel(context)
+          : changeModel(context, {
+              model: id as string,
+              ...(provider === undefined ? {} : { provider: provider as string }),
+              force: force === true,
+            }),
     },
     {
       name: 'reasoning',
@@ -192,14 +203,16 @@ function showThoughts({ caller }: CommandContext, shown: boolean): CommandOutput
 
 async function changeModel(
   context: CommandContext,
-  change: { readonly model: string; readonly force: boolean },
+  change: { readonly model: string; readonly provider?: string; readonly force: boolean },
 ): Promise<CommandOutput> {
   const session = sessionOf(context)
   await session.changeModel(change).catch((error: unknown) => {
     if (!HermesError.isInstance(error) || error.code !== 'runtime.model_not_listed') throw error
-    throw usageError(`${error.message} /model ${change.model} --force asks for it all the same.`)
+    const words = [change.model, ...(change.provider === undefined ? [] : [change.provider])].join(' ')
+    throw usageError(`${error.message} /model ${words} --force asks for it all the same.`)
   })
-  return say(`Now ${session.model} answers, in the same shell.`)
+  const at = change.provider === undefined ? '' : ` at ${session.provider}`
+  return say(`Now ${session.model}${at} answers, in the same shell.`)
 }
 
 /** Toolsets are for who sets a home up: without a session. */

@@ -483,7 +483,8 @@ export class HomeAgents {
       ],
       toolsets: registry.toolsets(),
     })
-    const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
+    const { clock, userHome } = this.#options
+    const start = { task, cwd: cwd ?? environment.cwd(), userHome, atMs: clock.now() }
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = parent.request
     const own = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
     const sampling = { ...parent.agent.sampling(), ...delegatedSampling(this.#options.config) }
