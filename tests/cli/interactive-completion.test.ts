@@ -21,7 +21,7 @@ needs('tmux', hasTmux)('completion at the keyboard', () => {
     await terminal.type('/')
     await terminal.shows(/ {2}\/branch.*go on in a copy.* in all/s)
     await terminal.type('ses')
-    const menu = await terminal.shows(/❯ \/sessions \[LIMIT\] {2}the newest sessions/)
+    const menu = await terminal.shows(/❯ \/sessions \[LIMIT\].* {2}the newest sessions/)
     expect(menu).not.toContain('/branch')
     await terminal.press('Enter')
     await terminal.shows('No sessions yet.')

@@ -33,6 +33,12 @@ it('is configured, by model too, for delegated tasks apart, and with a limit for
   expect(efforts()).toEqual(['high', 'minimal', 'high'])
   expect(scene.server.requests[0]!.body).toMatchObject({ max_tokens: 4096, temperature: 0.25 })
   expect(scene.server.requests[1]!.body).toMatchObject({ max_tokens: 99, temperature: 0 })
+  await configure(
+    `agent: {service_tier: fast}\nproviders: {tiers: {base_url: '${scene.server.baseUrl}', quirks: {service_tiers: true}}}\n`,
+  )
+  scene.server.enqueue({ text: 'Soon.' })
+  expect((await runCli(['chat', '-q', 'go', '--provider', 'tiers', '-m', 'm'], scene)).stdout).toContain('Soon.')
+  expect(scene.server.requests.at(-1)!.body).toMatchObject({ service_tier: 'priority' })
   await configure('agent: {reasoning_effort: a-lot}\nmodel: {temperature: 2.5}\n')
   const { stdout } = await runCli(['config', 'check'], scene)
   expect(stdout).toContain('agent.reasoning_effort')

@@ -20,7 +20,7 @@ export const hasTmux = (() => {
 /** A program in a terminal of its own, as a person sees it. */
 export interface Terminal extends AsyncDisposable {
   /**
-   * What is on the screen, history included, without colours and the bar; lines that the terminal broke are whole, empty ones at the end left
+   * What is on the screen, history included, without colours, the bar and the edge above the line; lines that the terminal broke are whole, empty ones at the end left
    * out.
    */
   screen(): Promise<string>
@@ -69,7 +69,7 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
   await tmux('new-session', '-d', ...size, '-c', options.cwd, '/bin/sh', '-c', command)
   if (options.record) await tmux('pipe-pane', '-O', `cat > ${quote(options.record)}`)
   const capture = async () => (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).stdout.replace(/ +$/gm, '')
-  const screen = async () => (await capture()).replace(/^╰ .*\n?/gm, '').trimEnd()
+  const screen = async () => (await capture()).replace(/^(?:╰ .*|╭─+)\n?/gm, '').trimEnd()
   const shows = async (text: string | RegExp) => {
     const matcher = typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
     await expect.poll(screen, { timeout: 15_000, interval: 30 }).toEqual(matcher)

@@ -22,7 +22,7 @@ import { addPolicy } from './program/policy.js'
 import { addProfile } from './program/profile.js'
 import { addPrompt } from './program/prompt.js'
 import { addBranching } from './program/sessions-branching.js'
-import { addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
+import { addMarks, addMigrateSessions, addStoreCommands } from './program/sessions-store.js'
 import { addSkills } from './program/skills.js'
 import { addUpkeep } from './program/upkeep.js'
 import { addUsage } from './program/usage.js'
@@ -128,13 +128,16 @@ function addTools(program: Command, choose: (action: Action) => void): void {
 function addSessions(program: Command, choose: (action: Action) => void): void {
   const sessions = program
     .command('sessions')
-    .description('list, search, show, rename, tag, fork, export, import, prune, clear and delete past sessions')
+    .description(
+      'list, search, show, rename, tag, pin, archive, fork, export, import, prune, clear and delete past sessions',
+    )
   sessions
     .command('list', { isDefault: true })
     .description('the newest sessions')
     .option('-n, --limit <n>', 'how many', Number, 20)
     .option('--source <name>', 'only those from here: cli, telegram …')
     .option('--tag <tag>', 'only those with this tag')
+    .option('--archived', 'those that were archived')
     .option('--json', 'as JSON lines')
     .action(({ json, ...args }) =>
       choose(async (world) => (await import('./home-command.js')).homeCommand(world, 'sessions', args, { json })),
@@ -161,6 +164,7 @@ function addSessions(program: Command, choose: (action: Action) => void): void {
     .action((name, tags: readonly string[], options) =>
       choose(async (world) => (await import('./commands/sessions-edit.js')).tagSession(world, name, tags, options)),
     )
+  addMarks(sessions, choose)
   addStoreCommands(sessions, choose)
   addBranching(sessions, choose)
   sessions

@@ -62,6 +62,13 @@ describe('loadConfig', () => {
         },
         streaming: { enabled: true, edit_interval: 1, buffer_threshold: 24, cursor: ' ▉' },
         unauthorized_dm_behavior: 'pair',
+        sessions: {
+          auto_prune: false,
+          retention_days: 90,
+          auto_archive: false,
+          auto_archive_days: 3,
+          min_interval_hours: 24,
+        },
         session_reset: { mode: 'none', idle_minutes: 1_440, at_hour: 4 },
         group_sessions_per_user: true,
         thread_sessions_per_user: false,

@@ -17,6 +17,7 @@ export {
   type ReasoningEffort,
   type Sampling,
   type SamplingChange,
+  type ServiceTier,
   type UndoEntry,
 } from './conversation/entry.js'
 export { imageType, MAX_IMAGE_BYTES } from './conversation/image-type.js'

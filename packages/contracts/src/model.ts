@@ -93,6 +93,8 @@ export interface ModelFinish {
   readonly usage: Usage
   /** Who answered, as stamped into reasoning that may be replayed. */
   readonly stamp: EndpointStamp
+  /** It was made at another tier than the usual one, so that the usual prices do not hold. */
+  readonly isPricedApart?: true
 }
 
 /** Why a model call failed. */

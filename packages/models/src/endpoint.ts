@@ -213,8 +213,12 @@ export class Endpoint {
     await this.options.credentials.report(credential, { type: 'accepted' })
   }
 
-  /** What a call cost. Prices that have to be looked up are looked up once per model; `null` when that fails. */
-  async price(usage: Usage, model: string): Promise<PricedUsage> {
+  /**
+   * What a call cost. Prices that have to be looked up are looked up once per model; `null` when that fails, and for a call of another
+   * service tier that its provider gave no cost of.
+   */
+  async price(usage: Usage, model: string, { isPricedApart = false } = {}): Promise<PricedUsage> {
+    if (isPricedApart && !this.isLocal) return priced(usage, null, false)
     return priced(usage, usage.costUsd === 'unknown' && !this.isLocal ? await this.prices(model) : null, this.isLocal)
   }
 

@@ -1,5 +1,5 @@
 import { HermesError, type Logger, silentLogger } from '@hermes/contracts'
-import { noUsage } from '@hermes/contracts/conversation'
+import { noUsage, type Usage } from '@hermes/contracts/conversation'
 import type { ModelEvent, ModelFinish, Transport } from '@hermes/contracts/model'
 import { createFakeClock, type FakeClock, type ModelServer, type ModelStep, startModelServer } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -245,6 +245,25 @@ describe('createModelClient', () => {
     expect(await cost({ prices: { inputPerMillion: 9, outputPerMillion: 9 } }, 0.5)).toBe(0.5)
     expect(await cost({ provider: 'ollama' })).toBe(0)
     expect(await cost({})).toBe('unknown')
+  })
+
+  it('knows no price of an answer that was made at another service tier', async () => {
+    const prices = { inputPerMillion: 9, outputPerMillion: 9 }
+    const stamp = { provider: 'p', endpoint: 'e', model: 'm' }
+    const message = { role: 'assistant', content: [{ type: 'text', text: 'ok' }], finishReason: 'stop' } as const
+    const answer = async (usage: Usage) => {
+      const finish = { type: 'finish', message, usage, stamp, isPricedApart: true } as const
+      const transport: Transport = {
+        api: 'chat-completions',
+        stamp: () => stamp,
+        stream: async function* () {
+          yield finish
+        },
+      }
+      return ((await run(client({ prices, transport }))).at(-1) as ModelFinish).usage.costUsd
+    }
+    expect(await answer({ ...noUsage, inputTokens: 5, costUsd: 'unknown' })).toBe('unknown')
+    expect(await answer({ ...noUsage, inputTokens: 5, costUsd: 0.25 })).toBe(0.25)
   })
 
   it('counts what went into the cache at its own price', async () => {

@@ -131,7 +131,11 @@ class ChainedClient implements ResilientModelClient {
         for await (const event of endpoint.ask(full, credential, signal)) {
           if (event.type === 'finish') {
             isAccounted = true
-            const usage = await this.#account(event.usage, full.model, endpoint, { ...scope, startedAtMs })
+            const usage = await this.#account(event.usage, full.model, endpoint, {
+              ...scope,
+              startedAtMs,
+              isPricedApart: event.isPricedApart === true,
+            })
             const finish = { ...event, usage }
             admission?.settle(usage)
             if (isEmpty(finish) && endpoint !== chain.at(-1)) throw emptyReply(endpoint)
@@ -151,7 +155,9 @@ class ChainedClient implements ResilientModelClient {
       } finally {
         // Providers charge for what they have said, also to who then hangs up.
         if (streamed !== null && !isAccounted) {
-          const facts = { ...scope, startedAtMs, isEstimate: true } as const
+          const { serviceTier: tier } = full
+          const isPricedApart = tier !== undefined && tier !== 'standard'
+          const facts = { ...scope, startedAtMs, isPricedApart, isEstimate: true } as const
           const usage = await this.#account(estimatedUsage(full, streamed), full.model, endpoint, facts)
           admission?.settle(usage)
         }
@@ -237,9 +243,13 @@ class ChainedClient implements ResilientModelClient {
     used: Usage,
     model: string,
     endpoint: Endpoint,
-    { startedAtMs, ...facts }: CallScope & Pick<UsageEvent, 'isEstimate'> & { readonly startedAtMs: number },
+    {
+      startedAtMs,
+      isPricedApart,
+      ...facts
+    }: CallScope & Pick<UsageEvent, 'isEstimate'> & { readonly startedAtMs: number; readonly isPricedApart: boolean },
   ): Promise<Usage> {
-    const cost = await endpoint.price(used, model)
+    const cost = await endpoint.price(used, model, { isPricedApart })
     const atMs = this.#clock.now()
     const durationMs = atMs - startedAtMs
     try {

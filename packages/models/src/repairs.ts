@@ -84,7 +84,14 @@ async function repairOnce(request: ModelRequest, repair: RequestRepair, shrink: 
         tools: request.tools.map((tool) => ({ ...tool, parameters: simplified(tool.parameters) })),
       }
     case 'strip-unsupported': {
-      const { temperature: _t, reasoningEffort: _r, maxOutputTokens: _m, answerFormat: _f, ...bare } = request
+      const {
+        temperature: _t,
+        reasoningEffort: _r,
+        maxOutputTokens: _m,
+        serviceTier: _s,
+        answerFormat: _f,
+        ...bare
+      } = request
       return bare
     }
     default:
@@ -93,7 +100,7 @@ async function repairOnce(request: ModelRequest, repair: RequestRepair, shrink: 
 }
 
 /** What a request may leave to the endpoint. That no tool may be called has to be said. */
-const OPTIONAL_SETTINGS = ['temperature', 'reasoningEffort', 'maxOutputTokens', 'answerFormat'] as const
+const OPTIONAL_SETTINGS = ['temperature', 'reasoningEffort', 'maxOutputTokens', 'serviceTier', 'answerFormat'] as const
 
 function hasImages({ messages }: ModelRequest): boolean {
   return messages.some((message) => message.content.some((part) => part.type === 'image'))

@@ -68,6 +68,10 @@ export interface ListSessionsOptions extends PersonFilter {
   readonly source?: string
   /** Only sessions with this tag. Default: any. */
   readonly tag?: string
+  /** Only sessions without this tag. Default: any. */
+  readonly withoutTag?: string
+  /** Also archived sessions, which are listed by that tag alone. Default `false`. */
+  readonly includeArchived?: boolean
   /** Default 20. */
   readonly limit?: number
   /** Default 0. */
@@ -208,7 +212,7 @@ export interface StoredSessions extends Sessions {
   fork(fork: ForkSession): Promise<SessionInfo>
   /** Newest activity first. */
   list(options?: ListSessionsOptions): Promise<readonly SessionInfo[]>
-  /** The session with the newest activity that has a message, or `null`. */
+  /** The session with the newest activity that has a message and is not archived, or `null`. */
   latest(filter?: LatestSessionFilter): Promise<SessionInfo | null>
   /** Folders that sessions with a message began in, the one with the newest activity first; children do not count. */
   folders(): Promise<readonly string[]>
@@ -293,12 +297,19 @@ export interface Maintenance {
   damage(): Promise<readonly string[]>
   /**
    * Deletes sessions whose last activity is at least `olderThanMs` ago and whose lease nobody holds, some at a time. A session goes only together with
-   * all that descend from it. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
+   * all that descend from it, and a pinned one not at all. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
    * has done.
    */
   prune(options: PruneOptions): Promise<number>
+  /** Marks sessions as archived that were quiet for so long and are not pinned; tells how many. Whoever writes one again brings it back. */
+  archive(options: ArchiveOptions): Promise<number>
   /** Counts and sizes. */
   stats(): Promise<StoreStats>
+}
+
+/** Which sessions are archived. */
+export interface ArchiveOptions {
+  readonly olderThanMs: number
 }
 
 /** Which sessions are pruned. */

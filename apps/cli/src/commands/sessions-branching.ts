@@ -57,7 +57,7 @@ async function familyOf(storage: Storage, session: SessionInfo): Promise<readonl
 }
 
 async function allFamilies(storage: Storage): Promise<readonly SessionInfo[]> {
-  const among = { limit: MAX_SESSIONS, includeEmpty: true }
+  const among = { limit: MAX_SESSIONS, includeEmpty: true, includeArchived: true }
   const children = await storage.sessions.list({ ...among, source: 'subagent' })
   const sessions = [...(await storage.sessions.list(among)), ...children]
   const ids = new Set(sessions.map(({ id }) => id))

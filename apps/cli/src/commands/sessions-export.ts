@@ -41,7 +41,7 @@ async function one(storage: Storage, name: string, format: ExportFlags['format']
 
 /** Also what agents started for themselves; the oldest first, so that an import meets parents before their children. */
 async function* everything(storage: Storage): AsyncGenerator<string> {
-  const all = { limit: Number.MAX_SAFE_INTEGER, includeEmpty: true }
+  const all = { limit: Number.MAX_SAFE_INTEGER, includeEmpty: true, includeArchived: true }
   const sessions = [
     ...(await storage.sessions.list(all)),
     ...(await storage.sessions.list({ ...all, source: 'subagent' })),

@@ -13,6 +13,7 @@ import {
   PLAN_HINT,
   readLine,
   runCommand,
+  shownSessions,
   unknownLine,
 } from '@hermes/commands'
 import type { ReasoningEffort } from '@hermes/contracts/conversation'
@@ -323,8 +324,7 @@ export class Conversation implements ConsoleHandlers {
 
   /** Sessions that a message can refer to, by id. */
   async sessionCandidates(): Promise<readonly Candidate[]> {
-    const { sessions } = await this.runtime.storage()
-    const stored = await sessions.list({ limit: OFFERED_SESSIONS })
+    const stored = await shownSessions(await this.runtime.storage(), { limit: OFFERED_SESSIONS })
     return stored.map((session) => ({ text: session.id, detail: describeSession(session) }))
   }
 

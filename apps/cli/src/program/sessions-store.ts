@@ -1,6 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { Action } from '../io.js'
 
+/** More than anybody pins. */
+const MANY = 1_000
+
 const several = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** `hermes sessions search`, `export`, `import`, `rescue`, `prune` and `stats`. */
@@ -48,6 +51,29 @@ export function addStoreCommands(sessions: Command, choose: (action: Action) => 
     .option('--json', 'as JSON')
     .action((options) =>
       choose(async (world) => (await import('../commands/sessions-prune.js')).sessionStats(world, options)),
+    )
+}
+
+/** `hermes sessions pin`, `unpin`, `pinned`, `archive` and `unarchive`. */
+export function addMarks(sessions: Command, choose: (action: Action) => void): void {
+  const marks = [
+    ['pin', 'pin', 'have a session first in lists and never pruned', {}],
+    ['unpin', 'pin', 'let go of it', { off: true }],
+    ['archive', 'archive', 'take a session out of the lists; going on with it brings it back', {}],
+    ['unarchive', 'archive', 'have it in the lists again', { off: true }],
+  ] as const
+  const load = () => import('../home-command.js')
+  for (const [name, command, description, args] of marks)
+    sessions
+      .command(`${name} <session>`)
+      .description(description)
+      .action((session) => choose(async (world) => (await load()).homeCommand(world, command, { session, ...args })))
+  sessions
+    .command('pinned')
+    .description('the pinned sessions')
+    .option('--json', 'as JSON lines')
+    .action(({ json }) =>
+      choose(async (world) => (await load()).homeCommand(world, 'sessions', { limit: MANY, tag: 'pinned' }, { json })),
     )
 }
 

@@ -137,3 +137,12 @@ it('shows of calls what the person wants to see, and what failed always', () => 
   expect(shownOf('verbose')).toBe(`${read}  one\n  two\n${failed}`)
   expect(shownOf('all', true)).toBe((read + failed).replace('✓', 'done:').replace('✗', 'failed:'))
 })
+
+it('breaks what it says of another attempt between words', () => {
+  const written: string[] = []
+  const output = { write: (line: string) => void written.push(line), columns: () => 80, colors: false, isTTY: true }
+  const view = createProgressView({ output: output as never, text: true })
+  const message = 'Nothing is listening at http://127.0.0.1:18911/v1; is the server running?'
+  view.show({ ...base, type: 'retry-wait', attempt: 1, delayMs: 1000, reason: 'connection', message } as never)
+  expect(written.join('')).toBe(`  ${message}\n  Trying again in 1.0 s (attempt 1).\n`)
+})

@@ -136,7 +136,7 @@ export function createProgressView({
         // What is shown may be how the next answer begins, so it stays open for the rest.
         if (event.discardedMessageId !== undefined && repeated.breakOff() && openText) return
         closeText()
-        line(style.notice(clip(`  ${describeNotice(event)?.text}`, output.columns() * 2)))
+        line(style.notice(retryLines(describeNotice(event)?.text ?? '', output)))
         return
       case 'compaction-start':
         closeText()
@@ -156,4 +156,11 @@ export function createProgressView({
 /** A question stands on the screen already, put by whoever asks it, and so does the answer. */
 function asksHere(event: { readonly toolName: string }, output: Output): boolean {
   return event.toolName === 'clarify' && output.isTTY
+}
+
+/** What went wrong and what comes next, as two rows have room for it, below what it is about. A program gets one line. */
+function retryLines(text: string, { isTTY, columns: columnsOf }: Pick<Output, 'isTTY' | 'columns'>): string {
+  const columns = columnsOf()
+  if (!isTTY) return clip(`  ${text}`, columns * 2)
+  return `  ${wrap(clip(text, columns * 2 - 6), columns - 2).replaceAll('\n', '\n  ')}`
 }

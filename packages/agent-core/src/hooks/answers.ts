@@ -53,14 +53,16 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
 const isResult = (answer: unknown) => isObject(answer) && areParts(RESULT)(answer['content'])
 
 const EFFORTS: readonly unknown[] = ['minimal', 'low', 'medium', 'high']
+const TIERS: readonly unknown[] = ['standard', 'fast', 'flex']
 
 function isSampling(answer: unknown): boolean {
   if (!isObject(answer)) return false
-  const { reasoningEffort, temperature, maxOutputTokens, ...others } = answer
+  const { reasoningEffort, temperature, maxOutputTokens, serviceTier, ...others } = answer
   return (
     isOptional(reasoningEffort, (effort) => EFFORTS.includes(effort)) &&
     isOptional(temperature, (degree) => typeof degree === 'number' && degree >= 0 && degree <= 2) &&
     isOptional(maxOutputTokens, (most) => Number.isSafeInteger(most) && (most as number) > 0) &&
+    isOptional(serviceTier, (tier) => TIERS.includes(tier)) &&
     Object.keys(others).length === 0
   )
 }

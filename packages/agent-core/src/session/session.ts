@@ -22,7 +22,12 @@ import type { ToolState } from '@hermes/contracts/tool'
 import { type Prefix, PrefixWatch } from '../prompt/prefix-break.js'
 import { settleSources } from './settle-sources.js'
 
-const SAMPLING = ['reasoningEffort', 'temperature', 'maxOutputTokens'] as const satisfies readonly (keyof Sampling)[]
+const SAMPLING = [
+  'reasoningEffort',
+  'temperature',
+  'maxOutputTokens',
+  'serviceTier',
+] as const satisfies readonly (keyof Sampling)[]
 const RENEW_EVERY_MS = 10_000
 
 /** A call of the newest assistant message that has no result yet. */

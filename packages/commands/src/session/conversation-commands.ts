@@ -31,11 +31,22 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
     },
     {
       name: 'model',
-      summary: 'show or change the model',
-      parameters: parameters({ id: text('the name of a model'), force: { type: 'boolean' } }),
-      complete: (_, context) => context.session?.models() ?? [],
-      run: ({ id, force }, context) =>
-        id === undefined ? showModel(context) : changeModel(context, { model: id as string, force: force === true }),
+      usage: '[ID [PROVIDER]] [--force]',
+      summary: 'show or change the model, or who serves it',
+      parameters: parameters({
+        id: text('the name of a model'),
+        provider: text('who serves it; default: the same provider'),
+        force: { type: 'boolean' },
+      }),
+      complete: (words, context) => (words.length > 0 ? [] : (context.session?.models() ?? [])),
+      run: ({ id, provider, force }, context) =>
+        id === undefined
+          ? showModel(context)
+          : changeModel(context, {
+              model: id as string,
+              ...(provider === undefined ? {} : { provider: provider as string }),
+              force: force === true,
+            }),
     },
     {
       name: 'reasoning',
@@ -49,6 +60,14 @@ export function commandsOfConversation(services: SessionServices): readonly Comm
         effort === 'show' || effort === 'hide'
           ? showThoughts(context, effort === 'show')
           : reasoning(sessionOf(context), effort as ReasoningEffort | 'default' | undefined),
+    },
+    {
+      name: 'fast',
+      usage: '[on | off | flex]',
+      summary: 'answers sooner at a higher price, or when there is room at a lower one, where the provider sells that',
+      duringRun: 'allowed',
+      parameters: parameters({ tier: { type: 'string', enum: Object.keys(TIERS), description: 'on, off or flex' } }),
+      run: ({ tier }, context) => fast(sessionOf(context), tier as keyof typeof TIERS | undefined),
     },
     {
       name: 'tools',
@@ -158,6 +177,25 @@ async function reasoning(
   )
 }
 
+const TIERS = { on: 'fast', off: 'standard', flex: 'flex', fast: 'fast', normal: 'standard', status: null } as const
+
+const AT_TIER = {
+  standard: 'as usual',
+  fast: 'sooner, at a higher price',
+  flex: 'when there is room, at a lower price',
+}
+
+async function fast(session: CommandSession, word: keyof typeof TIERS | undefined): Promise<CommandOutput> {
+  const chosen = word === undefined ? null : TIERS[word]
+  if (chosen !== null) await session.setServiceTier(chosen)
+  const now = session.serviceTier ?? 'standard'
+  const text = `${session.provider} is asked for answers ${AT_TIER[now]}${chosen === null ? '' : ', from the next request on'}.`
+  if (now === 'standard') return say(text)
+  return say(
+    `${text} Where it sells none so, they come as usual; where it does not say what one cost, /usage has no price of it.`,
+  )
+}
+
 function showThoughts({ caller }: CommandContext, shown: boolean): CommandOutput {
   if (caller.changes.includes('thoughts')) return { type: 'change', change: { type: 'thoughts', shown } }
   return say('What the model thinks always goes out here; the program that you use shows or hides it.')
@@ -165,14 +203,16 @@ function showThoughts({ caller }: CommandContext, shown: boolean): CommandOutput
 
 async function changeModel(
   context: CommandContext,
-  change: { readonly model: string; readonly force: boolean },
+  change: { readonly model: string; readonly provider?: string; readonly force: boolean },
 ): Promise<CommandOutput> {
   const session = sessionOf(context)
   await session.changeModel(change).catch((error: unknown) => {
     if (!HermesError.isInstance(error) || error.code !== 'runtime.model_not_listed') throw error
-    throw usageError(`${error.message} /model ${change.model} --force asks for it all the same.`)
+    const words = [change.model, ...(change.provider === undefined ? [] : [change.provider])].join(' ')
+    throw usageError(`${error.message} /model ${words} --force asks for it all the same.`)
   })
-  return say(`Now ${session.model} answers, in the same shell.`)
+  const at = change.provider === undefined ? '' : ` at ${session.provider}`
+  return say(`Now ${session.model}${at} answers, in the same shell.`)
 }
 
 /** Toolsets are for who sets a home up: without a session. */

@@ -3,6 +3,7 @@ import { worktreeCommand } from '../worktree/worktree-command.js'
 import { commandsOfApprovals } from './approval-commands.js'
 import { commandsOfConversation } from './conversation-commands.js'
 import { commandsOfDisplay } from './display-commands.js'
+import { commandsOfMarks } from './mark-commands.js'
 import { commandsOfRuns } from './run-commands.js'
 import type { SessionServices } from './services.js'
 import { commandsOfSessions } from './session-commands.js'
@@ -16,6 +17,7 @@ export function sessionCommands(services: SessionServices): Extension {
       const commands = [
         ...commandsOfConversation(services),
         ...commandsOfSessions(services),
+        ...commandsOfMarks(services),
         ...commandsOfRuns(services),
         ...commandsOfApprovals(services),
         ...commandsOfViews(services),

@@ -1,5 +1,5 @@
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { Storage } from '@hermes/storage'
+import { type ListSessionsOptions, MARKS, type Storage } from '@hermes/storage'
 import { usageError } from './parameters.js'
 
 /**
@@ -25,6 +25,23 @@ export async function findSession(storage: Pick<Storage, 'sessions'>, name: stri
     default:
       return found satisfies never
   }
+}
+
+/** A session as lists of the person show it. */
+export interface ShownSession extends SessionInfo {
+  readonly isPinned: boolean
+}
+
+/** Sessions for lists: pinned ones first, then the newest. `limit` counts those that are not pinned. */
+export async function shownSessions(
+  { sessions }: Pick<Storage, 'sessions'>,
+  filter: ListSessionsOptions,
+): Promise<readonly ShownSession[]> {
+  const marked = (isPinned: boolean) => (session: SessionInfo) => ({ ...session, isPinned })
+  if (filter.tag !== undefined) return (await sessions.list(filter)).map(marked(filter.tag === MARKS.pinned))
+  const pinned = await sessions.list({ ...filter, tag: MARKS.pinned, limit: Number.MAX_SAFE_INTEGER })
+  const others = await sessions.list({ ...filter, withoutTag: MARKS.pinned })
+  return [...pinned.map(marked(true)), ...others.map(marked(false))]
 }
 
 /** Ids with their titles, for a line. */

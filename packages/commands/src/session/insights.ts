@@ -110,7 +110,12 @@ function row(name: string, totals: CallTotals, data: object): CommandRow {
 async function* activeSince(storage: Storage, sinceMs: number, source: string | undefined): AsyncIterable<SessionInfo> {
   for (const of of source === undefined ? [undefined, 'subagent'] : [source])
     for (let offset = 0; ; offset += PAGE) {
-      const page = await storage.sessions.list({ limit: PAGE, offset, ...(of === undefined ? {} : { source: of }) })
+      const page = await storage.sessions.list({
+        limit: PAGE,
+        offset,
+        includeArchived: true,
+        ...(of === undefined ? {} : { source: of }),
+      })
       const active = page.filter(({ lastActiveAtMs }) => lastActiveAtMs >= sinceMs)
       yield* active
       if (active.length < PAGE) break

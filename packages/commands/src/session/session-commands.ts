@@ -1,7 +1,7 @@
 import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
-import type { Storage } from '@hermes/storage'
-import { describeSession, findSession, toMinute } from './find-session.js'
+import { MARKS, type Storage } from '@hermes/storage'
+import { describeSession, findSession, shownSessions, toMinute } from './find-session.js'
 import { parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
@@ -32,7 +32,7 @@ export function commandsOfSessions(services: SessionServices): readonly Command[
       parameters: parameters({ name: text('id, title, or the start of an id') }),
       changes: ['open'],
       complete: async () =>
-        (await (await services.storage()).sessions.list({ limit: SHOWN_SESSIONS })).map((session) => ({
+        (await shownSessions(await services.storage(), { limit: SHOWN_SESSIONS })).map((session) => ({
           value: session.id,
           detail: describeSession(session),
         })),
@@ -40,7 +40,7 @@ export function commandsOfSessions(services: SessionServices): readonly Command[
     },
     {
       name: 'sessions',
-      summary: 'the newest sessions',
+      summary: 'the newest sessions, pinned ones first',
       duringRun: 'allowed',
       needsSession: false,
       parameters: parameters({
@@ -52,8 +52,9 @@ export function commandsOfSessions(services: SessionServices): readonly Command[
         },
         source: text('where they began'),
         tag: text('a tag'),
+        archived: { type: 'boolean', default: false },
       }),
-      usage: '[LIMIT]',
+      usage: '[LIMIT] [--archived]',
       run: (args, context) => list(services, args as unknown as ListArguments, context),
     },
     {
@@ -100,7 +101,7 @@ async function resume(
     const { id } = await findSession(storage, name)
     return { type: 'change', change: { type: 'open', sessionId: id, recap: true } }
   }
-  const others = (await storage.sessions.list({ limit: PICKED_SESSIONS })).filter(
+  const others = (await shownSessions(storage, { limit: PICKED_SESSIONS })).filter(
     ({ id }) => id !== context.session?.id,
   )
   if (others.length === 0) throw usageError('There is no other session yet.')
@@ -112,25 +113,32 @@ interface ListArguments {
   readonly limit: number
   readonly source?: string
   readonly tag?: string
+  readonly archived: boolean
 }
 
-async function list(services: SessionServices, filter: ListArguments, context: CommandContext): Promise<CommandOutput> {
+async function list(services: SessionServices, args: ListArguments, context: CommandContext): Promise<CommandOutput> {
+  const { archived: isArchived, ...filter } = args
   const { source, tag } = filter
+  const shown = isArchived ? { ...filter, tag: MARKS.archived } : filter
   const narrowed = `${source === undefined ? '' : ` from ${source}`}${tag === undefined ? '' : ` with the tag ${tag}`}`
   return {
     type: 'table',
-    rows: (await (await services.storage()).sessions.list(filter)).map((session) => ({
+    rows: (await shownSessions(await services.storage(), shown)).map((session) => ({
       cells: [
         session.id,
         toMinute(session.lastActiveAtMs),
-        `${session.messageCount} messages`,
+        `${session.messageCount} messages${session.isPinned ? ', pinned' : ''}`,
         session.title ?? session.preview,
       ],
       isCurrent: session.id === context.session?.id,
       data: session,
     })),
-    empty: narrowed === '' ? 'No sessions yet. Start one with: hermes' : `No sessions${narrowed}.`,
+    empty: emptyList(isArchived ? `${narrowed} in the archive` : narrowed),
   }
+}
+
+function emptyList(narrowed: string): string {
+  return narrowed === '' ? 'No sessions yet. Start one with: hermes' : `No sessions${narrowed}.`
 }
 
 /**

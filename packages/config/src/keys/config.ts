@@ -65,6 +65,16 @@ export const CONFIG = section({
     reasoning_overrides: record(effort().describe('Of that model.')).describe(
       '`reasoning_effort` by the id of a model.',
     ),
+    service_tier: choice({
+      standard: 'standard',
+      normal: 'standard',
+      default: 'standard',
+      fast: 'fast',
+      priority: 'fast',
+      flex: 'flex',
+    })().describe(
+      'How soon answers are made, where the provider sells that: `fast` at a higher price, `flex` when there is room, at a lower one. What such answers cost is only known where the provider says it. Default: as usual.',
+    ),
     temperature_overrides: record(temperature().describe('Of that model.')).describe(
       '`model.temperature` by the id of a model.',
     ),
@@ -115,6 +125,9 @@ export const CONFIG = section({
     temperature: temperature().describe('Default: that of the agent that delegates.'),
     max_tokens: whole(1)().describe('Tokens of one answer. Default: as for the agent that delegates.'),
     max_iterations: whole(1)(50).describe('Model calls of one task.'),
+    child_timeout_seconds: seconds().describe(
+      'Seconds by the clock that a task may take before it is ended with what it has. Default: no limit.',
+    ),
     max_concurrent_children: whole(1)(3).describe('Tasks at a time.'),
     max_spawn_depth: whole(1, 3)(1).describe('Levels below the agent a person talks to; 1 to 3.'),
     orchestrator_enabled: flag(true).describe('Whether children may delegate at all.'),
@@ -347,6 +360,15 @@ export const CONFIG = section({
   )('pair').describe(
     'What a stranger gets who writes to the bot: a pairing code, or nothing. In groups always nothing.',
   ),
+  sessions: section({
+    auto_prune: flag(false).describe('Whether old sessions are deleted by themselves; pinned ones never are.'),
+    retention_days: whole(1)(90).describe('A session that was quiet for so long is old.'),
+    auto_archive: flag(false).describe(
+      'Whether quiet sessions leave the lists by themselves; whoever goes on with one has it back.',
+    ),
+    auto_archive_days: whole(1)(3).describe('How long one is quiet before that.'),
+    min_interval_hours: whole(0)(24).describe('Between two looks for such sessions, made when Hermes starts.'),
+  }).describe('How long sessions are kept: forever, unless something here says otherwise.'),
   session_reset: section({
     mode: oneOf(
       'none',

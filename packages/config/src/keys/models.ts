@@ -116,7 +116,7 @@ export const MODELS = {
   ),
   fallback_providers: list(),
   routing: list().describe(
-    'Rules that decide which model a new session gets, the first that fits: `model`, `provider` or `base_url`, and `when`.',
+    'Rules that decide which model a new session gets, the first that fits: `model`, `provider` or `base_url`, and `when`: `kind`, `folder`, `min_tokens`, `max_tokens`, `hours`, `days`. A project has an account of its own by the name of a provider with its own key: `{provider: work, when: {folder: ~/work}}`.',
   ),
   moa: section({
     default_preset: text('default'),

@@ -31,6 +31,7 @@ export const QUIRKS = someSection(
     format_without_tools_models: someTexts().describe(
       'Parts of model names that take no format of answers beside tools.',
     ),
+    service_tiers: flag().describe('Answers are made sooner or later for other prices, where they are asked for so.'),
     reserved_tool_names: someTexts().describe('Tool names that the endpoint keeps for itself.'),
     call_ids: someSection(
       {

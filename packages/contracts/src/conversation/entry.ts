@@ -39,6 +39,9 @@ export interface CompactionEntry {
 /** How much a model thinks before it answers; each wire has its own way to ask for it. */
 export type ReasoningEffort = 'minimal' | 'low' | 'medium' | 'high'
 
+/** How soon an answer is made: as usual, sooner at a higher price, or when there is room for it at a lower one. */
+export type ServiceTier = 'standard' | 'fast' | 'flex'
+
 /** How each answer of a model is made; what is left out is as its provider has it. */
 export interface Sampling {
   /** Models that do not think are not asked to. */
@@ -47,6 +50,8 @@ export interface Sampling {
   readonly temperature?: number
   /** Tokens of one answer. */
   readonly maxOutputTokens?: number
+  /** Endpoints that have no such tiers are not asked for one. */
+  readonly serviceTier?: ServiceTier
 }
 
 /** What of {@link Sampling} is chosen anew; `null`: as configured again. What is left out stays as it is. */

@@ -1,5 +1,5 @@
 import type { CompactOutcome, CompactPlan } from '../context.js'
-import type { Entry, ReasoningEffort } from '../conversation.js'
+import type { Entry, ReasoningEffort, ServiceTier } from '../conversation.js'
 import type { JsonObject } from '../json.js'
 import type { JsonSchema } from '../tool.js'
 import type { Finding } from './doctor-check.js'
@@ -178,6 +178,10 @@ export interface CommandSession {
   readonly reasoningEffort: ReasoningEffort | null
   /** Another effort from the next request on, kept with the session; `null` goes back to what is configured. */
   setReasoningEffort(effort: ReasoningEffort | null): Promise<void>
+  /** How soon its answers are made; `null` where nobody chose, in config.yaml or here. */
+  readonly serviceTier: ServiceTier | null
+  /** Another tier from the next request on, kept with the session; `null` goes back to what is configured. */
+  setServiceTier(tier: ServiceTier | null): Promise<void>
   /** Lets another model go on, of another provider too. With `force` it need not be among {@link CommandSession.models}. */
   changeModel(change: { readonly model: string; readonly provider?: string; readonly force: boolean }): Promise<void>
   /** Abort of `signal` ends it and leaves the session as it was. */

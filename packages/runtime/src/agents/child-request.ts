@@ -8,6 +8,7 @@ interface ChildStart {
   readonly task: ChildTask
   /** Where it works. Absolute. */
   readonly cwd: string
+  readonly userHome: string
   /** Unix milliseconds. */
   readonly atMs: number
 }
@@ -45,11 +46,12 @@ export function namesModel({ model, provider, baseUrl }: AgentRequest): boolean 
   return [model, provider, baseUrl].some((one) => one !== undefined)
 }
 
-async function routeOf({ routing, timezone }: HermesConfig, { task, atMs }: ChildStart) {
+async function routeOf({ routing, timezone }: HermesConfig, { task, ...start }: ChildStart) {
   if (routing.length === 0) return null
   const [{ routeForChild }, { knownTimeZone }] = await Promise.all([
     import('../models/routing.js'),
     import('@hermes/models/spending'),
   ])
-  return routeForChild(routing, { text: `${task.goal}\n${task.context}`, atMs, timeZone: knownTimeZone(timezone) })
+  const text = `${task.goal}\n${task.context}`
+  return routeForChild(routing, { ...start, text, timeZone: knownTimeZone(timezone) })
 }

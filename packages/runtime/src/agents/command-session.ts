@@ -78,6 +78,10 @@ export function createCommandSession<Next>({
       return agent().sampling().reasoningEffort ?? null
     },
     setReasoningEffort: async (effort) => void (await agent().setSampling({ reasoningEffort: effort })),
+    get serviceTier() {
+      return agent().sampling().serviceTier ?? null
+    },
+    setServiceTier: async (tier) => void (await agent().setSampling({ serviceTier: tier })),
     changeModel: async (change) => replaced(await ready().changeModel(change)),
     compact: (options) => agent().compact(options),
     planCompaction: (options) => agent().planCompaction(options),

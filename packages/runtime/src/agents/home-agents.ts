@@ -130,13 +130,14 @@ function configuredSampling(config: HermesConfig, id: string): Sampling {
     reasoningEffort: agent.reasoning_overrides[id] ?? agent.reasoning_effort,
     temperature: agent.temperature_overrides[id] ?? model.temperature,
     maxOutputTokens: model.max_tokens,
+    serviceTier: agent.service_tier,
   })
 }
 
 /** How config.yaml wants the answers of delegated tasks made. */
 function delegatedSampling({ delegation }: HermesConfig): Sampling {
   const { reasoning_effort: reasoningEffort, temperature, max_tokens: maxOutputTokens } = delegation
-  return samplingOf({ reasoningEffort, temperature, maxOutputTokens })
+  return samplingOf({ reasoningEffort, temperature, maxOutputTokens, serviceTier: undefined })
 }
 
 /** Without what nothing is known of. */
@@ -315,7 +316,9 @@ export class HomeAgents {
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = request
     const { instructions, maxSteps = config.agent.max_turns, ask, notices, deliverTo } = request
     const { choice } = resolved
-    const maxSeconds = request.maxSeconds ?? (lineage.depth === 0 ? config.agent.run_budget_seconds : undefined)
+    const { agent: own, delegation } = config
+    const maxSeconds =
+      request.maxSeconds ?? (lineage.depth === 0 ? own.run_budget_seconds : delegation.child_timeout_seconds)
     const storage = await this.#options.storage()
     const who = { model: model.model, provider: model.provider, baseUrl: choice.baseUrl }
     const shown = person === null ? {} : { homePlaces: [cacheOf(this.#options.home, person).folder] }
@@ -480,7 +483,8 @@ export class HomeAgents {
       ],
       toolsets: registry.toolsets(),
     })
-    const start = { task, cwd: cwd ?? environment.cwd(), atMs: this.#options.clock.now() }
+    const { clock, userHome } = this.#options
+    const start = { task, cwd: cwd ?? environment.cwd(), userHome, atMs: clock.now() }
     const { platform = DEFAULT_PLATFORM, user = this.#options.user } = parent.request
     const own = inherited(await childRequest(this.#options.config, start), parent.resolved.choice)
     const sampling = { ...parent.agent.sampling(), ...delegatedSampling(this.#options.config) }

@@ -12,11 +12,23 @@ export interface HomeEnvironments extends Pick<Runtime, 'isolatedTo' | 'terminal
   readonly open: (cwd: string, of?: Pick<EnvironmentRequest, 'task' | 'person'>) => Promise<Environment>
 }
 
+/** What tells a program that an agent runs it, and for which session; see `MARK_NAMES`. */
+function commandMarks(sessionId: string | undefined): Readonly<Record<string, string>> {
+  return {
+    AI_AGENT: 'hermes',
+    HERMES_AGENT: 'true',
+    ...(sessionId === undefined ? {} : { HERMES_SESSION_ID: sessionId }),
+  }
+}
+
 /** Nothing is opened before it is asked; `requestIn` is asked anew each time, for what extensions and keys there are by then. */
 export function homeEnvironments(requestIn: HomeEnvironments['requestIn'], cwd: string): HomeEnvironments {
   return {
     requestIn,
-    open: (folder, of = {}) => openEnvironment({ ...requestIn(folder), ...of }),
+    open: (folder, of = {}) => {
+      const request = requestIn(folder)
+      return openEnvironment({ ...request, ...of, env: { ...request.env, ...commandMarks(of.task) } })
+    },
     terminalBackends: async (options) =>
       (await import('./terminal-backends.js')).terminalBackends(requestIn(cwd), options),
     isolatedTo: () => {

@@ -5,7 +5,9 @@ import { probeIsolation } from '@hermes/sandbox/isolation'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it, onTestFinished } from 'vitest'
 import { open, PATH, requestFor, run } from '../__fixtures__/opened-environment.js'
+import { homeEnvironments } from './home-environments.js'
 import { openEnvironment } from './open-environment.js'
+import { passedOn } from './remote-options.js'
 
 it('opens no cloud whose client would connect past a proxy', async () => {
   const logins = {
@@ -44,6 +46,14 @@ it('has commands find what the start-up files of the shell set, but for secrets,
   }
   expect(await shown('')).toMatch(/^\/user\/tools:.*\|blue\|\|\|z\n$/)
   expect(await shown('  login_shell: false\n')).toBe(`${PATH}||||\n`)
+})
+
+it('tells programs that an agent runs them, and for which session, here and elsewhere', async () => {
+  const { request, root } = await requestFor('  isolation: off\n  login_shell: false\n')
+  const environment = await homeEnvironments(() => request, root).open(root, { task: 's1' })
+  onTestFinished(() => environment.close())
+  expect((await run(environment, 'echo $AI_AGENT $HERMES_AGENT $HERMES_SESSION_ID')).output).toBe('hermes true s1\n')
+  expect(passedOn({ ...request, env: { AI_AGENT: 'hermes', OTHER: 'x' } }, [])).toEqual({ AI_AGENT: 'hermes' })
 })
 
 it('keeps variables that look like credentials from commands, unless config.yaml passes them on', async () => {

@@ -165,10 +165,13 @@ export function remoteFolder({ cwd }: TerminalSettings): string | undefined {
   return cwd !== undefined && (isAbsolute(cwd) || cwd.startsWith('~')) ? cwd : undefined
 }
 
+/** Every command has these, wherever it runs. */
+const MARK_NAMES = ['AI_AGENT', 'HERMES_AGENT', 'HERMES_SESSION_ID']
+
 /** The variables named, from the home's secrets or from this program's own; those that are nowhere are left out. */
 export function passedOn({ env, secrets }: EnvironmentRequest, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    names.flatMap((name) => {
+    [...MARK_NAMES, ...names].flatMap((name) => {
       const value = secrets[name] ?? env[name]
       return value === undefined ? [] : [[name, value]]
     }),

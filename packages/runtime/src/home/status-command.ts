@@ -37,14 +37,17 @@ async function sessionRows({ session }: CommandContext): Promise<readonly Comman
   const title = await session.title()
   const messages = session.entries().filter(({ type }) => type === 'message').length
   const tasks = session.tasks.list().filter(({ endedAtMs }) => endedAtMs === null).length
-  const effort = session.reasoningEffort
+  const { reasoningEffort: effort, serviceTier: tier } = session
   return [
     row('session', `${session.id}${title === null ? '' : `, ${title}`}`),
     row(
       'now',
       `${session.isBusy ? 'working' : 'waiting for you'}, ${messages} messages, ${tasks} delegated tasks at work`,
     ),
-    row('answers', `${session.model} at ${session.provider}${effort === null ? '' : `, ${effort} effort`}`),
+    row(
+      'answers',
+      `${session.model} at ${session.provider}${effort === null ? '' : `, ${effort} effort`}${tier === null || tier === 'standard' ? '' : `, ${tier}`}`,
+    ),
     row('works in', session.cwd),
   ]
 }

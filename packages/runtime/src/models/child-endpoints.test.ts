@@ -47,3 +47,30 @@ it.each([
     await runtime.close()
   }
 })
+
+it('ends a task that takes longer than delegation.child_timeout_seconds, and the parent goes on', async () => {
+  await using home = await temporaryHome()
+  const config = {
+    delegation: { child_timeout_seconds: 1 },
+    auxiliary: { title_generation: { enabled: false }, session_summary: { enabled: false } },
+  }
+  await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+  let notified = ''
+  server.setHandler(({ body }) => {
+    const text = JSON.stringify(body.messages)
+    if (!text.includes('Hand it on.')) return { fault: 'stall', text: 'half' }
+    if (!text.includes('call_'))
+      return { toolCalls: [{ id: 'call_1', name: 'delegate_task', args: { goal: 'Do it.' } }] }
+    notified = text
+    return { text: 'went on' }
+  })
+  const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
+  const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
+  try {
+    const { agent } = await runtime.createAgent({ baseUrl: server.baseUrl, model: 'm', toolsets: ['all'] })
+    expect(await agent.run('Hand it on.').result).toMatchObject({ status: 'completed', text: 'went on' })
+    expect(notified).toContain('The time for this run, 1 second, is over.')
+  } finally {
+    await runtime.close()
+  }
+})

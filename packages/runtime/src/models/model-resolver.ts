@@ -35,6 +35,9 @@ export interface ResolvedModel {
 interface ModelResolverOptions {
   readonly config: HermesConfig
   readonly tempDir: string
+  /** Where sessions work that name no folder. Absolute. */
+  readonly cwd: string
+  readonly userHome: string
   readonly secrets: ModelChoiceOptions['secrets']
   readonly stored: StoredCredentials
   readonly credentials: Credentials
@@ -159,7 +162,8 @@ export class ModelResolver {
 
   /** A new session for which nobody named a model goes where the rules of config.yaml send it, and stays there. */
   async #routed(request: AgentRequest): Promise<AgentRequest> {
-    const { routing, timezone } = this.#options.config
+    const { cwd, userHome, config } = this.#options
+    const { routing, timezone } = config
     const isNamed = [request.session, request.provider, request.model, request.baseUrl].some((one) => one !== undefined)
     if (routing.length === 0 || isNamed) return request
     const [{ routeFor }, { knownTimeZone }] = await Promise.all([
@@ -170,6 +174,8 @@ export class ModelResolver {
       kind: request.platform ?? DEFAULT_PLATFORM,
       text: request.firstText,
       atMs: this.#options.clock.now(),
+      cwd: request.cwd ?? cwd,
+      userHome,
     }
     return { ...request, ...routeFor(routing, { ...start, timeZone: knownTimeZone(timezone) }) }
   }

@@ -132,6 +132,7 @@ function toQuirks(text: QuirkSettings | undefined): ProviderQuirks | undefined {
     thinkTags: text.think_tags,
     schemaDialect: text.schema_dialect,
     reservedToolNames: text.reserved_tool_names,
+    serviceTiers: text.service_tiers,
     answerFormats: text.answer_formats,
     formatWithoutToolsModels: text.format_without_tools_models,
     callIds: toCallIds(text.call_ids),

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
@@ -11,6 +11,8 @@ const start = (over: Partial<SessionStart> = {}): SessionStart => ({
   kind: 'cli',
   atMs: noon,
   timeZone: 'UTC',
+  cwd: '/home/me/work/shop',
+  userHome: '/home/me',
   ...over,
 })
 const to = (when: object) => [{ when, model: 'm' }]
@@ -36,6 +38,18 @@ describe('routeFor', () => {
     expect(fits({ max_tokens: 100 }, { text })).toBe(false)
     expect(fits({ max_tokens: 100 }, { text: 'hi' })).toBe(true)
     expect(fits({ max_tokens: 100 })).toBe(false)
+  })
+
+  it('judges by the folder, which stands for all below it', () => {
+    expect(fits({ folder: '~/work' })).toBe(true)
+    expect(fits({ folder: ['/srv', '/home/me/work/shop/'] })).toBe(true)
+    expect(fits({ folder: '~' })).toBe(true)
+    expect(fits({ folder: '~/wor' })).toBe(false)
+    expect(fits({ folder: '~/work/shop/src' })).toBe(false)
+    expect(fits({ folder: '~/work' }, { cwd: '/home/me/..work' })).toBe(false)
+    expect(routingProblems(to({ folder: 'work' }))).toEqual([
+      'routing.0 is left out: when.folder takes whole paths, such as ~/work.',
+    ])
   })
 
   it('judges by hour and day where the clocks show the time zone, over midnight too', () => {
@@ -85,7 +99,7 @@ describe('routing', () => {
     const server = await startModelServer()
     server.setHandler(() => ({ text: 'ok' }))
     const model = { default: 'usual', base_url: server.baseUrl }
-    const routing = [{ when: { min_tokens: 100 }, model: 'large' }, 'x']
+    const routing = [{ when: { min_tokens: 100, folder: '~' }, model: 'large' }, 'x']
     await writeFile(join(home.path, 'config.yaml'), JSON.stringify({ model, routing }))
     const world = { env: {}, cwd: home.path, user: 'u', tempDir: home.path }
     const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
@@ -99,6 +113,39 @@ describe('routing', () => {
       await (await runtime.createAgent({ firstText: 'short' })).agent.run('short').result
       await (await runtime.createAgent({ firstText: long, model: 'named' })).agent.run(long).result
       expect(server.requests.map(({ body }) => body.model)).toEqual(['large', 'large', 'usual', 'named'])
+    } finally {
+      await runtime.close()
+      await server.close()
+    }
+  })
+
+  it('has a project asked with an account of its own, and a session with another', async () => {
+    await using home = await temporaryHome()
+    const server = await startModelServer()
+    server.setHandler(() => ({ text: 'ok' }))
+    const endpoint = (key: string) => ({ base_url: server.baseUrl, key_env: key, model: 'm' })
+    const config = {
+      model: { provider: 'mine' },
+      providers: { mine: endpoint('MY_KEY'), work: endpoint('WORK_KEY') },
+      routing: [{ provider: 'work', when: { folder: '~/work' } }],
+    }
+    await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
+    await mkdir(join(home.path, 'work/shop'), { recursive: true })
+    const world = { env: { MY_KEY: 'k-mine', WORK_KEY: 'k-work' }, cwd: home.path, user: 'u', tempDir: home.path }
+    const runtime = await openRuntime({ home: home.path, userHome: home.path, ...world })
+    try {
+      for (const cwd of [home.path, join(home.path, 'work/shop')])
+        await (await runtime.createAgent({ cwd })).agent.run('Go.').result
+      const ready = await runtime.createAgent({})
+      await ready.agent.run('Mine.').result
+      // A session can be given another one too, and keeps it.
+      const other = await ready.changeModel({ model: 'm', provider: 'work', force: true })
+      await other.agent.run('Work.').result
+      const session = (await (await runtime.storage()).sessions.get(other.agent.sessionId))!
+      await (await runtime.createAgent({ session })).agent.run('Still.').result
+      expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual(
+        ['mine', 'work', 'mine', 'work', 'work'].map((name) => `Bearer k-${name}`),
+      )
     } finally {
       await runtime.close()
       await server.close()
@@ -146,7 +193,7 @@ describe('routing', () => {
 })
 
 describe('a rule for delegated tasks', () => {
-  const start = { text: 'word '.repeat(200), atMs: 0, timeZone: 'UTC' }
+  const start = { text: 'word '.repeat(200), atMs: 0, timeZone: 'UTC', cwd: '/w', userHome: '/h' }
   const rules = [
     { model: 'everything' },
     { when: { kind: ['cron', 'subagent'], min_tokens: 10_000 }, model: 'large' },

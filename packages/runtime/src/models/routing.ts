@@ -1,3 +1,4 @@
+import { isAbsolute, join, relative, sep } from 'node:path'
 import { errorLine } from '@hermes/contracts'
 import { estimateTokens } from '@hermes/contracts/conversation'
 
@@ -11,6 +12,10 @@ export interface SessionStart {
   readonly atMs: number
   /** IANA name. */
   readonly timeZone: string
+  /** Where it works. Absolute. */
+  readonly cwd: string
+  /** What `~` stands for. Absolute. */
+  readonly userHome: string
 }
 
 /** The model a rule sends a session to. */
@@ -20,13 +25,14 @@ interface Route {
   readonly baseUrl?: string
 }
 
-const CONDITIONS = ['kind', 'min_tokens', 'max_tokens', 'hours', 'days']
+const CONDITIONS = ['kind', 'folder', 'min_tokens', 'max_tokens', 'hours', 'days']
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
 /**
  * Where the first rule of `routing` that fits sends a new session; `null` when none does. A rule is a map with `model`, `provider` or
- * `base_url`, and under `when` any of `kind` (a text or several), `min_tokens` and `max_tokens` of the first message, `hours` such as
- * `22-6`, and `days` such as `[sat, sun]`; all of them have to fit. A rule that cannot be read fits nothing. Pure.
+ * `base_url`, and under `when` any of `kind` and `folder` (a text or several; a folder stands for all below it), `min_tokens` and
+ * `max_tokens` of the first message, `hours` such as `22-6`, and `days` such as `[sat, sun]`; all of them have to fit. A rule that cannot
+ * be read fits nothing. Pure.
  */
 export function routeFor(rules: readonly unknown[], start: SessionStart): Route | null {
   const rule = rules.map(toRule).find((one) => one !== null && fits(one.when, start))
@@ -53,6 +59,8 @@ export function routingProblems(rules: readonly unknown[]): readonly string[] {
 
 interface Conditions {
   readonly kinds: readonly string[] | null
+  /** Absolute, or from `~` on. */
+  readonly folders: readonly string[] | null
   readonly minTokens: number
   readonly maxTokens: number
   /** From the first hour to before the second, over midnight where that is smaller. */
@@ -85,13 +93,14 @@ function readRule(rule: unknown): Rule {
     ...(baseUrl === undefined ? {} : { baseUrl: toText(baseUrl, 'base_url') }),
   }
   if (Object.keys(route).length === 0) throw new TypeError('it names neither model nor provider nor base_url.')
-  const { kind, min_tokens, max_tokens, hours, days, ...unknown } = toMap(when, 'when')
+  const { kind, folder, min_tokens, max_tokens, hours, days, ...unknown } = toMap(when, 'when')
   const [odd] = Object.keys(unknown)
   if (odd !== undefined) throw new TypeError(`when.${odd} is not known.`)
   return {
     route,
     when: {
       kinds: kind === undefined ? null : toTexts(kind, 'when.kind'),
+      folders: folder === undefined ? null : toFolders(folder),
       minTokens: min_tokens === undefined ? 0 : toNumber(min_tokens, 'when.min_tokens'),
       maxTokens: max_tokens === undefined ? Number.POSITIVE_INFINITY : toNumber(max_tokens, 'when.max_tokens'),
       hours: hours === undefined ? null : toHours(hours),
@@ -114,6 +123,12 @@ function toTexts(value: unknown, name: string): readonly string[] {
   return (Array.isArray(value) ? value : [value]).map((one) => toText(one, name))
 }
 
+function toFolders(value: unknown): readonly string[] {
+  const folders = toTexts(value, 'when.folder')
+  if (folders.every((folder) => isAbsolute(folder) || /^~(?:[/\\]|$)/.test(folder))) return folders
+  throw new TypeError('when.folder takes whole paths, such as ~/work.')
+}
+
 function toNumber(value: unknown, name: string): number {
   if (typeof value === 'number' && value >= 0) return value
   throw new TypeError(`${name} must be a number.`)
@@ -131,13 +146,19 @@ function toDays(value: unknown): readonly string[] {
   throw new TypeError(`when.days takes ${DAYS.join(', ')}.`)
 }
 
-function fits({ kinds, minTokens, maxTokens, hours, days }: Conditions, start: SessionStart): boolean {
+function fits({ kinds, folders, minTokens, maxTokens, hours, days }: Conditions, start: SessionStart): boolean {
   const { hour, day } = localTime(start)
   // Of what is not known yet nothing can be said.
   const tokens = start.text === undefined ? null : estimateTokens(start.text)
   const isSized = minTokens > 0 || maxTokens < Number.POSITIVE_INFINITY
   if (isSized && (tokens === null || tokens < minTokens || tokens > maxTokens)) return false
+  if (folders && !folders.some((folder) => isBelow(start, folder))) return false
   return (!kinds || kinds.includes(start.kind)) && (!days || days.includes(day)) && (!hours || isWithin(hour, hours))
+}
+
+function isBelow({ cwd, userHome }: SessionStart, folder: string): boolean {
+  const way = relative(folder.startsWith('~') ? join(userHome, folder.slice(1)) : folder, cwd)
+  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
 
 function isWithin(hour: number, [from, to]: readonly [number, number]): boolean {

@@ -88,7 +88,11 @@ export function noteOfNewer(file: string): { readonly key: string; readonly valu
 }
 
 function all(storage: Storage, source?: string): Promise<readonly SessionInfo[]> {
-  return storage.sessions.list({ limit: Number.MAX_SAFE_INTEGER, ...(source === undefined ? {} : { source }) })
+  return storage.sessions.list({
+    limit: Number.MAX_SAFE_INTEGER,
+    includeArchived: true,
+    ...(source === undefined ? {} : { source }),
+  })
 }
 
 async function toTranscript(storage: Storage, session: SessionInfo): Promise<Transcript> {

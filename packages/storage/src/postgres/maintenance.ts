@@ -1,7 +1,8 @@
 import type { Clock } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
 import type { Database } from '../shared/database.js'
-import type { Maintenance, PruneOptions, StoreStats } from '../storage.js'
+import type { ArchiveOptions, Maintenance, PruneOptions, StoreStats } from '../storage.js'
+import { archiveSessions } from '../stores/archive.js'
 import { pruneSessions } from '../stores/prune.js'
 import { readStats } from '../stores/stats.js'
 import type { Connection } from './server/connection.js'
@@ -40,6 +41,10 @@ export class PostgresMaintenance implements Maintenance {
   prune(options: PruneOptions): Promise<number> {
     const now = { nowMs: this.#clock.now(), leaseNowMs: this.#serverClock.now() }
     return pruneSessions(this.#database, { ...options, ...now })
+  }
+
+  archive(options: ArchiveOptions): Promise<number> {
+    return archiveSessions(this.#database, { ...options, nowMs: this.#clock.now() })
   }
 
   /** What deleted rows leave is the server's to use again and is not told apart. */

@@ -3,6 +3,7 @@ import type { SessionInfo } from '@hermes/contracts/store'
 import { distance } from 'fastest-levenshtein'
 import type { Compilable, SelectQueryBuilder } from 'kysely'
 import type { PersonFilter } from '../learnings.js'
+import { MARKS } from '../marks.js'
 import type { EndSession, LatestSessionFilter, ListSessionsOptions, SessionResolution } from '../storage.js'
 import type { Database, Outcome, Runner, Statement, Work } from './database.js'
 import { all, first, run } from './database.js'
@@ -63,17 +64,22 @@ export abstract class FoundSessions<Row> implements SessionLookup {
 
   list(options: ListSessionsOptions = {}): Promise<readonly SessionInfo[]> {
     const { source, tag, limit = DEFAULT_LIST_LIMIT, offset = 0, includeEmpty = false } = options
-    return this.#infos(options, (sessions, { builder }) => {
+    const hidden = options.includeArchived || tag === MARKS.archived ? [] : [MARKS.archived]
+    const unwanted = options.withoutTag === undefined ? hidden : [...hidden, options.withoutTag]
+    return this.#infos(options, (sessions, database) => {
       let query = ofSource(sessions, source).limit(wholeNumber(limit)).offset(wholeNumber(offset))
       if (!includeEmpty) query = query.where('message_count', '>', 0)
-      if (tag === undefined) return query
-      return query.where('id', 'in', builder.selectFrom('hermes_tags').select('session_id').where('tag', '=', tag))
+      if (tag !== undefined) query = query.where('id', 'in', tagged(database, [tag]))
+      return unwanted.length === 0 ? query : query.where('id', 'not in', tagged(database, unwanted))
     })
   }
 
   async latest({ source, cwd, ...filter }: LatestSessionFilter = {}): Promise<SessionInfo | null> {
-    const newest = await this.#infos(filter, (sessions) => {
-      const query = ofSource(sessions, source).where('message_count', '>', 0).limit(1)
+    const newest = await this.#infos(filter, (sessions, database) => {
+      const query = ofSource(sessions, source)
+        .where('message_count', '>', 0)
+        .where('id', 'not in', tagged(database, [MARKS.archived]))
+        .limit(1)
       return cwd === undefined ? query : query.where('cwd', '=', cwd)
     })
     return newest[0] ?? null
@@ -243,6 +249,11 @@ function* work(statement: Statement): Work<Outcome> {
   return yield statement
 }
 
+/** Ids of the sessions with any of some tags. */
+function tagged({ builder }: Database, tags: readonly string[]) {
+  return builder.selectFrom('hermes_tags').select('session_id').where('tag', 'in', tags)
+}
+
 type Sorted = SelectQueryBuilder<Tables & { session: SessionColumns }, 'session', SessionColumns>
 
 function ofSource(sessions: Sorted, source: string | undefined): Sorted {
@@ -310,7 +321,7 @@ async function nextTitle(lookup: Pick<SessionLookup, 'lineage'>, base: string): 
 }
 
 async function nearest(lookup: SessionLookup, wanted: string, filter: PersonFilter): Promise<readonly SessionInfo[]> {
-  const sessions = await lookup.list({ ...filter, limit: NEAREST_AMONG, includeEmpty: true })
+  const sessions = await lookup.list({ ...filter, limit: NEAREST_AMONG, includeEmpty: true, includeArchived: true })
   return sessions
     .map((session) => ({ session, far: howFar(wanted, session) }))
     .sort((left, right) => left.far - right.far)

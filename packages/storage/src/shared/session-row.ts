@@ -1,4 +1,5 @@
 import type { SessionInfo } from '@hermes/contracts/store'
+import { MARKS } from '../marks.js'
 import { type UsageColumns, usageOf } from './counts.js'
 import type { Statement } from './database.js'
 import { personOf } from './person.js'
@@ -14,6 +15,9 @@ export const SESSION_COLUMNS = `
     sessions.parent_session_id, sessions.end_reason, sessions.message_count, sessions.tool_call_count, sessions.api_call_count,
     sessions.input_tokens, sessions.output_tokens, sessions.cache_read_tokens, sessions.cache_write_tokens,
     sessions.reasoning_tokens, sessions.estimated_cost_usd, sessions.cost_status`
+
+/** Whoever writes an archived session has it in the lists again. */
+export const BRING_BACK = `DELETE FROM hermes_tags WHERE session_id = ? AND tag = '${MARKS.archived}'`
 
 /** A row where there is such a session. */
 export const SESSION_EXISTS = 'SELECT 1 FROM sessions WHERE id = ?'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { Database } from '../shared/database.js'
-import type { Maintenance, PruneOptions, StoreStats } from '../storage.js'
+import type { ArchiveOptions, Maintenance, PruneOptions, StoreStats } from '../storage.js'
 import type { Connection } from './file/connection.js'
 import { damaged } from './file/store-error.js'
 import { perform } from './schema/perform.js'
@@ -42,6 +42,11 @@ export class SqliteMaintenance implements Maintenance {
     const { pruneSessions } = await import('../stores/prune.js')
     const nowMs = this.#clock.now()
     return pruneSessions(await this.#database(), { ...options, nowMs, leaseNowMs: nowMs })
+  }
+
+  async archive(options: ArchiveOptions): Promise<number> {
+    const { archiveSessions } = await import('../stores/archive.js')
+    return archiveSessions(await this.#database(), { ...options, nowMs: this.#clock.now() })
   }
 
   async stats(): Promise<StoreStats> {

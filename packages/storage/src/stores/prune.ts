@@ -1,4 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
+import { MARKS } from '../marks.js'
 import { all, type Database, type Work } from '../shared/database.js'
 import { deleteSessions } from '../shared/found-sessions.js'
 import type { PruneOptions } from '../storage.js'
@@ -47,7 +48,7 @@ function* deleteDue(
 }
 
 /**
- * A session stays while anything in its lineage, however far down, is recent or held by somebody. Whether it was ended says nothing: a
+ * A session stays while anything in its lineage, however far down, is recent, pinned or held by somebody. Whether it was ended says nothing: a
  * process that is killed ends none, and an import ends all.
  */
 function dueSessions(
@@ -57,6 +58,7 @@ function dueSessions(
   const { builder, sql } = database
   const { olderThanMs, source, nowMs, leaseNowMs } = options
   const leases = builder.selectFrom('hermes_leases').select('session_id')
+  const pinned = builder.selectFrom('hermes_tags').select('session_id').where('tag', '=', MARKS.pinned)
   const held = leases.where(sql<boolean>`renewed_ms + ttl_ms > ${leaseNowMs}`)
   return builder
     .withRecursive('keep(id)', (kept) =>
@@ -67,6 +69,7 @@ function dueSessions(
           where.or([
             where('last_active_ms', '>', nowMs - olderThanMs),
             where('active.id', 'in', held),
+            where('active.id', 'in', pinned),
             ...(source === undefined ? [] : [where('source', '<>', source)]),
           ]),
         )

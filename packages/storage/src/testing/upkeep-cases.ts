@@ -1,5 +1,6 @@
 import { type MessageEntry, noUsage, userText } from '@hermes/contracts/conversation'
 import { describe, expect, it } from 'vitest'
+import { MARKS } from '../marks.js'
 import type { OpenStore } from './store-case.js'
 import { createStepClock } from './store-case.js'
 
@@ -66,6 +67,17 @@ export function upkeepCases(open: OpenStore): void {
       expect((await store.sessions.list()).map(({ id }) => id).toSorted()).toEqual(['gone-on-with', 'open'])
     })
 
+    it('leaves a pinned session and what it came from alone', async () => {
+      const { store, clock, add } = await storeWithOldSessions(open)
+      await add('root')
+      await add('pinned', { parentSessionId: 'root' })
+      await add('other')
+      await store.sessions.setTags('pinned', [MARKS.pinned])
+      clock.step(10 * DAY_MS)
+      expect(await store.maintenance.prune({ olderThanMs: DAY_MS })).toBe(1)
+      expect((await store.sessions.list()).map(({ id }) => id).toSorted()).toEqual(['pinned', 'root'])
+    })
+
     it('keeps a session that somebody writes, and those that anything young descends from', async () => {
       const { store, clock, add } = await storeWithOldSessions(open)
       await add('root')
@@ -78,6 +90,29 @@ export function upkeepCases(open: OpenStore): void {
       await lease.release()
       expect(await store.maintenance.prune({ olderThanMs: DAY_MS })).toBe(1)
       expect((await store.sessions.ancestors('young')).map(({ id }) => id)).toEqual(['child', 'root'])
+    })
+  })
+
+  describe('archive', () => {
+    it('takes what was quiet for long, once, and not what is pinned; who writes a session brings it back', async () => {
+      const { store, clock, add } = await storeWithOldSessions(open)
+      for (const id of ['old', 'taken-up', 'pinned']) await add(id)
+      await store.sessions.setTags('pinned', [MARKS.pinned, 'tea'])
+      await store.sessions.setTags('old', ['tea'])
+      clock.step(3 * DAY_MS)
+      await add('new')
+      const shown = async () => (await store.sessions.list()).map(({ id }) => id)
+      expect(await store.maintenance.archive({ olderThanMs: 3 * DAY_MS })).toBe(2)
+      expect(await store.maintenance.archive({ olderThanMs: 3 * DAY_MS })).toBe(0)
+      expect((await shown()).toSorted()).toEqual(['new', 'pinned'])
+      expect(await store.sessions.list({ includeArchived: true, withoutTag: MARKS.pinned })).toHaveLength(3)
+      expect((await store.sessions.list({ tag: MARKS.archived })).map(({ id }) => id).toSorted()).toEqual([
+        'old',
+        'taken-up',
+      ])
+      await (await store.leases.acquire('taken-up', { owner: 'me' })).release()
+      expect(await shown()).toContain('taken-up')
+      expect(await store.sessions.tags('old')).toEqual(['archived', 'tea'])
     })
   })
 

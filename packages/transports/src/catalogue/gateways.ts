@@ -19,6 +19,7 @@ export const FIRST_GATEWAYS: readonly ProviderEntry[] = Object.freeze([
       reasoningEffortShape: 'nested',
       replayReasoningAs: 'reasoning_details',
       cacheMarks: { models: ['claude'] },
+      serviceTiers: true,
       headers: ATTRIBUTION,
     },
   },
@@ -136,7 +137,7 @@ export const GATEWAYS: readonly ProviderEntry[] = Object.freeze([
     name: 'Vercel AI Gateway',
     baseUrl: 'https://ai-gateway.vercel.sh/v1',
     keyVariables: ['AI_GATEWAY_API_KEY'],
-    quirks: { cacheMarks: { models: ['claude'] }, headers: ATTRIBUTION },
+    quirks: { cacheMarks: { models: ['claude'] }, serviceTiers: true, headers: ATTRIBUTION },
   },
   {
     id: 'opencode-zen',

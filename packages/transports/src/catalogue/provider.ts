@@ -51,6 +51,8 @@ export interface ProviderQuirks {
   readonly repair?: RepairRules
   /** User content goes out as a list of parts even when it is text alone. */
   readonly contentAsList?: boolean
+  /** The endpoint makes answers sooner or later for other prices, where it is asked to. Default false. */
+  readonly serviceTiers?: boolean
   /** How a key goes to an endpoint of the `anthropic-messages` wire. Default `x-api-key`. */
   readonly credentialHeader?: 'x-api-key' | 'authorization'
   /** Sent with each request. */

@@ -5,6 +5,7 @@ const OPENAI_QUIRKS: ProviderQuirks = {
   developerRoleModels: ['gpt-5', 'gpt-6', 'codex'],
   fixedTemperatureModels: ['gpt-5', 'gpt-6', 'codex', 'o1', 'o3', 'o4-'],
   callIds: { maxChars: 40 },
+  serviceTiers: true,
 }
 
 const MOONSHOT_QUIRKS: ProviderQuirks = {
@@ -40,6 +41,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_TOKEN'],
     api: 'anthropic-messages',
+    quirks: { serviceTiers: true },
     defaultModel: 'claude-sonnet-5-5',
   },
   {
@@ -227,7 +229,7 @@ export const VENDORS: readonly ProviderEntry[] = Object.freeze([
     baseUrl: 'https://chatgpt.com/backend-api/codex',
     auth: 'oauth',
     api: 'responses',
-    quirks: { refusesOutputLimit: true },
+    quirks: { refusesOutputLimit: true, serviceTiers: true },
   },
   {
     id: 'xai-oauth',

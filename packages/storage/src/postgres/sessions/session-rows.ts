@@ -2,7 +2,7 @@ import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo } from '@hermes/contracts/store'
 import { toUserId } from '../../shared/person.js'
 import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
-import { TITLE_HOLDER } from '../../shared/session-row.js'
+import { BRING_BACK, TITLE_HOLDER } from '../../shared/session-row.js'
 import { cleanTitle } from '../../shared/title.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
 import { nativeCode } from '../server/postgres-error.js'
@@ -54,9 +54,10 @@ export class SessionRows {
     await statements.run(END_OWN, this.#clock.now(), this.#process)
   }
 
-  /** Who writes a session that had ended begins it again. */
+  /** Who writes a session that had ended, or was archived, begins it again. */
   async reopen(statements: Statements, id: string): Promise<void> {
     await statements.run(REOPEN, id)
+    await statements.run(numbered(BRING_BACK), id)
   }
 }
 

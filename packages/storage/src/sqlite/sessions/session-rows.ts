@@ -2,7 +2,7 @@ import type { Clock } from '@hermes/contracts'
 import type { NewSession, SessionInfo } from '@hermes/contracts/store'
 import { toUserId } from '../../shared/person.js'
 import { sessionExists, titleTaken, unknownSession } from '../../shared/session-errors.js'
-import { TITLE_HOLDER } from '../../shared/session-row.js'
+import { BRING_BACK, TITLE_HOLDER } from '../../shared/session-row.js'
 import { cleanTitle } from '../../shared/title.js'
 import type { Connection } from '../file/connection.js'
 import { SESSION_ROWS, type SessionRow, toSessionInfo } from '../schema/session-row.js'
@@ -46,9 +46,10 @@ export class SessionRows {
     this.#connection.statement(END_OWN).run(this.#clock.now() / 1000, this.#process)
   }
 
-  /** Who writes a session that had ended begins it again. */
+  /** Who writes a session that had ended, or was archived, begins it again. */
   reopen(id: string): void {
     this.#connection.statement(REOPEN).run(id)
+    this.#connection.statement(BRING_BACK).run(id)
   }
 
   #insert(session: NewSession): void {

@@ -3,6 +3,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { CallIds } from '../call-id.js'
+import { pricedApart } from '../service-tier.js'
 import { eventsOf, type SortedText, ThinkTags } from '../think-tags.js'
 import type { WireAnswer, WireAnswerBlock, WireBlockDelta, WireEvent, WireUsage } from './wire-types.js'
 
@@ -85,7 +86,8 @@ export class AnswerAssembler {
     }
     const finishReason = toFinishReason(this.#stopReason, this.#calls > 0)
     const message = { role: 'assistant', content, finishReason } as const
-    return { type: 'finish', message, usage: toUsage(this.#usage), stamp: this.#stamp }
+    const usage = toUsage(this.#usage)
+    return { type: 'finish', message, usage, stamp: this.#stamp, ...pricedApart(this.#usage.speed) }
   }
 
   #open(index: number, start: WireAnswerBlock): ModelEvent[] {

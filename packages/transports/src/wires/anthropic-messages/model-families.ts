@@ -12,6 +12,8 @@ export interface ModelFamily {
   readonly sampling?: true
   /** Takes a schema that its answers fit. */
   readonly formats?: true
+  /** Can be asked to answer faster, at a higher price. */
+  readonly fast?: true
 }
 
 const FAMILIES: readonly ModelFamily[] = Object.freeze([
@@ -23,13 +25,22 @@ const FAMILIES: readonly ModelFamily[] = Object.freeze([
     formats: true,
   },
   {
-    names: /claude-(?:opus|sonnet)-[5-9]/,
+    names: /claude-opus-[5-9]/,
+    maxOutputTokens: 128_000,
+    thinking: 'adaptive',
+    thinksByDefault: true,
+    formats: true,
+    fast: true,
+  },
+  {
+    names: /claude-sonnet-[5-9]/,
     maxOutputTokens: 128_000,
     thinking: 'adaptive',
     thinksByDefault: true,
     formats: true,
   },
   { names: /claude-haiku-[5-9]/, maxOutputTokens: 64_000, thinking: 'adaptive', thinksByDefault: true, formats: true },
+  { names: /claude-opus-4[.-]8\b/, maxOutputTokens: 128_000, thinking: 'adaptive', formats: true, fast: true },
   { names: /claude-opus-4[.-][7-9]\b/, maxOutputTokens: 128_000, thinking: 'adaptive', formats: true },
   { names: /claude-sonnet-4[.-][7-9]\b/, maxOutputTokens: 64_000, thinking: 'adaptive', formats: true },
   { names: /claude-opus-4[.-]6\b/, maxOutputTokens: 128_000, thinking: 'adaptive', sampling: true, formats: true },

@@ -25,7 +25,7 @@ export function toWireRequest(
 ): WireRequest {
   const { model, toolChoice } = request
   const family = familyOf(model)
-  const { schemaDialect, body: more } = options.quirks ?? {}
+  const { schemaDialect, serviceTiers, body: more } = options.quirks ?? {}
   const { system, messages } = toWireConversation(request.messages, options.stamp)
   const thinking = thinkingOf(request, family, messages)
   const tools = request.tools.map(({ name, description, parameters }) => ({
@@ -43,6 +43,7 @@ export function toWireRequest(
     ...(thinking ? { thinking } : {}),
     ...outputConfig(request, family, thinking),
     ...(family.sampling && !thinking ? samplingOf(request) : {}),
+    ...(serviceTiers && family.fast && request.serviceTier === 'fast' ? { speed: 'fast' } : {}),
     ...more,
     ...(options.streaming ? { stream: true } : {}),
   }

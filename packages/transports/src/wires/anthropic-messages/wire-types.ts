@@ -65,6 +65,8 @@ export interface WireUsage {
   readonly cache_read_input_tokens?: number | null
   readonly cache_creation_input_tokens?: number | null
   readonly output_tokens_details?: { readonly thinking_tokens?: number | null } | null
+  /** The one it was made at. */
+  readonly speed?: string | null
 }
 
 /** A block of an answer, at its start or whole; kinds that are not asked for are passed over. */
@@ -130,5 +132,6 @@ export interface WireRequest {
     readonly format?: { readonly type: 'json_schema'; readonly schema: object }
   }
   readonly temperature?: number
+  readonly speed?: 'fast'
   readonly stream?: true
 }

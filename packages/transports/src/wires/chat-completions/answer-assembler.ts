@@ -4,6 +4,7 @@ import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/mo
 import type { ProviderQuirks } from '../../catalogue.js'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { CallIds } from '../call-id.js'
+import { pricedApart } from '../service-tier.js'
 import { eventsOf, type SortedText, ThinkTags } from '../think-tags.js'
 import { pushDetail, toReplayData } from './replay.js'
 import type { WireCallDelta, WireChunk, WireDelta, WireUsage } from './wire-types.js'
@@ -31,6 +32,7 @@ export class AnswerAssembler {
   #reasoning = ''
   #finishReason: string | null = null
   #usage: WireUsage | null = null
+  #tier: string | null = null
 
   constructor(request: ModelRequest, stamp: EndpointStamp, { thinkTags = [] }: ProviderQuirks = {}) {
     this.#sorter = new ThinkTags(thinkTags)
@@ -46,6 +48,7 @@ export class AnswerAssembler {
   /** Takes in one chunk and gives what it added. */
   push(chunk: WireChunk): ModelEvent[] {
     if (chunk.usage) this.#usage = chunk.usage
+    if (chunk.service_tier) this.#tier = chunk.service_tier
     const choice = chunk.choices?.[0]
     if (!choice) return []
     if (choice.finish_reason) this.#finishReason = choice.finish_reason
@@ -69,7 +72,8 @@ export class AnswerAssembler {
     for (const slot of this.#slots) content.push(await toPart(slot))
     const finishReason = toFinishReason(this.#finishReason, this.#slots.length > 0)
     const message = { role: 'assistant', content, finishReason } as const
-    return { type: 'finish', message, usage: toUsage(this.#usage), stamp: this.#stamp }
+    const usage = toUsage(this.#usage)
+    return { type: 'finish', message, usage, stamp: this.#stamp, ...pricedApart(this.#tier) }
   }
 
   #pushDelta(delta: WireDelta): ModelEvent[] {

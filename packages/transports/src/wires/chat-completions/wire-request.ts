@@ -3,6 +3,7 @@ import type { ModelRequest, ToolChoice } from '@hermes/contracts/model'
 import { nameHas } from '../../catalogue/provider.js'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { schemaFormat } from '../answer-format.js'
+import { tierField } from '../service-tier.js'
 import { toSchemaDialect } from '../tool-schemas.js'
 import { markCache } from './cache-marks.js'
 import { toWireMessages } from './wire-messages.js'
@@ -37,6 +38,7 @@ export function toWireRequest(request: ModelRequest, options: WireRequestOptions
     ...(temperature === undefined || nameHas(model, quirks.fixedTemperatureModels) ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { [quirks.outputLimitParameter ?? 'max_tokens']: maxOutputTokens }),
     ...(reasoningEffort === undefined ? {} : effortFields(reasoningEffort, model, quirks)),
+    ...tierField(request, quirks),
     ...quirks.body,
     ...(streaming ? { stream: true, stream_options: { include_usage: true } } : {}),
   }

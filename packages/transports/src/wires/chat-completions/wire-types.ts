@@ -75,5 +75,7 @@ export interface WireChunk {
     readonly finish_reason?: string | null
   }[]
   readonly usage?: WireUsage | null
+  /** The one it was made at. */
+  readonly service_tier?: string | null
   readonly error?: unknown
 }

@@ -3,6 +3,7 @@ import type { AssistantPart, EndpointStamp, FinishReason, Usage } from '@hermes/
 import type { ModelEvent, ModelFinish, ModelRequest } from '@hermes/contracts/model'
 import { parseToolArguments } from '../../tool-arguments.js'
 import { CallIds } from '../call-id.js'
+import { pricedApart } from '../service-tier.js'
 import type { WireEvent, WireOutputItem, WireResponse, WireUsage } from './wire-types.js'
 
 type Slot =
@@ -83,7 +84,8 @@ export class AnswerAssembler {
     for (const slot of this.#slots.values()) content.push(...(await toParts(slot, this.#stamp)))
     const finishReason = toFinishReason(this.#end, this.#calls > 0)
     const message = { role: 'assistant', content, finishReason } as const
-    return { type: 'finish', message, usage: toUsage(this.#end?.usage), stamp: this.#stamp }
+    const usage = toUsage(this.#end?.usage)
+    return { type: 'finish', message, usage, stamp: this.#stamp, ...pricedApart(this.#end?.service_tier) }
   }
 
   /** The slot of an item, and what its opening adds; some servers send pieces of items that they never announced. */

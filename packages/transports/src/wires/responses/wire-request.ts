@@ -2,6 +2,7 @@ import type { EndpointStamp } from '@hermes/contracts/conversation'
 import type { ModelRequest, ToolChoice } from '@hermes/contracts/model'
 import type { ProviderQuirks } from '../../catalogue.js'
 import { schemaFormat } from '../answer-format.js'
+import { tierField } from '../service-tier.js'
 import { toSchemaDialect } from '../tool-schemas.js'
 import { toWireInput } from './wire-input.js'
 import type { WireRequest } from './wire-types.js'
@@ -36,6 +37,7 @@ export function toWireRequest(request: ModelRequest, options: WireRequestOptions
     ...thinking(request, family, options.summaries),
     ...outputLimit(request, quirks),
     ...(temperature === undefined || !family.sampling ? {} : { temperature }),
+    ...tierField(request, quirks),
     ...quirks.body,
     ...(options.streaming ? { stream: true } : {}),
   }

@@ -64,6 +64,8 @@ export interface WireResponse {
   readonly usage?: WireUsage | null
   readonly error?: { readonly code?: string | null; readonly message?: string | null } | null
   readonly incomplete_details?: { readonly reason?: string | null } | null
+  /** The one it was made at. */
+  readonly service_tier?: string | null
 }
 
 /** One event of a stream. Servers leave out what is optional in practice: indexes, ids, and whole events. */
@@ -99,5 +101,6 @@ export interface WireRequest {
   readonly include?: readonly 'reasoning.encrypted_content'[]
   readonly max_output_tokens?: number
   readonly temperature?: number
+  readonly service_tier?: 'priority' | 'flex'
   readonly stream?: true
 }
