@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { visibleText } from '@hermes/safety'
+import type { SkillCapability, SkillHead } from '../format/skill.js'
 import type { OfferedSkill, SkillInstaller } from '../install/installer.js'
 import { shownPath } from '../install/plain.js'
 import { scanSkill } from '../install/scan-skill.js'
@@ -57,8 +58,8 @@ function shown(offered: OfferedSkill): readonly CommandOutput[] {
     `from ${from}${pin === null ? '' : ` at ${pin.slice(0, 12)}`}`,
     `files (${Object.keys(files).length}, ${Math.ceil(bytes / 1024)} KB): ${Object.keys(files).map(shownPath).join(', ')}`,
     ...(changes.length > 0 ? [`since the installed one: ${changes.join(', ')}`] : []),
-    `says it uses: ${head.capabilities.join(', ') || 'nothing by itself'} (nothing holds it to that but your permissions and the isolation of commands)`,
-    ...(head.variables.length > 0 ? [`wants the variables: ${head.variables.join(', ')}`] : []),
+    `its programs: ${mayDo(head, installed?.head.capabilities)}`,
+    ...(head.variables.length > 0 ? [wants(head)] : []),
     ...findings.map(
       ({ severity, text }) =>
         `${severity === 'note' ? 'note' : severity === 'high' ? 'LOOK' : 'NOT INSTALLED'}: ${text}`,
@@ -79,6 +80,22 @@ function shown(offered: OfferedSkill): readonly CommandOutput[] {
       ],
     },
   ]
+}
+
+/** What is held back from its programs, and what an update would newly let them do. */
+function mayDo({ capabilities }: SkillHead, before: SkillHead['capabilities'] = capabilities): string {
+  const isNew = (one: SkillCapability) => (before.includes(one) ? '' : ' (new)')
+  const has = (one: SkillCapability) => capabilities.includes(one)
+  return [
+    has('exec') ? `run${isNew('exec')}` : 'run only after a yes',
+    has('network') ? `use the network${isNew('network')}` : 'no network',
+    has('secrets') ? `get the variables it wants${isNew('secrets')}` : 'no keys',
+  ].join(', ')
+}
+
+function wants({ capabilities, variables }: SkillHead): string {
+  const none = capabilities.includes('secrets') ? '' : ', and gets none: it has not declared secrets'
+  return `wants the variables: ${variables.join(', ')}${none}`
 }
 
 function changesBetween(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
