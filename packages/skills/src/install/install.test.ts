@@ -188,13 +188,13 @@ describe('a skill is installed', () => {
     expect(offer.split('\n')).toHaveLength(3)
     await rm(join(scene.home.cwd, 'pack/skills/$(touch x)'), { recursive: true })
     await expect(scene.type('skills install pack')).rejects.toThrow('a name that is more than a word')
-    await scene.put('work/lines/a\nLOOK: all is well', 'x')
+    await scene.put("work/lines/it's fine, LOOK away.md", 'x')
     await scene.put(
       'work/lines/SKILL.md',
       `---\nname: lines\ndescription: "Tells.\\e[2K"\nmetadata:\n  hermes:\n    variables: ["X\\nits programs: run", GOOD]\n    group: ["${'g'.repeat(500)}"]\n---\nx`,
     )
     const shown = await scene.type('skills install lines')
-    expect(shown).toContain('SKILL.md, "a\\nLOOK: all is well"')
+    expect(shown).toContain('SKILL.md, "it\'s fine, LOOK away.md"')
     expect(shown).toContain('lines: Tells.\\x1b[2K')
     expect(shown).toContain('wants the variables: GOOD, and gets none: it has not declared secrets\n')
     expect(shown).not.toMatch(/^(?:LOOK|its programs: run$)/m)
