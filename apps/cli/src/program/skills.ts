@@ -46,16 +46,17 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     )
   skills
     .command('search <words...>')
-    .description('look for skills on GitHub, or in the list of a site (its address)')
+    .description('look for skills on GitHub or a hub, or in the list of a site (its address)')
+    .option('--source <name>', 'where to look: github (the default), clawhub or skills.sh')
     .option('--page <n>', 'of what is found', Number)
     .option('--json', 'as JSON lines')
-    .action((words: readonly string[], { page, ...options }: { readonly page?: number; readonly json?: boolean }) =>
-      call(['search', ...words], page === undefined ? {} : { page }, options),
+    .action((words: readonly string[], { json, ...flags }: { readonly json?: boolean }) =>
+      call(['search', ...words], flags, json === undefined ? {} : { json }),
     )
   skills
     .command('install <source>')
     .description(
-      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md or a site',
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG or skills.sh:OWNER/REPOSITORY/SKILL',
     )
     .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
     .option('--force', 'with --yes: although the scanner has found something')

@@ -5,6 +5,7 @@ import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { visibleText } from '@hermes/safety'
 import type { SkillCapability, SkillHead } from '../format/skill.js'
+import { PER_PAGE } from '../install/hub.js'
 import type { OfferedSkill, SkillInstaller } from '../install/installer.js'
 import { shownPath } from '../install/plain.js'
 import { scanSkill } from '../install/scan-skill.js'
@@ -44,7 +45,7 @@ export async function install(
   }
 }
 
-const UNNAMEABLE = 'cannot be installed alone: its folder has a name that is more than a word in a command'
+const UNNAMEABLE = 'cannot be installed alone: git cannot get it, or its name is more than a word in a command'
 
 const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severity }) => severity === 'blocked')
 
@@ -172,12 +173,12 @@ export async function search(
   { library }: Parts,
 ): Promise<CommandResult> {
   const page = typeof args['page'] === 'number' ? args['page'] : 1
-  const { found, total } = await searchSkills(words.join(' '), { fetch: library.home.fetch, signal, page })
-  const rows = found.map(({ from, about, stars }) => ({
-    cells: [from, stars === null ? '' : `${stars} stars`, about],
-    data: { from, about, stars },
-  }))
-  const more = total > found.length && found.length > 0 ? [say(`${total} in all; more with --page ${page + 1}`)] : []
+  const source = typeof args['source'] === 'string' ? { source: args['source'] } : {}
+  const { fetch } = library.home
+  const { found, total } = await searchSkills(words.join(' '), { ...source, fetch, signal, page })
+  const rows = found.map(({ from, about, liked }) => ({ cells: [from, liked, about], data: { from, about, liked } }))
+  const more =
+    total > Math.max(found.length, page * PER_PAGE) ? [say(`${total} in all; more with --page ${page + 1}`)] : []
   return [{ type: 'table', rows, empty: 'Nothing was found.' }, ...more]
 }
 

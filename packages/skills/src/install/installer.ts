@@ -7,7 +7,7 @@ import { SKILL_NAME } from '../format/skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { fetchSkills } from './fetch-skill.js'
 import type { InstalledSkill } from './lock.js'
-import { type ScannedSkill, scanSkill } from './scan-skill.js'
+import { type ScannedSkill, type SkillFinding, scanSkill } from './scan-skill.js'
 
 /** A skill that was fetched and looked at, and waits for a person. */
 export interface OfferedSkill {
@@ -51,7 +51,7 @@ export class SkillInstaller {
     const fetched = await fetchSkills(from, { home, quarantine: this.#quarantine, cwd, signal })
     try {
       const [first, ...more] = fetched.skills
-      if (more.length > 0 || !first)
+      if (more.length > 0 || !first?.folder)
         return { type: 'several', skills: fetched.skills.map(({ name, from: one }) => ({ name, from: one })) }
       const scanned = await scanSkill(first.folder, first.name)
       const { name } = scanned.head
@@ -63,7 +63,16 @@ export class SkillInstaller {
         (await lock.problemOf(name, installed)) === null
       )
         return { type: 'same', name }
-      const offered: OfferedSkill = { id, name, from: first.from, pin: fetched.pin, scanned, installed }
+      const { pin } = fetched
+      const all = [...swapped(installed, { pin, files: scanned.files }), ...scanned.findings]
+      const offered: OfferedSkill = {
+        id,
+        name,
+        from: first.from,
+        pin,
+        scanned: { ...scanned, findings: all },
+        installed,
+      }
       await rm(place, { recursive: true, force: true })
       await mkdir(place, { recursive: true, mode: 0o700 })
       await cp(first.folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
@@ -93,12 +102,14 @@ export class SkillInstaller {
       throw new HermesError(`${name} is not installed: ${blocked.map((one) => one.text).join('; ')}.`, {
         code: 'skills.blocked',
       })
-    if (!force && again.findings.some(({ severity }) => severity === 'high'))
+    const { lock, home } = this.#library
+    const there = (await lock.read())[name] ?? null
+    const found = [...swapped(there, { pin, files: again.files }), ...again.findings]
+    if (!force && found.some(({ severity }) => severity === 'high'))
       throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
         code: 'skills.blocked',
       })
-    const { lock, home } = this.#library
-    requireSource(name, from, (await lock.read())[name] ?? null)
+    requireSource(name, from, there)
     const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
     await mkdir(lock.directory, { recursive: true, mode: 0o700 })
     // Nothing loads a folder that the lock does not name, so a kill leaves the skill as it was or as it is to be.
@@ -110,7 +121,7 @@ export class SkillInstaller {
       {
         ...{ head: again.head, from, pin, folder, files: again.files },
         installedAtMs: home.clock.now(),
-        findings: again.findings.map((one) => one.text),
+        findings: found.map((one) => one.text),
       },
       // Another one may have been accepted while this one waited.
       (there) => {
@@ -187,6 +198,20 @@ function requireSource(name: string, from: string, installed: InstalledSkill | n
       `There is an installed skill ${name} already, from ${installed.from}. Take it away first: hermes skills uninstall ${name}`,
       { code: 'skills.taken' },
     )
+}
+
+/** A source that calls other files the same version was changed behind people's backs, or lies. */
+function swapped(
+  installed: InstalledSkill | null,
+  { pin, files }: { readonly pin: string | null; readonly files: Files },
+): readonly SkillFinding[] {
+  if (installed === null || pin === null || installed.pin !== pin || sameFiles(installed.files, files)) return []
+  return [
+    {
+      severity: 'high',
+      text: `its source says that this is ${pin.slice(0, 40)}, which is installed, and gives other files`,
+    },
+  ]
 }
 
 /** What a file of the quarantine says; `null` where it is damaged. */
