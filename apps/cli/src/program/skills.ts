@@ -81,6 +81,12 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .description('take an installed skill away')
     .action((name: string) => call(['uninstall', name]))
   skills
+    .command('snapshot <verb> [file]')
+    .description(
+      'export: print a list of what is installed; import FILE: get what such a list names, each waits for your yes',
+    )
+    .action((verb: string, file?: string) => call(['snapshot', verb, ...(file === undefined ? [] : [file])]))
+  skills
     .command('pending')
     .description('changes of agents that wait for your yes')
     .option('--json', 'as JSON lines')

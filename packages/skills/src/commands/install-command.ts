@@ -23,9 +23,14 @@ export async function install(
   args: JsonObject,
   { cwd, signal }: CommandContext,
   { installer }: Parts,
+  expected?: Readonly<Record<string, string>>,
 ): Promise<CommandResult> {
   const id = args['id']
-  const offer = await installer.offer(from, { cwd, signal, ...(typeof id === 'string' && id !== '' ? { id } : {}) })
+  const offer = await installer.offer(from, {
+    ...{ cwd, signal },
+    ...(typeof id === 'string' && id !== '' ? { id } : {}),
+    ...(expected === undefined ? {} : { expected }),
+  })
   switch (offer.type) {
     case 'several': {
       const rows = offer.skills.map(({ name, from: one }) => ({
@@ -50,9 +55,9 @@ const UNNAMEABLE = 'cannot be installed alone: git cannot get it, or its name is
 const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severity }) => severity === 'blocked')
 
 function shown(offered: OfferedSkill): readonly CommandOutput[] {
-  const { id, name, from, pin, scanned, installed } = offered
+  const { id, name, from, pin, scanned, installed, warnings } = offered
   const { head, files, bytes, findings } = scanned
-  const high = findings.some(({ severity }) => severity === 'high')
+  const high = warnings.length > 0 || findings.some(({ severity }) => severity === 'high')
   const changes = installed === null ? [] : changesBetween(installed.files, files)
   const lines = [
     `${name}: ${head.description.slice(0, 300)}`,
@@ -61,6 +66,7 @@ function shown(offered: OfferedSkill): readonly CommandOutput[] {
     ...(changes.length > 0 ? [`since the installed one: ${changes.join(', ')}`] : []),
     `its programs: ${mayDo(head, installed?.head.capabilities)}`,
     ...(head.variables.length > 0 ? [wants(head)] : []),
+    ...warnings.map((text) => `LOOK: ${text}`),
     ...findings.map(
       ({ severity, text }) =>
         `${severity === 'note' ? 'note' : severity === 'high' ? 'LOOK' : 'NOT INSTALLED'}: ${text}`,

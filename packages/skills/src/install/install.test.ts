@@ -616,3 +616,38 @@ it('files that are executable are told', async () => {
   await chmod(await scene.put('work/trap/run', 'echo'), 0o755)
   expect(await scene.type('skills install trap')).toContain('note: run: a script')
 })
+
+describe('a snapshot', () => {
+  it('lists what is installed, and another home gets that and nothing else for it', async () => {
+    await scene.put('work/tides/SKILL.md', skillText('tides'))
+    await scene.put('work/dew/SKILL.md', skillText('dew'))
+    for (const name of ['tides', 'dew'])
+      await scene.type(`skills accept ${idIn(await scene.type(`skills install ${name}`))}`)
+    const list = await scene.type('skills snapshot export')
+    expect(JSON.parse(list)).toMatchObject({ version: 1, skills: [{ name: 'dew' }, { name: 'tides' }] })
+    const file = await scene.put('work/skills.json', list)
+    expect(await scene.type(`skills snapshot import ${file}`)).toBe(
+      'dew is installed as it is there.\ntides is installed as it is there.',
+    )
+    for (const name of ['tides', 'dew']) await scene.type(`skills uninstall ${name}`)
+    await scene.put('work/dew/SKILL.md', skillText('dew', 'Dew.', 'Do something else.'))
+    await rm(join(scene.home.cwd, 'tides'), { recursive: true })
+    const shown = await scene.type('skills snapshot import skills.json')
+    expect(shown).toContain('LOOK: it has other files than are listed for it')
+    expect(shown).toMatch(/tides is not installed: The skill could not be fetched: .*tides is no folder/)
+    await expect(scene.type(`skills accept ${idIn(shown)}`)).rejects.toThrow('is not installed without --force')
+    expect(await installed()).toEqual([])
+  })
+
+  it.each([
+    ['skills snapshot', 'Use: hermes skills snapshot export'],
+    ['skills snapshot export x', 'Use: hermes skills snapshot export'],
+    ['skills snapshot import none.json', 'none.json cannot be read'],
+    ['skills snapshot import bad.json', 'bad.json is no list of skills'],
+    ['skills snapshot import odd.json', 'odd.json is no list of skills'],
+  ])('says of %s what is wrong', async (line, why) => {
+    await scene.put('work/bad.json', '{"version": 1')
+    await scene.put('work/odd.json', '{"version": 1, "skills": [{"name": "../x", "from": "y", "files": {}}]}')
+    await expect(scene.type(line)).rejects.toThrow(why)
+  })
+})

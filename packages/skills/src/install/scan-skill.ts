@@ -14,7 +14,7 @@ import { isPortable, shownPath } from './plain.js'
 type Severity = 'blocked' | 'high' | 'note'
 
 /** Something that was found. */
-export interface SkillFinding {
+interface SkillFinding {
   readonly severity: Severity
   /** For a person, with file and line. */
   readonly text: string
