@@ -236,6 +236,7 @@ const ALLOWED = [
       'packages/mcp/src/connection/*.ts',
       'packages/mcp/src/servers/list-tools.ts',
       'packages/mcp/src/tools/calls.ts',
+      'packages/mcp/src/servers/server-skills.ts',
       'packages/mcp/src/login/*.ts',
     ],
     uses: ['@modelcontextprotocol/client', 'fetch'],

@@ -56,7 +56,7 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
   skills
     .command('install <source>')
     .description(
-      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG or skills.sh:OWNER/REPOSITORY/SKILL',
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL or mcp:SERVER/NAME',
     )
     .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
     .option('--force', 'with --yes: although the scanner has found something')

@@ -11,6 +11,7 @@ import type { SkillsHome } from '../skills-home.js'
 import type { Fetched, Quarantined } from './fetched.js'
 import { HUBS } from './hubs.js'
 import { marketplaceAt } from './marketplace.js'
+import { fetchFromServer, isOfServer } from './mcp-skills.js'
 import { isPlain, shownPath } from './plain.js'
 import { fetchWellKnown } from './well-known.js'
 
@@ -35,7 +36,7 @@ const PAGE =
 
 /**
  * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
- * address of its page, a site with `/.well-known/skills/index.json`, or one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`).
+ * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`), or of an MCP server of the home (`mcp:SERVER/NAME`).
  * @throws HermesError `skills.not_fetched`, one line; nothing is left then.
  */
 export async function fetchSkills(from: string, fetching: Fetching): Promise<Quarantined> {
@@ -55,6 +56,7 @@ export async function fetchSkills(from: string, fetching: Fetching): Promise<Qua
 async function fetchInto(from: string, stage: string, fetching: Fetching): Promise<Fetched> {
   const hub = HUBS.find((one) => one.has(from))
   if (hub) return hub.get(from, stage, { fetch: fetching.home.fetch, signal: fetching.signal })
+  if (isOfServer(from)) return fetchFromServer(from, stage, fetching)
   if (GIT.test(from)) return cloned(from, stage, fetching)
   const [, page, branch, inside = '', mark] = PAGE.exec(from) ?? []
   if (page !== undefined) {

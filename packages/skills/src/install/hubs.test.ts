@@ -295,3 +295,43 @@ describe('a marketplace of plugins', () => {
     await expect(scene.type('skills install m')).rejects.toThrow(why)
   })
 })
+
+describe('an MCP server', () => {
+  const skill = (name: string, files: Readonly<Record<string, string>>, size = { files: 2, bytes: 100 }) => ({
+    ...{ name, description: 'x', size },
+    read: async () => Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) })),
+  })
+  const withSkills = async (...skills: readonly ReturnType<typeof skill>[]) => {
+    await scene.remove()
+    scene = await openScene({
+      ofServer: async (server) => {
+        if (server !== 'sea') throw new Error(`There is no MCP server "${server}".`)
+        return skills
+      },
+    })
+  }
+
+  it('gives its skills by name', async () => {
+    await withSkills(
+      skill('tides', { 'SKILL.md': skillText('tides') }),
+      skill('moon', { 'SKILL.md': skillText('moon') }),
+    )
+    expect(await scene.type('skills install mcp:sea')).toBe(
+      'There are several skills in it. Name one:\ntides | hermes skills install mcp:sea/tides\nmoon | hermes skills install mcp:sea/moon',
+    )
+    await scene.type(`skills accept ${idIn(await scene.type('skills install mcp:sea/moon'))}`)
+    expect(await installed()).toEqual(['moon'])
+    expect(await scene.type('skills update')).toBe('moon is installed as it is there.')
+  })
+
+  it.each<[string, string, Parameters<typeof skill>, string]>([
+    ['is not there', 'mcp:lake', ['tides', {}], 'There is no MCP server "lake"'],
+    ['has no such skill', 'mcp:sea/dew', ['tides', {}], 'the MCP server sea has no skill dew'],
+    ['has files that climb', 'mcp:sea', ['tides', { 'SKILL.md': '', '../x': '' }], 'files that no skill has'],
+    ['says that it has too much', 'mcp:sea', ['tides', {}, { files: 2, bytes: 9e9 }], 'more than a skill may have'],
+    ['has skills without a name alone', 'mcp:sea', ['../x', {}], 'the MCP server sea has no skills'],
+  ])('that %s gives one line', async (_, from, one, why) => {
+    await withSkills(skill(...one))
+    await expect(scene.type(`skills install ${from}`)).rejects.toThrow(why)
+  })
+})
