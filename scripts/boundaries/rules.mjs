@@ -208,7 +208,7 @@ const ALLOWED = [
     uses: ['fs write'],
     owner: 'skills',
     reason:
-      'skills of the home: written by an agent after they were checked, installed and answered for by the person, archived and brought back',
+      'skills of the home: written by an agent after they were checked, installed, published and answered for by the person, archived and brought back',
   },
   {
     files: ['packages/plugins/src/{agree,commands/*,install/*,process/start-process}.ts'],

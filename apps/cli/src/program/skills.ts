@@ -87,6 +87,17 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     )
     .action((verb: string, file?: string) => call(['snapshot', verb, ...(file === undefined ? [] : [file])]))
   skills
+    .command('publish <name> <to>')
+    .description(
+      'give a skill of your own to others: a folder, or OWNER/REPOSITORY of GitHub by a pull request; asks first',
+    )
+    .option('-y, --yes', 'do not ask')
+    .action((name: string, to: string, options) =>
+      choose(async (world) =>
+        (await import('../commands/skills-publish.js')).skillsPublish(world, [name, to], options),
+      ),
+    )
+  skills
     .command('pending')
     .description('changes of agents that wait for your yes')
     .option('--json', 'as JSON lines')
