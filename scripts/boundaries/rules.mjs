@@ -209,7 +209,7 @@ const ALLOWED = [
     uses: ['fs write'],
     owner: 'skills',
     reason:
-      'skills of the home: written by an agent after they were checked, installed and answered for by the person, archived and brought back',
+      'skills of the home: written by an agent after they were checked, installed, published and answered for by the person, archived and brought back',
   },
   {
     files: ['packages/plugins/src/{agree,commands/*,install/*,process/start-process}.ts'],
@@ -237,6 +237,7 @@ const ALLOWED = [
       'packages/mcp/src/connection/*.ts',
       'packages/mcp/src/servers/list-tools.ts',
       'packages/mcp/src/tools/calls.ts',
+      'packages/mcp/src/servers/server-skills.ts',
       'packages/mcp/src/login/*.ts',
     ],
     uses: ['@modelcontextprotocol/client', 'fetch'],

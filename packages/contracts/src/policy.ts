@@ -71,6 +71,8 @@ export interface Subject {
   readonly writable?: readonly string[]
   /** Whose code acts, with the origin `plugin`. What it has not declared is denied. Default: that of Hermes. */
   readonly plugin?: ActingPlugin
+  /** The installed skill whose program the command runs; the policy finds out by itself. Default: none. */
+  readonly skill?: ActingSkill
 }
 
 /** A plugin as the policy knows it: what it declared, and the person agreed to. */
@@ -80,6 +82,17 @@ export interface ActingPlugin {
   readonly exec: boolean
   /** `true`: any host. Else the hosts, each with or without a port; `*.example.com` for those below. */
   readonly network: boolean | readonly string[]
+}
+
+/** An installed skill as the policy knows it: what it said of itself, and the person agreed to. */
+export interface ActingSkill {
+  readonly name: string
+  /** Where its files lie. Absolute, its last part is no other folder's. */
+  readonly folder: string
+  /** What its programs may beyond working on files. */
+  readonly capabilities: readonly ('network' | 'exec' | 'secrets')[]
+  /** Variables that its programs get with `secrets`. */
+  readonly variables: readonly string[]
 }
 
 declare const permitBrand: unique symbol

@@ -4,6 +4,7 @@ import type { ToolSource } from '@hermes/contracts/tool'
 import { answersFor } from './answers/answers.js'
 import { RunningCalls } from './answers/running-calls.js'
 import { mcpCommands } from './commands/mcp-commands.js'
+import { serverOf, unknown } from './commands/parts.js'
 import { loginFetch } from './login/login-fetch.js'
 import { LoginFiles } from './login/login-files.js'
 import { ProgramAuth } from './login/program-auth.js'
@@ -13,6 +14,7 @@ import { PromptCommands } from './prompts/prompt-commands.js'
 import { createServer, HomeServers, toSource, untilHeard } from './servers/home-servers.js'
 import { changedTools, ListingFiles } from './servers/listing.js'
 import type { McpServer } from './servers/server.js'
+import type { ServerSkill } from './servers/server-skills.js'
 import { type ReadServers, readServers } from './settings/read-servers.js'
 import type { ServerSettings } from './settings/server-settings.js'
 
@@ -32,6 +34,11 @@ interface SessionServers {
 /** MCP in a home. */
 export interface HomeMcp {
   readonly extension: Extension
+  /**
+   * The skills that a server of the home hands out.
+   * @throws HermesError `mcp.unknown_server`, `mcp.no_skills`; as connecting to it.
+   */
+  skills(server: string, signal: AbortSignal): Promise<readonly ServerSkill[]>
   /** Servers for one session, from entries as `mcp_servers` has them. They start at once and end with `close`. */
   forSession(sessionId: string, entries: Readonly<Record<string, unknown>>): SessionServers
 }
@@ -60,11 +67,17 @@ export function createMcp(options: McpOptions): HomeMcp {
     for (const line of lines) event.notice(line, 'warning')
     return undefined
   }
+  let ofHome: HomeServers | null = null
   return {
+    skills: async (name, signal) => {
+      if (ofHome === null) throw unknown(name, [])
+      return (await import('./servers/server-skills.js')).skillsOf(serverOf(ofHome, name), signal)
+    },
     extension: {
       name: 'mcp',
       setup(api) {
         const servers = new HomeServers(api, new PromptCommands(api.commands), shared)
+        ofHome = servers
         const use = (read: ReadServers) => {
           for (const one of read.servers) concealSecrets(one, options)
           return servers.set(read.servers)

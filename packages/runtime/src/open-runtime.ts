@@ -244,6 +244,7 @@ function openParts(
     ...{ ...common, trust, policy },
     isSafe: isSafe(options) || options.ignoreRules === true,
     ofPlugins: () => plugins.plugins.skills(),
+    serverSkills: mcp.skills,
     learnt: learntElsewhere({ storage: common.storage, memory: () => personal.owner.files }),
     ask: (request, { sessionId, signal }) =>
       auxiliaryTasks.ask(request, { sessionId, signal, main: choiceOf(sessionId) }),

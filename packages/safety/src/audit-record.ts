@@ -26,7 +26,7 @@ export function auditRecord(
     sessionId: subject.sessionId,
     surface: subject.platform,
     user: subject.user ?? null,
-    agentPath: subject.agentPath,
+    agentPath: [...subject.agentPath, ...(subject.skill ? [`skill:${subject.skill.name}`] : [])],
     origin: subject.origin,
     toolName: subject.toolName ?? null,
     kind: action.type,

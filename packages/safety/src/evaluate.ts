@@ -19,6 +19,7 @@ import { checkPath, isWithin } from './path/check-path.js'
 import { isOfOwner } from './path/protected.js'
 import type { ParsedRule } from './rules.js'
 import { isOutside } from './rules.js'
+import { skillAsks, undeclaredBySkill } from './skill-programs.js'
 import type { CheckUrlOptions } from './url/check-url.js'
 import { checkUrl } from './url/check-url.js'
 
@@ -70,6 +71,8 @@ export function evaluate(action: Action, subject: Subject, options: EvaluationOp
   const missing = undeclared(action, subject.plugin)
   if (missing !== null)
     return deny('protected', 'plugin-capability', `${missing[0]!.toUpperCase()}${missing.slice(1)}.`)
+  const beyond = undeclaredBySkill(action, subject)
+  if (beyond !== null) return deny('protected', 'skill-capability', `${beyond[0]!.toUpperCase()}${beyond.slice(1)}.`)
   const glob = denyingGlob(analyzed, options)
   if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" forbids it.`)
   const check = checkTarget(action, subject, options)
@@ -125,6 +128,7 @@ function asksOfItself(
     ...(check ? [check] : []),
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
     ...sendAsks(action, subject),
+    ...skillAsks(action, subject).map(({ rule: name, reason }) => ask('built-in', [name], reason)),
     ...(beyond ? [ask('built-in', beyond.rules, beyond.reason)] : []),
     ...surfaceAsks(analyzed, options).map(({ rule: name, reason }) => ask('built-in', [name], reason)),
     ...(network ? [ask('built-in', network.rules, network.reason)] : []),

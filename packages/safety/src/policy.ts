@@ -1,5 +1,6 @@
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import {
+  type ActingSkill,
   type Action,
   type Approval,
   type ApprovalChoice,
@@ -34,6 +35,7 @@ import { createRedactor } from './redact/redactor.js'
 import { type Reviewer, reviewable } from './reviewer.js'
 import { isIn, type ParsedRule, type PermissionRule } from './rules.js'
 import { broadGrants, grantName, isListed, isRepeatable } from './session-grants.js'
+import { skillOf } from './skill-programs.js'
 
 /** Options of {@link createPolicy}. */
 export interface PolicyOptions extends EvaluationSettings {
@@ -56,6 +58,8 @@ export interface PolicyOptions extends EvaluationSettings {
    * Default: names say enough.
    */
   readonly identifyPrograms?: (names: readonly string[], cwd: string) => Promise<string | null>
+  /** The installed skills as they are now, whose programs act as them. Default: none. */
+  readonly skills?: () => Promise<readonly ActingSkill[]>
   /** Keeps an "always" answer. What it throws is logged; the answer counts for this process all the same. */
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
   /** Looks at questions before a person does: `approvals.mode: smart`. Default: none. */
@@ -143,9 +147,11 @@ class RulePolicy implements RevocablePolicy {
     return decision
   }
 
-  async #decide(action: Action, subject: Subject, options: DecideOptions): Promise<Decision> {
+  async #decide(action: Action, requested: Subject, options: DecideOptions): Promise<Decision> {
     const { signal, mayAsk = true, ask } = options
-    if (signal?.aborted) return this.#deny(action, subject, 'aborted', 'The call was stopped.')
+    if (signal?.aborted) return this.#deny(action, requested, 'aborted', 'The call was stopped.')
+    const skill = action.type === 'spawn' ? skillOf(action, (await this.#options.skills?.()) ?? []) : null
+    const subject = skill === null ? requested : { ...requested, skill }
     await this.#refresh()
     const hasGrants = this.#grants.has(rootSessionOf(subject))
     const digest = hasGrants || this.#isBound(action) ? await this.#digest(action, subject) : null

@@ -7,7 +7,15 @@ import { broadGrants } from './session-grants.js'
 
 /** What a session-wide or permanent yes would say too much about: the text that runs is not known when the question is asked. */
 const ONCE_ONLY = Object.freeze([
-  ...['remote-to-shell', 'piped-shell', 'computed-command', 'unparsable', 'metadata-endpoint', 'hermes-permissions'],
+  ...[
+    'remote-to-shell',
+    'piped-shell',
+    'computed-command',
+    'unparsable',
+    'metadata-endpoint',
+    'hermes-permissions',
+    'skill-unheld',
+  ],
 ])
 
 /** What a question depends on beside the action and the verdict. */

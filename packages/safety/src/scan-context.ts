@@ -89,15 +89,19 @@ function looseForm(word: string): string {
 const SPACED = /(?<!\w)(?:\w[ ._*-]){4,}\w(?!\w)(?:\s{2,}(?:\w[ ._*-])+\w(?!\w))*/g
 const CUT_UP = /(?<![\w.])\w{1,5}(?:[._*·-]\w{1,5}){2,}(?![\w.])|(?<![\w.])\w{1,5}[._*·-]\w{1,5}(?![\w.])/g
 
+/** What shows a part of a word in bold. */
+const EMPHASIS = /(?<=\w)[*_]{1,3}(?=\w)|(?<=\w)[*_]{2,3}(?!\w)/g
+
 /** Words whose letters were drawn apart, or that were cut up, closed again. */
 function closeUp(text: string): string {
   const closed = text.replace(SPACED, (row) =>
     row
-      .split(/\s{2,}/)
+      // Where something else stands between the letters, a space stands between words.
+      .split(/[._*-]/.test(row) ? /\s+/ : /\s{2,}/)
       .map((word) => word.replace(/[ ._*-]/g, ''))
       .join(' '),
   )
-  return closed.replace(CUT_UP, (word) => word.replace(/[._*·-]/g, ''))
+  return closed.replace(EMPHASIS, '').replace(CUT_UP, (word) => word.replace(/[._*·-]/g, ''))
 }
 
 /** Something in a text that tries to steer the agent behind the user's back. */

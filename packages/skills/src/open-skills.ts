@@ -106,6 +106,8 @@ export function openSkills(home: SkillsHome): HomeSkills {
                 description: 'although there is something like it, or the scanner has found something',
               },
               id: { type: 'string', description: 'how what is fetched is called until it is installed' },
+              yes: { type: 'boolean', default: false, description: 'publish what was shown' },
+              source: { type: 'string', description: 'where to look: github, clawhub or skills.sh' },
               page: { type: 'integer', minimum: 1, default: 1, description: 'of what is found' },
             },
           },

@@ -63,6 +63,15 @@ interface ProgramResult {
   readonly stderr: string
 }
 
+/** A skill that an MCP server hands out. Its words are the server's. */
+interface ServedSkill {
+  readonly name: string
+  readonly description: string
+  readonly size: { readonly files: number; readonly bytes: number }
+  /** Its files, each as the server's list says it is. Rejects with one line. */
+  read(signal: AbortSignal): Promise<readonly { readonly path: string; readonly bytes: Uint8Array }[]>
+}
+
 /** What skills need of a home. All paths absolute. */
 export interface SkillsHome {
   /** Where the home's own skills lie, and what is installed below `.hub` of it; made on first write. */
@@ -79,6 +88,8 @@ export interface SkillsHome {
   readonly settings: SkillSettings
   /** Folders with skills of plugins that a person agreed to, as long as they are what was agreed to. Never rejects. */
   ofPlugins(): Promise<readonly { readonly plugin: string; readonly folder: string }[]>
+  /** What an MCP server of the home hands out, by the policy. Rejects with one line. */
+  ofServer(server: string, signal: AbortSignal): Promise<readonly ServedSkill[]>
   /** Without skills of others: only those of the home and those that come with Hermes. */
   readonly isSafe: boolean
   /** `linux`, `macos` or `windows`. */

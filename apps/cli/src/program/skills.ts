@@ -46,16 +46,17 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     )
   skills
     .command('search <words...>')
-    .description('look for skills on GitHub, or in the list of a site (its address)')
+    .description('look for skills on GitHub or a hub, or in the list of a site (its address)')
+    .option('--source <name>', 'where to look: github (the default), clawhub or skills.sh')
     .option('--page <n>', 'of what is found', Number)
     .option('--json', 'as JSON lines')
-    .action((words: readonly string[], { page, ...options }: { readonly page?: number; readonly json?: boolean }) =>
-      call(['search', ...words], page === undefined ? {} : { page }, options),
+    .action((words: readonly string[], { json, ...flags }: { readonly json?: boolean }) =>
+      call(['search', ...words], flags, json === undefined ? {} : { json }),
     )
   skills
     .command('install <source>')
     .description(
-      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md or a site',
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL or mcp:SERVER/NAME',
     )
     .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
     .option('--force', 'with --yes: although the scanner has found something')
@@ -79,6 +80,23 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .command('uninstall <name>')
     .description('take an installed skill away')
     .action((name: string) => call(['uninstall', name]))
+  skills
+    .command('snapshot <verb> [file]')
+    .description(
+      'export: print a list of what is installed; import FILE: get what such a list names, each waits for your yes',
+    )
+    .action((verb: string, file?: string) => call(['snapshot', verb, ...(file === undefined ? [] : [file])]))
+  skills
+    .command('publish <name> <to>')
+    .description(
+      'give a skill of your own to others: a folder, or OWNER/REPOSITORY of GitHub by a pull request; asks first',
+    )
+    .option('-y, --yes', 'do not ask')
+    .action((name: string, to: string, options) =>
+      choose(async (world) =>
+        (await import('../commands/skills-publish.js')).skillsPublish(world, [name, to], options),
+      ),
+    )
   skills
     .command('pending')
     .description('changes of agents that wait for your yes')

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { homeLayout, rootOfHome } from '@hermes/config'
 import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
+import { installedIn } from '@hermes/skills'
 import { toPath } from '../home/settings.js'
 import { cacheOf } from '../people/people.js'
 import type { EnvironmentRequest } from './environment-request.js'
@@ -43,8 +44,14 @@ export function isolationOfAgent(request: EnvironmentRequest): IsolationOptions 
   const { config, home, userHome, person } = request
   if (isolation === null || (person ?? null) !== null) return isolation
   const external = config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome))
-  const skills = [homeLayout(home).skills, join(userHome, '.agents', 'skills'), ...external]
-  return { ...isolation, readable: [...(isolation.readable ?? []), ...skills] }
+  const own = homeLayout(home).skills
+  const skills = [own, join(userHome, '.agents', 'skills'), ...external]
+  return {
+    ...isolation,
+    // A command sees those that it names, and is held to what they declared.
+    hidden: [...(isolation.hidden ?? []), installedIn(own)],
+    readable: [...(isolation.readable ?? []), ...skills],
+  }
 }
 
 /** The folder of all profiles and the home they belong to, where this home is one of them. */

@@ -3,6 +3,7 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Factories } from '@hermes/contracts/extension'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
 import { cacheOf } from '../people/people.js'
+import { holdSkillPrograms } from '../skills/hold-skill-programs.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import { isolationOfAgent } from './isolation-options.js'
 
@@ -72,6 +73,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     withholds: (name, value) => !keep.includes(name) && (secretNames.includes(name) || looksSecret(name, value)),
     home: userHome,
     outputDir: cacheOf(home, person).outputs,
+    holds: holdSkillPrograms(request),
     logger: request.logger,
     clock: request.clock,
     user,

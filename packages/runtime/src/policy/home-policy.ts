@@ -1,4 +1,4 @@
-import { appendPermission, type HermesConfig } from '@hermes/config'
+import { appendPermission, type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { Action, ApprovalStore, AuditRecord, AuditSink, Subject } from '@hermes/contracts/policy'
@@ -9,8 +9,10 @@ import {
   type PermissionRule,
   type Reviewer,
   type RevocablePolicy,
+  skillOf,
 } from '@hermes/safety'
 import type { Explanation } from '@hermes/safety/explain'
+import { skillPrograms } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import { blockedSites, networkOf } from '../home/network-settings.js'
 import { toPath } from '../home/settings.js'
@@ -75,10 +77,12 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     allowlist: config.command_allowlist,
   }
   const audit = new LazyAudit(options)
+  const skills = () => skillPrograms(homeLayout(home).skills)
   const policy = createPolicy({
     ...settings,
     ...(currentRules ? { currentRules } : {}),
     ...(currentDenials ? { currentDenyGlobs: currentDenials(settings.denyGlobs ?? []) } : {}),
+    skills,
     digestFiles: (paths) => digestFiles(paths, userHome),
     identifyPrograms: (names, folder) => identifyPrograms(names, { path: options.path, cwd: folder }),
     audit,
@@ -95,7 +99,10 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
   return {
     policy,
     settings,
-    explain: async (action, subject) => (await explaining()).explainAction(action, subject, settings),
+    explain: async (action, subject) => {
+      const skill = skillOf(action, await skills())
+      return (await explaining()).explainAction(action, skill === null ? subject : { ...subject, skill }, settings)
+    },
     rulesOfNoTool: async (toolNames) => (await explaining()).rulesOfNoTool(settings, toolNames),
     flush: () => audit.flush(),
   }

@@ -5,6 +5,7 @@ import type { Policy } from '@hermes/contracts/policy'
 import type { Proxies } from '@hermes/safety'
 import { type HomeSkills, openSkills, type SkillsHome } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
+import { permitOwnProgram } from '../environment/own-program.js'
 import { toPath } from '../home/settings.js'
 import { runProgram } from '../plugins/open-home-plugins.js'
 
@@ -23,6 +24,7 @@ interface HomeSkillsOptions {
   readonly proxies: Proxies | null
   readonly isSafe: boolean
   readonly ofPlugins: () => Promise<readonly { readonly plugin: string; readonly folder: string }[]>
+  readonly serverSkills: SkillsHome['ofServer']
   readonly redact: (text: string) => string
   readonly storage: () => Promise<Storage>
   readonly learnt: SkillsHome['learnt']
@@ -56,6 +58,15 @@ export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
     fetch: async (url, request) => {
       const { fetchForPerson } = await import('../web/fetch-for-person.js')
       return fetchForPerson(url, { platform: 'cli', user: null, ...request }, options)
+    },
+    ofServer: async (server, signal) => {
+      const action = { type: 'send', target: `mcp:${server}/skills`, chosen: 'looks' } as const
+      const permit = await permitOwnProgram(action, {
+        ...{ platform: 'skills', name: `The MCP server ${server}`, sessionId: 'skills', user: options.user },
+        policy: options.policy,
+      })
+      permit.consume(action)
+      return options.serverSkills(server, signal)
     },
     os: OS_NAMES[process.platform] ?? process.platform,
     hasVariable: (name) => Boolean(secrets[name] ?? env[name]),

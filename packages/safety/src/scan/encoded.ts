@@ -17,7 +17,8 @@ export function decodeRuns(text: string): readonly DecodedRun[] {
   ]
 }
 
-const ALPHANUMERIC = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*={0,6}/g
+const ALPHANUMERIC =
+  /(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/_-]{24,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*|[A-Za-z0-9+/_-]{8,23}(?:\r?\n[A-Za-z0-9+/_-]{8,23}){2,}(?:\r?\n[A-Za-z0-9+/_-]{1,22})?)={0,6}/g
 const PERCENT = /(?:%[0-9a-f]{2}){6,}[\w %.,'-]{0,200}/gi
 const ENTITIES = /(?:&#(?:\d{2,6}|x[0-9a-f]{2,5});[\w ]{0,3}){4,}[\w .,'-]{0,200}/gi
 const ESCAPES = /(?:\\u[0-9a-f]{4}|\\x[0-9a-f]{2}){4,}[\w .,'-]{0,200}/gi
@@ -35,6 +36,12 @@ function runs(text: string, pattern: RegExp, decode: (run: string) => string | n
 
 function fromAlphanumeric(run: string): string {
   const digits = run.replace(/[\s=]+/g, '')
+  const text = fromDigits(digits)
+  // What is encoded once more comes out as one word.
+  return /^[A-Za-z0-9+/_-]{24,}={0,6}$/.test(text) ? fromDigits(text.replaceAll('=', '')) : text
+}
+
+function fromDigits(digits: string): string {
   if (/^(?:[0-9a-f]{2})+$/i.test(digits)) return Buffer.from(digits, 'hex').toString()
   return /^[A-Z2-7]+$/.test(digits) ? fromBase32(digits) : Buffer.from(digits, 'base64').toString()
 }

@@ -35,6 +35,8 @@ export type Isolate = (
   folders: WorkingFolders,
   options?: {
     readonly network?: 'on' | 'off'
+    /** Absolute: read although they are hidden. Default: none. */
+    readonly readable?: readonly string[]
     /** Whether it goes on when the agent dies. Default `false`. */
     readonly outlives?: boolean
   },

@@ -76,12 +76,10 @@ export class Isolation {
       return plain
     }
     const network = isolation.network !== false && options.network !== 'off'
+    const { outlives = false, readable = [] } = options
     try {
-      if (platform === 'linux') {
-        const { outlives = false } = options
-        return await this.#bubblewrapped(requested, folders, { network, outlives })
-      }
-      const { places, env } = this.#bounds(requested, folders)
+      if (platform === 'linux') return await this.#bubblewrapped(requested, folders, { network, outlives, readable })
+      const { places, env } = this.#bounds(requested, folders, readable)
       const profile = seatbeltProfile(places, { network })
       return {
         ...plain,
@@ -114,30 +112,44 @@ export class Isolation {
     this.#settings.bounds.close()
   }
 
-  #bounds(requested: Started, folders: WorkingFolders) {
+  #bounds(requested: Started, folders: WorkingFolders, readable: readonly string[]) {
     const { bounds, outputDir } = this.#settings
     bounds.check()
     this.#caches ??= prepareCache({ cache: join(outputDir, 'cache'), home: bounds.home, settings: outputDir })
-    const places = this.#places(folders)
+    const places = this.#places(folders, readable)
     this.#last = places
     return { places, env: { ...this.#caches, ...requested.env } }
   }
 
-  #places(folders: WorkingFolders): readonly Place[] {
+  #places(folders: WorkingFolders, readable: readonly string[] = []): readonly Place[] {
     const { bounds, outputDir, path } = this.#settings
     const [sockets, namespace] = [this.#sockets, this.#holder.processes]
     // Made where they are not there yet: a running command would see those that are made later.
     for (const folder of workingFolders(outputDir)) mkdirSync(folder, { recursive: true, mode: 0o700 })
     const code = bounds.temp.flatMap((folder) => codeFolder(folder) ?? [])
     return planPlaces({
-      ...{ code, bounds, outputDir, ...folders, cache: join(outputDir, 'cache'), path: path(), sockets, namespace },
+      ...{
+        code,
+        bounds,
+        readable,
+        outputDir,
+        ...folders,
+        cache: join(outputDir, 'cache'),
+        path: path(),
+        sockets,
+        namespace,
+      },
     })
   }
 
   async #bubblewrapped(
     requested: Started,
     folders: WorkingFolders,
-    { network, outlives }: { readonly network: boolean; readonly outlives: boolean },
+    {
+      network,
+      outlives,
+      readable,
+    }: { readonly network: boolean; readonly outlives: boolean; readonly readable: readonly string[] },
   ): Promise<IsolatedProgram> {
     if (this.#bubblewrap === null) throw noIsolation('bubblewrap (bwrap) is not installed')
     if (outlives) await this.#holder.keep()
@@ -148,7 +160,7 @@ export class Isolation {
       for (const descriptor of own.splice(0)) closeSync(descriptor)
     }
     try {
-      const { places, env } = this.#bounds(requested, folders)
+      const { places, env } = this.#bounds(requested, folders, readable)
       // One that nothing mounts would be open inside, and with it everything around it.
       const roots = places.flatMap((place) =>
         isMounted(place) && place.type === 'write' && place.descriptor != null ? [place] : [],

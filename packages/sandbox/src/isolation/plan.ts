@@ -36,6 +36,7 @@ export function planPlaces({
   sockets,
   namespace,
   code = [],
+  readable = [],
 }: {
   readonly bounds: Bounds
   readonly sockets: ForeignSockets
@@ -44,6 +45,8 @@ export function planPlaces({
   readonly outputDir: string
   /** Folders that programs of any session have theirs in. Default none. */
   readonly code?: readonly string[]
+  /** What the command reads although it is hidden. Default: nothing. */
+  readonly readable?: readonly string[]
   /** Where the command leaves its state. */
   readonly writable: string
   /** What commands download again and again. */
@@ -70,7 +73,7 @@ export function planPlaces({
     hide,
   )
   add(code, hide)
-  add([...bounds.readable, outputDir], (path) => ({ type: 'read', path }))
+  add([...bounds.readable, ...readable, outputDir], (path) => ({ type: 'read', path }))
   const needed = [bounds.home, outputDir, ...bounds.named, ...bounds.roots.map(({ path }) => path)]
   const isNeeded = (folder: string) => needed.some((path) => isWithin(path, folder))
   const isOurs = (folder: string) =>

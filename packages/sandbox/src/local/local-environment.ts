@@ -29,6 +29,7 @@ import { Shell } from '../shell/shell.js'
 import { nearestDirectory } from '../shell/shell-files.js'
 import { shellProgram } from '../shell/shell-script.js'
 import { sudoAccess } from '../shell/sudo.js'
+import { type CommandHold, heldVariables, isolateOptions } from './command-hold.js'
 import { findShell } from './find-shell.js'
 import {
   listDirectory,
@@ -59,6 +60,8 @@ export interface LocalEnvironmentOptions {
    * first command. Default: they get all.
    */
   readonly withholds?: (name: string, value: string) => boolean
+  /** What a command that starts in the absolute `cwd` is held to; `null` for nothing of its own. Asked before each. Default: nothing. */
+  readonly holds?: (command: string, cwd: string) => Promise<CommandHold | null>
   /** What `~` stands for. Absolute. */
   readonly home: string
   /** Where long outputs and the records of background processes are kept; made on first use. Absolute. */
@@ -143,7 +146,7 @@ class LocalEnvironment implements Environment {
   }
 
   get #shell(): Shell {
-    const { outputDir, clock = systemClock, logger = silentLogger, home, login } = this.#options
+    const { outputDir, clock = systemClock, logger = silentLogger, home, login, holds } = this.#options
     this.#madeShell ??= new Shell({
       program: shellProgram(this.#shellPath),
       cwd: this.#cwd,
@@ -152,6 +155,7 @@ class LocalEnvironment implements Environment {
       clock,
       logger,
       login: login ? { ...login, home, admits: (name, value) => this.#admits(name, value) } : null,
+      holds,
       take: (taken, handle) => this.#table.take(taken, handle),
       isolate: this.#isolate,
       isIsolated: this.#isIsolated,
@@ -310,13 +314,17 @@ class LocalEnvironment implements Environment {
     // Its namespace does not end with the agent then: foreground commands in there have to be ended one by one.
     if (isolate) this.#shell.guard.channel()
     const askpass = this.#shell.askpass(options)
-    const env = { ...this.#shell.environment(options), ...options.env, ...askpass?.env }
+    const hold = await this.#options.holds?.(command, cwd)
+    const env = heldVariables({ ...this.#shell.environment(options), ...options.env, ...askpass?.env }, hold)
     try {
       const process = await this.#table.spawn(command, cwd, env, {
         pty: options.pty ?? false,
         ...(askpass ? { line: askpass.commandLine(command) } : {}),
         ...(isolate
-          ? { isolate: (requested) => isolate(requested, this.#shell.folders(), { ...options, outlives: true }) }
+          ? {
+              isolate: (requested) =>
+                isolate(requested, this.#shell.folders(), { ...isolateOptions(options, hold), outlives: true }),
+            }
           : {}),
       })
       if (askpass) process.observe({ onExit: () => askpass.remove() })

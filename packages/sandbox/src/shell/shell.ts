@@ -5,6 +5,7 @@ import type { ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import { fileError } from '../file-error.js'
 import { type Isolate, type IsolatedProgram, notIsolated, type WorkingFolders } from '../isolation/isolated-program.js'
 import { HeldOutput, startHeld } from '../isolation/start-held.js'
+import { type CommandHold, heldVariables, isolateOptions } from '../local/command-hold.js'
 import { type Capture, type LoginOptions, withLogin } from '../local/login-shell.js'
 import { OrphanGuard } from '../local/orphan-guard.js'
 import type { ProcessHandle } from '../processes/process-handle.js'
@@ -33,6 +34,9 @@ import { type Askpass, createAskpass } from './sudo.js'
 
 const NOT_STARTED: CommandEnd = { exitCode: null, signal: null, stopped: 'abort', remainingGroup: null }
 
+/** A command with what it is held to. */
+type HeldExecOptions = ExecOptions & { readonly hold?: CommandHold | null | undefined }
+
 interface ShellOptions {
   readonly program: ShellProgram
   readonly cwd: string
@@ -44,6 +48,8 @@ interface ShellOptions {
   readonly isolate: Isolate | null
   /** Whether it does: a machine may have no way to. */
   readonly isIsolated: () => boolean
+  /** What a command is held to beyond that. Default: nothing. */
+  readonly holds?: ((command: string, cwd: string) => Promise<CommandHold | null>) | undefined
   /** Takes over a command that goes on without being waited for. */
   readonly take: ProcessTable['take']
   /** Whose start-up files the first command waits for. */
@@ -126,6 +132,7 @@ export class Shell {
     const startedMs = this.#options.clock.now()
     if (!options.aside) await this.ready(signal)
     const start = this.start(options.cwd)
+    const hold = await this.#options.holds?.(command, start.cwd)
     consume(start.cwd)
     const output = commandOutput(options, this.#options)
     const emit = outputListener(output, options.onOutput, this.#options.logger)
@@ -145,7 +152,7 @@ export class Shell {
       askpass = this.askpass(options)
       const env = askpass ? { ...options.env, ...askpass.env } : options.env
       const line = askpass ? askpass.commandLine(command) : command
-      const requested = env ? { ...options, env } : options
+      const requested = { ...options, ...(env ? { env } : {}), hold }
       const held = new HeldOutput(emit)
       let take: ((chunk: Buffer) => void) | null = null
       const common = {
@@ -247,11 +254,11 @@ export class Shell {
     }
   }
 
-  async #child(command: string, statePath: string, options: ExecOptions, start: Start): Promise<IsolatedProgram> {
+  async #child(command: string, statePath: string, options: HeldExecOptions, start: Start): Promise<IsolatedProgram> {
     const { program, isolate } = this.#options
-    const env = { ...this.environment(options), ...options.env, PWD: start.cwd }
+    const env = heldVariables({ ...this.environment(options), ...options.env, PWD: start.cwd }, options.hold)
     const requested = { program: program.path, args: foregroundArgs(program, command, statePath), env }
-    if (isolate && !options.outside) return isolate(requested, this.folders(), options)
+    if (isolate && !options.outside) return isolate(requested, this.folders(), isolateOptions(options, options.hold))
     return notIsolated(requested)
   }
 
@@ -300,13 +307,15 @@ export class Shell {
   }
 
   /** A command that was killed leaves directory and variables as they were. The line that tells of variables that could not be kept. */
-  #keepState(end: CommandEnd, path: string, options: ExecOptions, start: Start): string {
+  #keepState(end: CommandEnd, path: string, options: HeldExecOptions, start: Start): string {
     if (end.stopped !== null || end.signal !== null) return ''
     const saved = readIfThere(path)
     if (saved === null || this.#lastSaved?.equals(saved)) return ''
-    const notice = this.#session.keep(saved, options, options.outside && this.#options.isIsolated())
+    // What was taken from a command is not gone for the next one.
+    const onlyDirectory = (options.outside && this.#options.isIsolated()) || options.hold?.variables != null
+    const notice = this.#session.keep(saved, options, onlyDirectory)
     // Only a plain command's dump says that nothing changed when it comes again.
-    const plain = !options.outside && !options.cwd && !options.env && start.notice === ''
+    const plain = !onlyDirectory && !options.outside && !options.cwd && !options.env && start.notice === ''
     if (notice !== null) this.#lastSaved = plain ? saved : null
     return notice ?? ''
   }

@@ -45,7 +45,7 @@ export interface Scene {
 
 /** Parts of a home in place of others. */
 interface SceneOptions extends Partial<SkillsHome> {
-  /** Stands for GitHub. */
+  /** Stands for GitHub and the hubs. */
   readonly site?: string
 }
 
@@ -79,6 +79,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     personOf: async () => null,
     isSafe: false,
     ofPlugins: async () => [],
+    ofServer: async () => [],
     os: 'linux',
     trust: { isTrusted: async (path) => [...trusted].some((folder) => `${path}/`.startsWith(`${folder}/`)) },
     hasVariable: (name) => name === 'SET',
@@ -93,7 +94,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
         )
       }),
     fetch: async (url, { maxBytes }) => {
-      const response = await fetch(url.replace('https://api.github.com', site))
+      const response = await fetch(url.replace(/^https:\/\/(?:api\.github\.com|clawhub\.ai|skills\.sh)/, site))
       if (!response.ok) throw new Error(`${url} cannot be read: the server answered ${response.status}.`)
       return new Uint8Array(await response.arrayBuffer()).subarray(0, maxBytes)
     },

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { visibleText } from '@hermes/safety'
+import type { SkillCapability, SkillHead } from '../format/skill.js'
+import { PER_PAGE } from '../install/hub.js'
 import type { OfferedSkill, SkillInstaller } from '../install/installer.js'
 import { shownPath } from '../install/plain.js'
 import { scanSkill } from '../install/scan-skill.js'
@@ -21,9 +23,14 @@ export async function install(
   args: JsonObject,
   { cwd, signal }: CommandContext,
   { installer }: Parts,
+  expected?: Readonly<Record<string, string>>,
 ): Promise<CommandResult> {
   const id = args['id']
-  const offer = await installer.offer(from, { cwd, signal, ...(typeof id === 'string' && id !== '' ? { id } : {}) })
+  const offer = await installer.offer(from, {
+    ...{ cwd, signal },
+    ...(typeof id === 'string' && id !== '' ? { id } : {}),
+    ...(expected === undefined ? {} : { expected }),
+  })
   switch (offer.type) {
     case 'several': {
       const rows = offer.skills.map(({ name, from: one }) => ({
@@ -43,22 +50,23 @@ export async function install(
   }
 }
 
-const UNNAMEABLE = 'cannot be installed alone: its folder has a name that is more than a word in a command'
+const UNNAMEABLE = 'cannot be installed alone: git cannot get it, or its name is more than a word in a command'
 
 const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severity }) => severity === 'blocked')
 
 function shown(offered: OfferedSkill): readonly CommandOutput[] {
-  const { id, name, from, pin, scanned, installed } = offered
+  const { id, name, from, pin, scanned, installed, warnings } = offered
   const { head, files, bytes, findings } = scanned
-  const high = findings.some(({ severity }) => severity === 'high')
+  const high = warnings.length > 0 || findings.some(({ severity }) => severity === 'high')
   const changes = installed === null ? [] : changesBetween(installed.files, files)
   const lines = [
     `${name}: ${head.description.slice(0, 300)}`,
     `from ${from}${pin === null ? '' : ` at ${pin.slice(0, 12)}`}`,
     `files (${Object.keys(files).length}, ${Math.ceil(bytes / 1024)} KB): ${Object.keys(files).map(shownPath).join(', ')}`,
     ...(changes.length > 0 ? [`since the installed one: ${changes.join(', ')}`] : []),
-    `says it uses: ${head.capabilities.join(', ') || 'nothing by itself'} (nothing holds it to that but your permissions and the isolation of commands)`,
-    ...(head.variables.length > 0 ? [`wants the variables: ${head.variables.join(', ')}`] : []),
+    `its programs: ${mayDo(head, installed?.head.capabilities)}`,
+    ...(head.variables.length > 0 ? [wants(head)] : []),
+    ...warnings.map((text) => `LOOK: ${text}`),
     ...findings.map(
       ({ severity, text }) =>
         `${severity === 'note' ? 'note' : severity === 'high' ? 'LOOK' : 'NOT INSTALLED'}: ${text}`,
@@ -79,6 +87,22 @@ function shown(offered: OfferedSkill): readonly CommandOutput[] {
       ],
     },
   ]
+}
+
+/** What is held back from its programs, and what an update would newly let them do. */
+function mayDo({ capabilities }: SkillHead, before: SkillHead['capabilities'] = capabilities): string {
+  const isNew = (one: SkillCapability) => (before.includes(one) ? '' : ' (new)')
+  const has = (one: SkillCapability) => capabilities.includes(one)
+  return [
+    has('exec') ? `run${isNew('exec')}` : 'run only after a yes',
+    has('network') ? `use the network${isNew('network')}` : 'no network',
+    has('secrets') ? `get the variables it wants${isNew('secrets')}` : 'no keys',
+  ].join(', ')
+}
+
+function wants({ capabilities, variables }: SkillHead): string {
+  const none = capabilities.includes('secrets') ? '' : ', and gets none: it has not declared secrets'
+  return `wants the variables: ${variables.join(', ')}${none}`
 }
 
 function changesBetween(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
@@ -155,12 +179,12 @@ export async function search(
   { library }: Parts,
 ): Promise<CommandResult> {
   const page = typeof args['page'] === 'number' ? args['page'] : 1
-  const { found, total } = await searchSkills(words.join(' '), { fetch: library.home.fetch, signal, page })
-  const rows = found.map(({ from, about, stars }) => ({
-    cells: [from, stars === null ? '' : `${stars} stars`, about],
-    data: { from, about, stars },
-  }))
-  const more = total > found.length && found.length > 0 ? [say(`${total} in all; more with --page ${page + 1}`)] : []
+  const source = typeof args['source'] === 'string' ? { source: args['source'] } : {}
+  const { fetch } = library.home
+  const { found, total } = await searchSkills(words.join(' '), { ...source, fetch, signal, page })
+  const rows = found.map(({ from, about, liked }) => ({ cells: [from, liked, about], data: { from, about, liked } }))
+  const more =
+    total > Math.max(found.length, page * PER_PAGE) ? [say(`${total} in all; more with --page ${page + 1}`)] : []
   return [{ type: 'table', rows, empty: 'Nothing was found.' }, ...more]
 }
 

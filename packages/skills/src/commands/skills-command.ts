@@ -11,6 +11,8 @@ import { describeChange, type SkillWriter } from '../library/skill-writer.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { accept, audit, install, search, update } from './install-command.js'
+import { publishSkill } from './publish-command.js'
+import { snapshot } from './snapshot-command.js'
 import { VERBS } from './verbs.js'
 
 /** What the command works on. */
@@ -65,6 +67,10 @@ export async function runSkillsCommand(
     case 'uninstall':
       await parts.installer.uninstall(one(verb, words))
       return say(`Took ${words[0]} away.`)
+    case 'snapshot':
+      return snapshot(words, context, parts)
+    case 'publish':
+      return publishSkill(words, args, context, parts)
     case 'search':
       return search(words, args, context, parts)
     case 'stats':

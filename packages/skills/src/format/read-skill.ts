@@ -66,7 +66,8 @@ export function parseHead(head: string, parseYaml: ParseYaml): JsonObject | stri
   const lines = head.split('\n').filter((line) => line.trim() !== '')
   const plain = lines.map((line) => PLAIN_LINE.exec(line))
   // Most heads are two plain lines, and five hundred of them are read at once.
-  if (plain.every((match) => match !== null && !NO_TEXT.test(match[2]!)))
+  const keys = new Set(plain.map((match) => match?.[1]))
+  if (keys.size === lines.length && plain.every((match) => match !== null && !NO_TEXT.test(match[2]!)))
     return Object.fromEntries(plain.map((match) => [match![1]!, match![2]!]))
   try {
     return asObject(parseYaml(head, { maxAliasCount: 0, logLevel: 'error' }))

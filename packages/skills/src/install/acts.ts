@@ -3,15 +3,35 @@
 /** Something that a line may do: `first` stands in it, and `later` somewhere after it. Both match in linear time. */
 interface Act {
   readonly what: string
+  /** `later` may stand in any later line. */
+  readonly spansLines?: true
   readonly first: RegExp
   readonly later?: RegExp
 }
 
 const PIPED_TO_SHELL = /\|\s*(?:sudo\s+)?(?:ba|z|da|fi)?sh\b/i
+const PIPES = 'pipes text into a shell'
+/** Not the cell of a table. */
+const INTO_SHELL = /\|\s{0,9}(?:\/(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh\b(?![\w.-]|\s{0,9}\|)/
+const FETCHER = /\b(?:curl|wget|iwr|Invoke-WebRequest)\b/i
 
 const ACTS: readonly Act[] = [
   { what: 'runs what it fetches', first: /(?:curl|wget|fetch|iwr|Invoke-WebRequest)\b/i, later: PIPED_TO_SHELL },
   { what: 'runs what it fetches', first: /(?:ba)?sh\s+<\(\s*(?:curl|wget)/i },
+  { what: 'runs what it fetches', first: /\b(?:eval|source|sh\s{1,9}-c)\b.{0,9}\$\(\s{0,9}(?:curl|wget)/i },
+  { what: 'runs what it fetches', first: /\b(?:exec|eval)\(\s{0,9}(?:requests|urllib|httpx|urlopen|await\s)/i },
+  { what: 'runs what it fetches', first: /\b(?:iex|Invoke-Expression)\b/i },
+  {
+    ...{ what: 'runs what it fetches', spansLines: true, first: FETCHER },
+    later:
+      /\bchmod\s{1,9}(?:[ugoa]{0,3}\+[rwxs]{0,3}x|[0-7]{0,2}7[0-7]{1,2})\b|[;&\n]\s{0,9}(?:ba|z|da)?sh\s{1,9}[/.~\w]/,
+  },
+  { what: PIPES, first: INTO_SHELL },
+  {
+    what: 'installs from an address',
+    first:
+      /\b(?:pip3?|pipx|uvx?|npm|npx|pnpm|yarn|bunx?|cargo|gem)\s{1,9}(?:[a-z]{1,9}\s{1,9}){0,2}(?:-\S{1,20}\s{1,9}){0,4}(?:git\+|https?:\/\/|git@)/i,
+  },
   { what: 'runs encoded text', first: /base64\s+(?:-d|--decode)/i, later: PIPED_TO_SHELL },
   {
     what: 'runs encoded text',
@@ -24,15 +44,33 @@ const ACTS: readonly Act[] = [
       /\$\(\s*(?:cat|env|printenv)|~\/\.(?:ssh|aws|config|gnupg|netrc)|\.env\b|process\.env|os\.environ|@\/(?:etc|home)/i,
   },
   {
+    what: 'sends files or variables away',
+    first: /\b(?:env|printenv|set)\s{0,9}\|/,
+    later: /\b(?:curl|wget|nc|ncat|socat|http)\b/,
+  },
+  { what: 'sends files or variables away', first: /\b(?:dig|nslookup|host)\s/, later: /\$\(|`/ },
+  { what: 'opens a way in', first: /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat)\s{1,9}-[a-z]{0,9}[ec]\b/ },
+  {
     what: 'reads keys',
-    first: /cat|less|head|cp|open\(|readFile\w{0,20}\(/i,
-    later: /\.ssh\/id_|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env\b|auth\.json/i,
+    first: /cat|less|head|cp|tar|zip|base64|xxd|grep|open\(|readFile\w{0,20}\(/i,
+    later:
+      /\/proc\/(?:self|\d{1,9}|\$\w{1,20})\/environ|\.hermes\/(?:\.env|auth\.json|profiles)|\.gnupg\/|\.kube\/config|\.ssh\/id_|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env\b|auth\.json/i,
   },
   {
     what: 'makes itself stay',
     first: /crontab\s+-(?!l)|\/etc\/cron|systemctl\s+(?:--user\s+)?enable|LaunchAgents|authorized_keys/i,
   },
-  { what: 'makes itself stay', first: />/, later: /\.(?:bashrc|zshrc|profile|bash_profile)\b/i },
+  {
+    what: 'makes itself stay',
+    first: />/,
+    later: /\.(?:bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login)\b/i,
+  },
+  { what: 'makes itself stay', first: /\.git\/hooks\/|core\.hooksPath/i },
+  {
+    what: 'writes instructions of agents',
+    first: />|\bcp\s|\btee\s/,
+    later: /\b(?:CLAUDE|AGENTS|GEMINI|SOUL|MEMORY|USER)\.md\b/,
+  },
   {
     what: 'destroys',
     first: /\brm\s+(?:-[a-z-]{1,20}\s+){1,4}(?:\/|~|\$HOME)(?:\s|\/?\*|$)|\bmkfs\.|:\(\)\s*\{\s*:\|:&\s*\}/i,
@@ -42,7 +80,7 @@ const ACTS: readonly Act[] = [
   {
     what: 'switches safety off',
     first:
-      /--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
+      /\bpermissions\.yaml\b|--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
   },
 ]
 
@@ -54,8 +92,15 @@ export function actsIn(text: string): readonly { readonly what: string; readonly
   const whole = commands.map(({ words }) => words).join('\n')
   const possible = ACTS.filter(({ first, later }) => first.test(whole) && (later === undefined || later.test(whole)))
   if (possible.length === 0) return []
-  for (const { line, words } of commands)
-    for (const act of possible) if (!found.has(act.what) && isIn(act, words)) found.set(act.what, line)
+  for (const [index, { line, words }] of commands.entries())
+    for (const act of possible) {
+      if (found.has(act.what)) continue
+      if (act.spansLines ? act.first.test(words) && isLater(act, commands, index) : isIn(act, words))
+        found.set(act.what, line)
+    }
+  // What is known of the text says more.
+  if (found.get('runs what it fetches') === found.get(PIPES) || found.get('runs encoded text') === found.get(PIPES))
+    found.delete(PIPES)
   return [...found].map(([what, line]) => ({ what, line }))
 }
 
@@ -65,18 +110,33 @@ function isIn({ first, later }: Act, words: string): boolean {
   return later === undefined || later.test(words.slice(match.index + match[0].length))
 }
 
+/** Of the first line alone, so that all of the text is gone through once. */
+function isLater(act: Act, commands: readonly { readonly words: string }[], index: number): boolean {
+  if (commands.findIndex(({ words }) => act.first.test(words)) !== index) return false
+  return isIn(
+    act,
+    commands
+      .slice(index)
+      .map(({ words }) => words)
+      .join('\n'),
+  )
+}
+
+/** Quotes and backslashes in the middle of a word, which a shell takes out. */
+const TORN = /(?<=\w)(?:''|""|\\)(?=\w)/g
+
 /** Lines as a shell takes them: what ends in a backslash, a pipe or a bracket goes on in the next one. */
 function commandsIn(text: string): readonly { readonly line: number; readonly words: string }[] {
   const commands: { line: number; words: string }[] = []
   let open: string[] = []
   const lines = text.split('\n')
   for (const [index, line] of lines.entries()) {
-    const goesOn = /[\\|(]\r?$/.test(line)
+    const goesOn = /[\\|(,{[]\r?$/.test(line)
     // Of an empty line nothing is said.
     if (line === '' && open.length === 0) continue
     open.push(goesOn ? line.replace(/\\\r?$/, '') : line)
     if (goesOn && index < lines.length - 1) continue
-    commands.push({ line: index + 2 - open.length, words: open.join(' ') })
+    commands.push({ line: index + 2 - open.length, words: open.join(' ').replace(TORN, '') })
     open = []
   }
   return commands

@@ -1,24 +1,19 @@
 // Gets what a person named into quarantine: a folder beside the installed skills that nothing loads from.
 
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { cp, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 import { MAX_SKILL_BYTES, SKILL_FILE } from '../format/skill.js'
 import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillsHome } from '../skills-home.js'
+import type { Fetched, Quarantined } from './fetched.js'
+import { HUBS } from './hubs.js'
+import { marketplaceAt } from './marketplace.js'
+import { fetchFromServer, isOfServer } from './mcp-skills.js'
 import { isPlain, shownPath } from './plain.js'
 import { fetchWellKnown } from './well-known.js'
-
-/** Skills that were fetched and are not installed. */
-export interface Quarantined {
-  /** Each with the name of its folder and what gets it alone, empty where no command can name that. Absolute. */
-  readonly skills: readonly { readonly folder: string; readonly name: string; readonly from: string }[]
-  /** The commit, or the SHA-256 of what came; `null` for a folder. */
-  readonly pin: string | null
-  /** Removes what is left of it. Never rejects. */
-  discard(): Promise<void>
-}
 
 /** Where a person is, and how they stop. */
 export interface Fetching {
@@ -41,8 +36,7 @@ const PAGE =
 
 /**
  * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
- * address of its page, or a site
- * with `/.well-known/skills/index.json`.
+ * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`), or of an MCP server of the home (`mcp:SERVER/NAME`).
  * @throws HermesError `skills.not_fetched`, one line; nothing is left then.
  */
 export async function fetchSkills(from: string, fetching: Fetching): Promise<Quarantined> {
@@ -59,9 +53,10 @@ export async function fetchSkills(from: string, fetching: Fetching): Promise<Qua
   }
 }
 
-type Fetched = Omit<Quarantined, 'discard'>
-
 async function fetchInto(from: string, stage: string, fetching: Fetching): Promise<Fetched> {
+  const hub = HUBS.find((one) => one.has(from))
+  if (hub) return hub.get(from, stage, { fetch: fetching.home.fetch, signal: fetching.signal })
+  if (isOfServer(from)) return fetchFromServer(from, stage, fetching)
   if (GIT.test(from)) return cloned(from, stage, fetching)
   const [, page, branch, inside = '', mark] = PAGE.exec(from) ?? []
   if (page !== undefined) {
@@ -185,21 +180,29 @@ async function found(
   const isSkill = (await stat(join(root, SKILL_FILE)).catch(() => null))?.isFile()
   if (isSkill) return { skills: [{ folder: root, name: basename(root), from: fromOf('') }], pin }
   const below = [root, join(root, 'skills'), join(root, '.claude/skills'), join(root, '.agents/skills')]
-  const skills = below.flatMap((folder) => findSkillFolders(folder))
+  const market = await marketplaceAt(root)
+  const listed = market?.folders.map((folder) => join(root, folder)) ?? []
+  const skills = [...below, ...listed].flatMap((folder) => skillsIn(folder, root))
   const unique = [...new Map(skills.map((one) => [one.folder, one])).values()]
   for (const { folder } of unique) await requirePlain(folder, stage)
   if (unique.length === 1 && !isPlain(relative(root, unique[0]!.folder).split(sep).join('/')))
     throw notFetched(`its folder ${shownPath(unique[0]!.name)} has a name that is more than a word in a command`)
-  if (unique.length > 0)
-    return {
-      skills: unique.map(({ folder, name }) => {
-        const way = relative(root, folder).split(sep).join('/')
-        return { folder, name, from: isPlain(way) ? fromOf(way) : '' }
-      }),
-      pin,
-    }
+  const elsewhere = market?.elsewhere.map((one) => ({ folder: '', ...one })) ?? []
+  if (unique.length + elsewhere.length > 0) {
+    const here = unique.map(({ folder, name }) => {
+      const way = relative(root, folder).split(sep).join('/')
+      return { folder, name, from: isPlain(way) ? fromOf(way) : '' }
+    })
+    return { skills: [...here, ...elsewhere], pin }
+  }
   const names = await readdir(root).catch(() => null)
   throw notFetched(names === null ? 'there is no such folder in it' : 'there is no SKILL.md in it')
+}
+
+/** A folder may be a skill itself. */
+function skillsIn(folder: string, root: string): readonly { readonly folder: string; readonly name: string }[] {
+  if (folder !== root && existsSync(join(folder, SKILL_FILE))) return [{ folder, name: basename(folder) }]
+  return findSkillFolders(folder)
 }
 
 /** What leads elsewhere by a link is not what was fetched. */

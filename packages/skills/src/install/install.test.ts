@@ -24,6 +24,7 @@ import { openScene, type Scene, skillText } from '../__fixtures__/scene.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { SkillLock } from './lock.js'
+import { skillPrograms } from './skill-programs.js'
 
 const pages = new Map<string, { readonly status?: number; readonly body: string; readonly cut?: boolean }>()
 let server: Server
@@ -84,7 +85,7 @@ describe('a skill is installed', () => {
     })
     const offer = await scene.type(`skills install ${from}`)
     expect(offer).toMatch(
-      /^tides: Tells the tides\.\nfrom file:\/\/.*forge\.git at [0-9a-f]{12}\nfiles \(2, 1 KB\): SKILL\.md, scripts\/moon\.sh\nsays it uses: nothing by itself \(nothing holds it to that but your permissions and the isolation of commands\)\nnote: scripts\/moon\.sh: a script\nIt does nothing yet\./,
+      /^tides: Tells the tides\.\nfrom file:\/\/.*forge\.git at [0-9a-f]{12}\nfiles \(2, 1 KB\): SKILL\.md, scripts\/moon\.sh\nits programs: run only after a yes, no network, no keys\nnote: scripts\/moon\.sh: a script\nIt does nothing yet\./,
     )
     expect(await scene.type('skills list tides')).toBe('No skill has these words.')
     await expect(scene.type('skills list isntall x')).rejects.toThrow('Did you mean skills install?')
@@ -114,10 +115,16 @@ describe('a skill is installed', () => {
     expect((await scene.send('Use the skill tides. Now.'))[0]).toMatchObject({ text: expect.stringContaining(changed) })
     expect(await scene.type('skills audit')).toContain(`fail ${changed}`)
 
-    await repository({ 'SKILL.md': skillText('tides', 'Tells the tides.', 'Look at the sun.'), 'b.md': 'b' })
+    const [first, ...lines] = skillText('tides', 'Tells the tides.', 'Look at the sun.').split('\n')
+    const more = ['metadata:', '  hermes-capabilities: network exec']
+    await repository({ 'SKILL.md': [first, ...more, ...lines].join('\n'), 'b.md': 'b' })
     const again = await scene.type('skills update tides')
     expect(again).toContain('since the installed one: SKILL.md is another one, b.md is new, scripts/moon.sh is gone')
+    expect(again).toContain('its programs: run (new), use the network (new), no keys')
     await scene.type(`skills accept ${idIn(again)}`)
+    expect(await skillPrograms(scene.home.directory)).toMatchObject([
+      { name: 'tides', capabilities: ['network', 'exec'] },
+    ])
     expect(await scene.call('skill_view', { name: 'tides' })).toContain('Look at the sun.')
     expect(await scene.type('skills update')).toBe('tides is installed as it is there.')
     expect(await readdir(join(scene.home.directory, '.hub/skills'))).toHaveLength(1)
@@ -173,7 +180,7 @@ describe('a skill is installed', () => {
   it('by a command that nobody else wrote: folders that are more than a word are not offered to copy', async () => {
     const twice = {
       'skills/$(touch x)/SKILL.md': skillText('a'),
-      'skills/x\nsays it uses: nothing/SKILL.md': skillText('b'),
+      'skills/x\nits programs: run/SKILL.md': skillText('b'),
     }
     for (const [path, text] of Object.entries(twice)) await scene.put(`work/pack/${path}`, text)
     const offer = await scene.type('skills install pack')
@@ -181,16 +188,16 @@ describe('a skill is installed', () => {
     expect(offer.split('\n')).toHaveLength(3)
     await rm(join(scene.home.cwd, 'pack/skills/$(touch x)'), { recursive: true })
     await expect(scene.type('skills install pack')).rejects.toThrow('a name that is more than a word')
-    await scene.put('work/lines/a\nLOOK: all is well', 'x')
+    await scene.put("work/lines/it's fine, LOOK away.md", 'x')
     await scene.put(
       'work/lines/SKILL.md',
-      `---\nname: lines\ndescription: "Tells.\\e[2K"\nmetadata:\n  hermes:\n    variables: ["X\\nsays it uses: nothing", GOOD]\n    group: ["${'g'.repeat(500)}"]\n---\nx`,
+      `---\nname: lines\ndescription: "Tells.\\e[2K"\nmetadata:\n  hermes:\n    variables: ["X\\nits programs: run", GOOD]\n    group: ["${'g'.repeat(500)}"]\n---\nx`,
     )
     const shown = await scene.type('skills install lines')
-    expect(shown).toContain('SKILL.md, "a\\nLOOK: all is well"')
+    expect(shown).toContain('SKILL.md, "it\'s fine, LOOK away.md"')
     expect(shown).toContain('lines: Tells.\\x1b[2K')
-    expect(shown).toContain('wants the variables: GOOD\n')
-    expect(shown).not.toMatch(/^(?:LOOK|says it uses: nothing$)/m)
+    expect(shown).toContain('wants the variables: GOOD, and gets none: it has not declared secrets\n')
+    expect(shown).not.toMatch(/^(?:LOOK|its programs: run$)/m)
   })
 
   it('a folder that is no skill is counted before it is copied', async () => {
@@ -608,4 +615,39 @@ it('files that are executable are told', async () => {
   await scene.put('work/trap/SKILL.md', skillText('trap'))
   await chmod(await scene.put('work/trap/run', 'echo'), 0o755)
   expect(await scene.type('skills install trap')).toContain('note: run: a script')
+})
+
+describe('a snapshot', () => {
+  it('lists what is installed, and another home gets that and nothing else for it', async () => {
+    await scene.put('work/tides/SKILL.md', skillText('tides'))
+    await scene.put('work/dew/SKILL.md', skillText('dew'))
+    for (const name of ['tides', 'dew'])
+      await scene.type(`skills accept ${idIn(await scene.type(`skills install ${name}`))}`)
+    const list = await scene.type('skills snapshot export')
+    expect(JSON.parse(list)).toMatchObject({ version: 1, skills: [{ name: 'dew' }, { name: 'tides' }] })
+    const file = await scene.put('work/skills.json', list)
+    expect(await scene.type(`skills snapshot import ${file}`)).toBe(
+      'dew is installed as it is there.\ntides is installed as it is there.',
+    )
+    for (const name of ['tides', 'dew']) await scene.type(`skills uninstall ${name}`)
+    await scene.put('work/dew/SKILL.md', skillText('dew', 'Dew.', 'Do something else.'))
+    await rm(join(scene.home.cwd, 'tides'), { recursive: true })
+    const shown = await scene.type('skills snapshot import skills.json')
+    expect(shown).toContain('LOOK: it has other files than are listed for it')
+    expect(shown).toMatch(/tides is not installed: The skill could not be fetched: .*tides is no folder/)
+    await expect(scene.type(`skills accept ${idIn(shown)}`)).rejects.toThrow('is not installed without --force')
+    expect(await installed()).toEqual([])
+  })
+
+  it.each([
+    ['skills snapshot', 'Use: hermes skills snapshot export'],
+    ['skills snapshot export x', 'Use: hermes skills snapshot export'],
+    ['skills snapshot import none.json', 'none.json cannot be read'],
+    ['skills snapshot import bad.json', 'bad.json is no list of skills'],
+    ['skills snapshot import odd.json', 'odd.json is no list of skills'],
+  ])('says of %s what is wrong', async (line, why) => {
+    await scene.put('work/bad.json', '{"version": 1')
+    await scene.put('work/odd.json', '{"version": 1, "skills": [{"name": "../x", "from": "y", "files": {}}]}')
+    await expect(scene.type(line)).rejects.toThrow(why)
+  })
 })

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HermesError, isJsonObject } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
-import { SKILL_NAME } from '../format/skill.js'
+import { isTexts, SKILL_NAME } from '../format/skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { fetchSkills } from './fetch-skill.js'
 import type { InstalledSkill } from './lock.js'
@@ -18,6 +19,8 @@ export interface OfferedSkill {
   readonly scanned: ScannedSkill
   /** What is installed under that name now. */
   readonly installed: InstalledSkill | null
+  /** What is wrong with where it comes from: asked about as what the scanner finds. */
+  readonly warnings: readonly string[]
 }
 
 /** What a source came to. */
@@ -44,14 +47,17 @@ export class SkillInstaller {
    * Fetches a source into quarantine and looks at it.
    * @throws HermesError `skills.not_fetched`, `skills.not_plain`, `skills.taken`, `skills.unknown` for an id that is none; nothing is left then.
    */
-  async offer(from: string, { cwd, signal, id = randomBytes(3).toString('hex') }: OfferOptions): Promise<Offer> {
+  async offer(
+    from: string,
+    { cwd, signal, id = randomBytes(3).toString('hex'), expected }: OfferOptions,
+  ): Promise<Offer> {
     const place = this.#placeOf(id)
     await this.#sweep()
     const { home, lock } = this.#library
     const fetched = await fetchSkills(from, { home, quarantine: this.#quarantine, cwd, signal })
     try {
       const [first, ...more] = fetched.skills
-      if (more.length > 0 || !first)
+      if (more.length > 0 || !first?.folder)
         return { type: 'several', skills: fetched.skills.map(({ name, from: one }) => ({ name, from: one })) }
       const scanned = await scanSkill(first.folder, first.name)
       const { name } = scanned.head
@@ -63,7 +69,9 @@ export class SkillInstaller {
         (await lock.problemOf(name, installed)) === null
       )
         return { type: 'same', name }
-      const offered: OfferedSkill = { id, name, from: first.from, pin: fetched.pin, scanned, installed }
+      const { pin } = fetched
+      const warnings = [...swapped(installed, { pin, files: scanned.files }), ...unlike(expected, scanned.files)]
+      const offered: OfferedSkill = { id, name, from: first.from, pin, scanned, installed, warnings }
       await rm(place, { recursive: true, force: true })
       await mkdir(place, { recursive: true, mode: 0o700 })
       await cp(first.folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
@@ -84,7 +92,9 @@ export class SkillInstaller {
     if (text === null) throw waitsNot(id)
     const offered = offerIn(text)
     if (offered === null) throw waitsNot(id)
-    const { name, from, pin, scanned } = offered
+    const { name, from, pin, scanned, warnings } = offered
+    // A kill after its files were moved, and before the lock was written, leaves the rest.
+    if (!existsSync(join(place, 'files'))) throw waitsNot(id)
     const again = await scanSkill(join(place, 'files'), name)
     if (again.head.name !== name || !sameFiles(again.files, scanned.files))
       throw new HermesError(`${name} was changed after it was shown; fetch it again.`, { code: 'skills.changed' })
@@ -93,7 +103,7 @@ export class SkillInstaller {
       throw new HermesError(`${name} is not installed: ${blocked.map((one) => one.text).join('; ')}.`, {
         code: 'skills.blocked',
       })
-    if (!force && again.findings.some(({ severity }) => severity === 'high'))
+    if (!force && (warnings.length > 0 || again.findings.some(({ severity }) => severity === 'high')))
       throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
         code: 'skills.blocked',
       })
@@ -110,7 +120,7 @@ export class SkillInstaller {
       {
         ...{ head: again.head, from, pin, folder, files: again.files },
         installedAtMs: home.clock.now(),
-        findings: again.findings.map((one) => one.text),
+        findings: [...warnings, ...again.findings.map((one) => one.text)],
       },
       // Another one may have been accepted while this one waited.
       (there) => {
@@ -179,6 +189,8 @@ interface OfferOptions {
   readonly signal: AbortSignal
   /** Six hexadecimal digits that name the offer. Default: random. */
   readonly id?: string
+  /** SHA-256 by path that it is to have. Default: any. */
+  readonly expected?: Files
 }
 
 function requireSource(name: string, from: string, installed: InstalledSkill | null): void {
@@ -189,13 +201,26 @@ function requireSource(name: string, from: string, installed: InstalledSkill | n
     )
 }
 
+/** A source that calls other files the same version was changed behind people's backs, or lies. */
+function swapped(
+  installed: InstalledSkill | null,
+  { pin, files }: { readonly pin: string | null; readonly files: Files },
+): readonly string[] {
+  if (installed === null || pin === null || installed.pin !== pin || sameFiles(installed.files, files)) return []
+  return [`its source says that this is ${pin.slice(0, 40)}, which is installed, and gives other files`]
+}
+
+function unlike(expected: Files | undefined, files: Files): readonly string[] {
+  return expected === undefined || sameFiles(expected, files) ? [] : ['it has other files than are listed for it']
+}
+
 /** What a file of the quarantine says; `null` where it is damaged. */
 function offerIn(text: string): OfferedSkill | null {
   try {
     const offer = JSON.parse(text) as OfferedSkill
     const { name, from, pin, scanned } = offer
     const isWhole = SKILL_NAME.test(name) && typeof from === 'string' && (pin === null || typeof pin === 'string')
-    return isWhole && isJsonObject(scanned.files) ? offer : null
+    return isWhole && isJsonObject(scanned.files) && isTexts(offer.warnings) ? offer : null
   } catch {
     return null
   }

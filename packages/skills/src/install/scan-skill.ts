@@ -8,7 +8,7 @@ import { SKILL_FILE, type SkillHead } from '../format/skill.js'
 import { actsIn } from './acts.js'
 import { kindOf } from './file-kinds.js'
 import { digestOf, filesOf } from './lock.js'
-import { shownPath } from './plain.js'
+import { isPortable, shownPath } from './plain.js'
 
 /** How bad a finding is. `blocked`: such a skill is not installed, whoever says yes. */
 type Severity = 'blocked' | 'high' | 'note'
@@ -46,6 +46,8 @@ export async function scanSkill(folder: string, name: string): Promise<ScannedSk
     throw notPlain(`it has ${Math.ceil(bytes / 1024)} KB, at most ${MAX_TOTAL_BYTES / 1024} KB`)
   const main = all.find(({ path }) => path === SKILL_FILE)
   if (!main) throw notPlain('it has no SKILL.md')
+  const odd = all.find(({ path }) => path.split('/').some((part) => !isPortable(part)))
+  if (odd) throw notPlain(`${shownPath(odd.path.slice(0, 100))} has a name that is another one on some machines`)
   const twins = Map.groupBy(all, ({ path }) => path.normalize('NFKC').toLowerCase())
   const twin = [...twins.values()].find((same) => same.length > 1)
   if (twin) throw notPlain(`${twin.map(({ path }) => path).join(' and ')} are one file on some machines`)
@@ -81,6 +83,19 @@ async function findingsIn(
   { path, size, mode }: { readonly path: string; readonly size: number; readonly mode: number },
 ): Promise<readonly SkillFinding[]> {
   const found = (severity: Severity, text: string): SkillFinding => ({ severity, text: `${shownPath(path)}: ${text}` })
+  const hidden = isHidden(path) ? [found('high', 'is hidden where files are listed')] : []
+  return [...hidden, ...(await findingsInContent(folder, { path, size, mode }, found))]
+}
+
+/** What tools of a repository have there is known. */
+const isHidden = (path: string): boolean =>
+  path.split('/').some((part) => /^\.(?!git(?:ignore|attributes|keep|hub)$|editorconfig$|claude-plugin$)/.test(part))
+
+async function findingsInContent(
+  folder: string,
+  { path, size, mode }: { readonly path: string; readonly size: number; readonly mode: number },
+  found: (severity: Severity, text: string) => SkillFinding,
+): Promise<readonly SkillFinding[]> {
   const content = await readFile(join(folder, path))
   const kind = kindOf(path, content)
   switch (kind) {

@@ -1,0 +1,37 @@
+import { homeLayout } from '@hermes/config'
+import { skillsInCommand } from '@hermes/safety'
+import { type LocalEnvironmentOptions, looksSecret } from '@hermes/sandbox'
+import { skillPrograms } from '@hermes/skills'
+import type { EnvironmentRequest } from '../environment/environment-request.js'
+
+type Held = Pick<EnvironmentRequest, 'home' | 'person' | 'config' | 'env' | 'secrets' | 'secretNames'>
+
+/**
+ * Holds commands that run programs of installed skills to what those declared. A command sees the skills that it names, and no others: one
+ * that hides where it goes finds nothing there.
+ */
+export function holdSkillPrograms(request: Held): NonNullable<LocalEnvironmentOptions['holds']> {
+  const { home, person = null, config, secretNames } = request
+  return async (command, cwd) => {
+    const skills = await skillPrograms(homeLayout(home).skills)
+    if (skills.length === 0) return null
+    const { named, acting } = skillsInCommand(command, { cwd, skills })
+    if (named.length === 0) return null
+    const readable = person === null ? named.map(({ folder }) => folder) : []
+    if (acting === null) return { readable, network: true, variables: null }
+    const isKey = (name: string, value: string) =>
+      config.terminal.env_passthrough.includes(name) || secretNames.includes(name) || looksSecret(name, value)
+    const mayHaveKeys = acting.capabilities.includes('secrets') && person === null
+    const added = mayHaveKeys ? valuesOf(acting.variables, request) : {}
+    return { readable, network: acting.capabilities.includes('network'), variables: { withholds: isKey, added } }
+  }
+}
+
+function valuesOf(names: readonly string[], { secrets, env }: Held): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = secrets[name] ?? env[name]
+      return value === undefined || value === '' ? [] : [[name, value] as const]
+    }),
+  )
+}

@@ -1,0 +1,117 @@
+import type { ActingSkill, Action, Subject } from '@hermes/contracts/policy'
+import { describe, expect, it } from 'vitest'
+import { type AuditRecord, createPolicy, type PermissionRule, skillsInCommand } from './index.js'
+
+const hub = '/home/ada/.hermes/skills/.hub/skills'
+const skill = (name: string, ...capabilities: ActingSkill['capabilities']): ActingSkill => ({
+  ...{ name, capabilities, variables: [] },
+  folder: `${hub}/${name}@0123456789ab`,
+})
+const [tides, moon] = [skill('tides', 'exec', 'network'), skill('moon', 'exec')]
+const at = tides.folder
+
+describe('a command line', () => {
+  it.each([
+    [`${at}/scripts/run.sh`],
+    [`python3 ${at}/x.py --fast`],
+    ['bash ~/.hermes/skills/.hub/skills/tides@0123456789ab/run.sh'],
+    [`cd ${at} && ./run.sh`],
+    [`cd ${hub}; sh tides@0123456789ab/run.sh`],
+    [`cp ${at}/x.py . && python3 x.py`],
+    [`echo "$(bash ${at}/x.sh)"`],
+    [`D=${at}; node $D/x.mjs`],
+    [`${at}/cat README.md`],
+    [`PATH=${at}:$PATH cat x`],
+    [`awk -f ${at}/x.awk data`],
+    [`bash '${at}/x.sh`],
+  ])('runs a program of a skill: %s', (command) =>
+    expect(skillsInCommand(command, { cwd: '/home/ada/work', skills: [tides, moon] })).toEqual({
+      named: [tides],
+      acting: tides,
+    }),
+  )
+
+  it.each([[`cat ${at}/SKILL.md`], [`cp ${at}/assets/a.html .`], [`cd ${at}`], [`grep -rn moon ${at} | head -3`]])(
+    'looks at a skill alone: %s',
+    (command) =>
+      expect(skillsInCommand(command, { cwd: '/home/ada/work', skills: [tides, moon] })).toEqual({
+        named: [tides],
+        acting: null,
+      }),
+  )
+
+  it('has nothing of skills that it does not name, and what all may of those that it does', () => {
+    const skills = [tides, moon]
+    const of = (command: string, cwd = '/home/ada/work') => skillsInCommand(command, { cwd, skills }).acting
+    expect(of('make test')).toBeNull()
+    expect(of('./run.sh', at)).toBe(tides)
+    expect(of('./run.sh', `${at}/scripts`)).toBe(tides)
+    expect(of(`python3 ${at}/x.py | python3 ${moon.folder}/y.py`)).toMatchObject({
+      ...{ name: 'tides+moon', capabilities: ['exec'] },
+    })
+  })
+})
+
+describe('the program of an installed skill', () => {
+  const run = (command: string, more: object = {}): Action => ({
+    ...{ type: 'spawn', command, cwd: '/home/ada/work', backend: 'local' },
+    ...more,
+  })
+  const setUp = (skills: readonly ActingSkill[], rules: readonly PermissionRule[] = []) => {
+    const audit: AuditRecord[] = []
+    const policy = createPolicy({
+      ...{ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', rules, skills: async () => skills },
+      audit: { record: (entry) => void audit.push(entry) },
+    })
+    policy.listen('s1', () => undefined)
+    const decide = (action: Action, held: boolean) => {
+      const subject: Subject = {
+        ...{ sessionId: 's1', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false },
+        ...(held ? { writable: ['/home/ada/work', '/tmp'] } : {}),
+      }
+      return policy.decide(action, subject)
+    }
+    return { decide, policy, audit }
+  }
+
+  it('acts as the skill, and runs unasked where it is held and has declared that it runs', async () => {
+    const { decide, audit } = setUp([tides])
+    expect(await decide(run(`${at}/run.sh`), true)).toMatchObject({ type: 'allow' })
+    expect(audit).toMatchObject([{ agentPath: ['root', 'skill:tides'], decision: 'allow' }])
+    expect(await decide(run('make test'), true)).toMatchObject({ type: 'allow' })
+    expect(audit[1]!.agentPath).toEqual(['root'])
+  })
+
+  it('asks where nothing holds it, each time and not for good', async () => {
+    const { decide, policy } = setUp([tides])
+    for (const action of [run(`sh ${at}/run.sh`), run(`sh ${at}/run.sh`, { outside: true })]) {
+      const held = 'outside' in action
+      const verdict = await decide(action, held)
+      expect(verdict).toMatchObject({ type: 'ask', question: { choices: ['once', 'deny'] } })
+      expect(JSON.stringify(verdict)).toContain('a program of the skill tides, which has declared exec, network')
+      if (verdict.type === 'ask') await policy.answer(verdict.approvalId, 'once')
+      expect(verdict.type === 'ask' && (await policy.settled(verdict.approvalId))).toMatchObject({ type: 'allow' })
+      expect(await decide(action, held)).toMatchObject({ type: 'ask' })
+    }
+  })
+
+  it('asks where its skill has not declared that it runs programs, and is denied the network it has not declared', async () => {
+    const { decide } = setUp([skill('tides'), moon])
+    expect(await decide(run(`sh ${at}/run.sh`), true)).toMatchObject({
+      type: 'ask',
+      question: { rule: 'skill-exec-tides', summary: expect.stringContaining('not declared that it runs programs') },
+    })
+    expect(await decide(run(`cat ${at}/SKILL.md`), false)).toMatchObject({ type: 'allow' })
+    expect(await decide(run(`sh ${moon.folder}/run.sh`, { network: 'on' }), true)).toMatchObject({
+      ...{ type: 'deny', rule: 'skill-capability' },
+      reason: expect.stringContaining('Programs of the skill moon have no network, which it has not declared'),
+    })
+  })
+
+  it('is what a rule of the person says, and on another machine there is none', async () => {
+    const { decide } = setUp([skill('tides')], [{ pattern: 'terminal(sh /home/ada/**)', effect: 'allow' }])
+    expect(await decide(run(`sh ${at}/run.sh`), false)).toMatchObject({ type: 'allow' })
+    const remote = setUp([skill('tides')])
+    expect(await remote.decide(run(`sh ${at}/run.sh`, { backend: 'ssh' }), false)).toMatchObject({ type: 'allow' })
+  })
+})

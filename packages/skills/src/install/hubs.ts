@@ -1,0 +1,6 @@
+import { clawhub } from './clawhub.js'
+import type { Hub } from './hub.js'
+import { skillsSh } from './skills-sh.js'
+
+/** The hubs there are. Each has a file of its own. */
+export const HUBS: readonly Hub[] = [clawhub, skillsSh]
