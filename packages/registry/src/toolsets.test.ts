@@ -17,6 +17,7 @@ describe('resolveToolsets', () => {
       'recall',
       'restore',
       'search_files',
+      'send_message',
       'session_search',
       'terminal',
       'vision_analyze',

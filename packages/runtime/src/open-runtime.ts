@@ -18,6 +18,7 @@ import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
 import { OpenSessions } from './agents/open-sessions.js'
 import { openHomeBrowser } from './browser/home-browser.js'
+import { homeMessaging } from './chats/home-messaging.js'
 import { keepResultsIn } from './context/kept-results.js'
 import { homeEnvironments } from './environment/home-environments.js'
 import { builtInExtensions } from './extensions/built-in.js'
@@ -267,6 +268,7 @@ function openWork(
   const tools = new HomeTools({
     ...{ ...common, ...pictures, checkpoints, memoryOf, web, codeIn, fetchBytes: network.fetchBytes },
     extensionTools: extensions.tools,
+    messaging: homeMessaging({ ...common, people: ground.people }),
     sudo: { password: facts.secrets.values['SUDO_PASSWORD'] || null, conceal: redaction.conceal },
     mixture: async () => turnScopes.forTools(await resolver.mixtureClient()),
     keepResult: keepResultsIn({

@@ -6,9 +6,8 @@ import type { RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, isAbort, type JsonObject, type Logger } from '@hermes/contracts'
 import { CHAT_MESSAGE, type ChatMessageBody } from '@hermes/contracts/store'
 import type { OpenRequest, SessionHandle, SessionHost } from '@hermes/host'
-import { formatTarget, isShared, type Outgoing } from '@hermes/platform'
+import { type Chat, type ChatStore, isShared, type Outgoing, targetOf } from '@hermes/platform'
 import type { Storage } from '@hermes/storage'
-import type { Chat, ChatStore } from './chat-store.js'
 import { approvalMessage, questionMessage } from './pending-questions.js'
 
 const BUSY_ELSEWHERE_MS = 1_000
@@ -72,8 +71,7 @@ export class ChatWorker {
   }
 
   get target(): string {
-    const { id, threadId } = this.#chat.chat
-    return formatTarget({ chatId: id, ...(threadId === undefined ? {} : { threadId }) })
+    return targetOf(this.#chat)
   }
 
   /** Whether a run is under way. */

@@ -8,14 +8,12 @@ import type { Incoming, IncomingMessage, IncomingPress, Platform } from '@hermes
 import { type Approval, type ApprovalChoice, rootSessionOf } from '@hermes/contracts/policy'
 import { answerIn, type KeptQuestion } from '@hermes/contracts/tool'
 import type { SessionHost } from '@hermes/host'
-import { isShared, type Pairings } from '@hermes/platform'
+import { type Access, type Chat, type ChatAction, isShared, type KeptAction, type Pairings } from '@hermes/platform'
 import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
-import type { Chat, ChatAction, KeptAction } from './chat-store.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
 import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
 import type { OutgoingFiles } from './outgoing-files.js'
 import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
-import type { Access } from './platform-access.js'
 
 /** What a message during a run does. */
 type BusyMode = 'queue' | 'steer' | 'interrupt'

@@ -5,19 +5,17 @@ import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
 import type { Platform } from '@hermes/contracts/platform'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
-import { createPairings, formatTarget, sendOutbox } from '@hermes/platform'
+import { ChatStore, createAccess, createPairings, namedFiles, sendOutbox, targetOf } from '@hermes/platform'
 import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
-import { ChatStore } from './chat-store.js'
 import { ChatView } from './chat-view.js'
 import { Dispatcher } from './dispatcher.js'
 import { createMediaCache } from './media-cache.js'
-import { namedFiles } from './named-files.js'
+import { mirror } from './mirror.js'
 import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './open-platforms.js'
 import { OutgoingFiles } from './outgoing-files.js'
-import { createAccess } from './platform-access.js'
 import { hearing, type PlatformReport } from './platform-health.js'
 import { isStale } from './session-reset.js'
 import { Wake } from './wake.js'
@@ -181,11 +179,7 @@ function open(
       (await chats.list(platform.name)).find((chat) => chat.sessionId === sessionId) ??
       null,
     tell: async (chat, key, body) => {
-      const target = formatTarget({
-        chatId: chat.chat.id,
-        ...(chat.chat.threadId === undefined ? {} : { threadId: chat.chat.threadId }),
-      })
-      await storage.outbox.add([{ key, platform: platform.name, target, body: { ...body } as never }])
+      await storage.outbox.add([{ key, platform: platform.name, target: targetOf(chat), body: { ...body } as never }])
       wake.ring()
     },
   })
@@ -233,6 +227,7 @@ function open(
         const note = { key: `${key}:failed`, platform: platform.name, target, body: { text, markup: 'plain' } }
         return storage.outbox.add([note])
       },
+      arrived: (message) => mirror(message, { chats, inbox: storage.inbox, sessions: storage.sessions }),
       sent: ({ body }) => {
         const id = messageIdOf(body)
         if (id !== null) bubbles.forget(id)

@@ -19,6 +19,10 @@ import {
   type ModelsToolServices,
 } from '@hermes/models/tools'
 import {
+  createSendMessageTool,
+  type PlatformToolServices,
+} from '@hermes/platform/tools'
+import {
   createExecuteCodeTool,
   type SandboxToolServices,
 } from '@hermes/sandbox/tools'
@@ -47,7 +51,7 @@ import {
 } from '@hermes/web/tools'
 
 /** What the tools need of a home. */
-type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & SandboxToolServices & StorageToolServices & WebToolServices
+type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & PlatformToolServices & SandboxToolServices & StorageToolServices & WebToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -66,6 +70,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createRecallTool,
   createRestoreTool,
   createSearchFilesTool,
+  createSendMessageTool,
   createSessionSearchTool,
   createTerminalTool,
   createTodoWriteTool,

@@ -1,14 +1,21 @@
 // Which session a chat is in, and what it still has to do: rows of the store, so that a process that ends loses none of it.
 import { createHash } from 'node:crypto'
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
-import { chatKey, HOME_CHAT } from '@hermes/platform'
-import type { MetaStore } from '@hermes/storage'
+import { chatKey } from './chat-key.js'
+import { formatTarget, HOME_CHAT } from './chat-target.js'
 
 const CHAT = 'chat:'
 const ACTION = 'chat.action:'
 const ID_DIGITS = 32
 /** As long as the outbox keeps what is over. */
 const KEEP_ACTIONS_MS = 7 * 24 * 3_600_000
+
+/** Small facts of the store. @see `MetaStore` of `@hermes/storage` */
+export interface SmallFacts {
+  get(key: string): Promise<string | null>
+  set(key: string, value: string | null): Promise<void>
+  list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
+}
 
 /** A conversation on a platform. */
 export interface Chat {
@@ -56,7 +63,7 @@ interface ChatPlace {
 
 /** Options of {@link ChatStore}. */
 interface ChatStoreOptions {
-  readonly meta: MetaStore
+  readonly meta: SmallFacts
   readonly personOf: (speaker: {
     readonly platform: string
     readonly user: string
@@ -94,8 +101,7 @@ export class ChatStore {
   }
 
   async list(platform: string): Promise<readonly Chat[]> {
-    const rows = await this.#options.meta.list(`${CHAT}agent:main:${platform}:`)
-    return rows.map(({ key, value }) => ({ ...(JSON.parse(value) as Omit<Chat, 'key'>), key: key.slice(CHAT.length) }))
+    return storedChats(this.#options.meta, platform)
   }
 
   async put(chat: Chat): Promise<Chat> {
@@ -161,6 +167,18 @@ export class ChatStore {
     const rows = await this.#options.meta.list(`${ACTION}${platform}:`)
     return rows.map(({ value }) => JSON.parse(value) as KeptAction)
   }
+}
+
+/** The conversations of a platform that were opened once. */
+export async function storedChats(meta: Pick<SmallFacts, 'list'>, platform: string): Promise<readonly Chat[]> {
+  const rows = await meta.list(`${CHAT}agent:main:${platform}:`)
+  return rows.map(({ key, value }) => ({ ...(JSON.parse(value) as Omit<Chat, 'key'>), key: key.slice(CHAT.length) }))
+}
+
+/** Where messages to a conversation go, as rows of the outbox have it. */
+export function targetOf({ chat }: Pick<Chat, 'chat'>): string {
+  const { id, threadId } = chat
+  return formatTarget({ chatId: id, ...(threadId === undefined ? {} : { threadId }) })
 }
 
 /** The same in every process. */

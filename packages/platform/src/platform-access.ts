@@ -1,6 +1,6 @@
 // Who may talk to the agent on a platform.
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
-import type { Pairings } from '@hermes/platform'
+import type { Pairings } from './pairing.js'
 
 /** What a home says of one platform: config.yaml, joined with variables. */
 export interface AccessSettings {

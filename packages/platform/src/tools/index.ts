@@ -1,0 +1,1 @@
+export { createSendMessageTool, type MessagingService, type PlatformToolServices } from './send-message.js'
