@@ -35,6 +35,8 @@ export interface Chat {
   readonly begun: number
   /** When something was to be done last. Unix milliseconds. */
   readonly heardAtMs?: number
+  /** Its session came from elsewhere, and works in its own folder. */
+  readonly keepsFolder?: true
 }
 
 /** Something that a person did beside saying words to the model: done once, also when the platform tells it twice. */
@@ -105,15 +107,13 @@ export class ChatStore {
   }
 
   async put(chat: Chat): Promise<Chat> {
-    const { key, ...value } = chat
-    await this.#options.meta.set(CHAT + key, JSON.stringify(value))
+    await storeChat(this.#options.meta, chat)
     return chat
   }
 
   /** Goes on in a new session. */
   renewed(chat: Chat): Chat {
-    const generation = chat.generation + 1
-    return { ...chat, generation, sessionId: sessionIdOf(chat.key, chat.person, generation) }
+    return renewedChat(chat)
   }
 
   /** Everything said there is under the chat's new id from now on. */
@@ -173,6 +173,17 @@ export class ChatStore {
 export async function storedChats(meta: Pick<SmallFacts, 'list'>, platform: string): Promise<readonly Chat[]> {
   const rows = await meta.list(`${CHAT}agent:main:${platform}:`)
   return rows.map(({ key, value }) => ({ ...(JSON.parse(value) as Omit<Chat, 'key'>), key: key.slice(CHAT.length) }))
+}
+
+/** Writes down which session a conversation is in, and what it has to do. */
+export async function storeChat(meta: SmallFacts, { key, ...chat }: Chat): Promise<void> {
+  await meta.set(CHAT + key, JSON.stringify(chat))
+}
+
+/** In a new session. */
+export function renewedChat({ keepsFolder: _, ...chat }: Chat): Chat {
+  const generation = chat.generation + 1
+  return { ...chat, generation, sessionId: sessionIdOf(chat.key, chat.person, generation) }
 }
 
 /** Where messages to a conversation go, as rows of the outbox have it. */

@@ -91,7 +91,7 @@ export class ChatWorker {
 
   get handle(): SessionHandle {
     const { host, request } = this.#options
-    const { platform, chat, user, sessionId } = this.#chat
+    const { platform, chat, user, sessionId, keepsFolder = false } = this.#chat
     const isGroup = chat.type !== 'dm'
     this.#handle ??= host.open({
       ...request,
@@ -101,6 +101,7 @@ export class ChatWorker {
       user: isGroup ? `group ${chat.id}` : user.id,
       chatKey: chat.id,
       isGroup,
+      keepsFolder,
       deliverTo: { platform, target: this.target },
       onWakeUp: ({ result }) => this.#follow(result),
       onRest: (line) => this.#track(this.tell(`${sessionId}:rest:${randomUUID()}`, { text: line, markup: 'plain' })),
