@@ -64,8 +64,8 @@ export class ChatWorker {
   }
 
   /** The chat has another id from now on. */
-  move({ key, chat }: Chat): void {
-    this.#chat = { ...this.#chat, key, chat }
+  move({ key, chat, firstId = chat.id }: Chat): void {
+    this.#chat = { ...this.#chat, key, chat, firstId }
     // Who goes on with it is told the new place; a run ends with what it has.
     if (!this.isRunning) this.#letGo()
   }
@@ -91,15 +91,15 @@ export class ChatWorker {
 
   get handle(): SessionHandle {
     const { host, request } = this.#options
-    const { platform, chat, user, sessionId, keepsFolder = false } = this.#chat
+    const { platform, chat, user, sessionId, keepsFolder = false, firstId = chat.id } = this.#chat
     const isGroup = chat.type !== 'dm'
     this.#handle ??= host.open({
       ...request,
       ...this.#options.overrides(chat),
       platform,
       sessionId,
-      user: isGroup ? `group ${chat.id}` : user.id,
-      chatKey: chat.id,
+      user: isGroup ? `group ${firstId}` : user.id,
+      chatKey: firstId,
       isGroup,
       keepsFolder,
       deliverTo: { platform, target: this.target },

@@ -185,7 +185,10 @@ function open(
   })
   const dispatcher = new Dispatcher({
     ...{ ...common, chats, storage, host, request, pairings },
-    access: createAccess({ platform: platform.name, settings: one.access, pairings, personOf }),
+    access: createAccess({
+      ...{ platform: platform.name, settings: one.access, pairings, personOf },
+      firstIdOf: (chatId) => chats.firstIdOf(platform.name, chatId),
+    }),
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
     files,
     keep: media.keep,
