@@ -19,6 +19,7 @@ describe('resolveToolsets', () => {
       'search_files',
       'send_message',
       'session_search',
+      'sessions_send',
       'terminal',
       'vision_analyze',
       'web_extract',

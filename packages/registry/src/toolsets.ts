@@ -87,7 +87,10 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   search: set('Search the web', ['web_search']),
   // In none of the sets below: each search is paid, so that somebody switches it on.
   x_search: deferred('Search posts on X', ['x_search']),
-  messaging: deferred('Write to people and chats that agreed', ['send_message']),
+  messaging: deferred('Write to people and chats that agreed, and to other sessions', [
+    'send_message',
+    'sessions_send',
+  ]),
   moa: deferred('Put a hard question to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),

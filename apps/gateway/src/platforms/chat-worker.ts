@@ -46,6 +46,8 @@ export class ChatWorker {
   #isStored = false
   #loop: Promise<void> | null = null
   #isWanted = false
+  /** Something other than words of people waits for a run. */
+  #isWoken = false
   /** Runs under way, of what was said and such that began by themselves. */
   #runs = 0
   readonly #ownRuns = new Set<Promise<void>>()
@@ -153,6 +155,12 @@ export class ChatWorker {
     this.#run()
   }
 
+  /** Goes on with words that are not of a person, once nothing else runs. */
+  async wake(): Promise<void> {
+    this.#isWoken = true
+    await this.resume()
+  }
+
   /** Whether it was open so often when the process ended that it is to be taken up alone. */
   get isSuspect(): boolean {
     return this.#chat.begun >= MAX_BEGUN
@@ -249,7 +257,9 @@ export class ChatWorker {
   }
 
   #once(): Promise<Outcome> {
-    return this.#awaited(() => this.handle.send({ inbox: true }).result)
+    const input = this.#isWoken ? ({ resume: true } as const) : ({ inbox: true } as const)
+    this.#isWoken = false
+    return this.#awaited(() => this.handle.send(input).result)
   }
 
   async #awaited(begin: () => Promise<RunResult>): Promise<Outcome> {

@@ -579,6 +579,13 @@ export class Dispatcher {
     }
   }
 
+  /** Has the conversation of a session go on with what another session wrote to it; `false` where it is in no chat here. */
+  async wake(sessionId: string): Promise<boolean> {
+    const worker = this.#bySession.get(sessionId) ?? (await this.#stored(sessionId))
+    await worker?.wake()
+    return worker !== null
+  }
+
   async #stored(sessionId: string): Promise<ChatWorker | null> {
     const { chats, platform } = this.#options
     const chat = (await chats.list(platform.name)).find((one) => one.sessionId === sessionId)

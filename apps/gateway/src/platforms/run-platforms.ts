@@ -5,7 +5,15 @@ import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
 import type { Platform } from '@hermes/contracts/platform'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
-import { ChatStore, createAccess, createPairings, namedFiles, sendOutbox, targetOf } from '@hermes/platform'
+import {
+  ChatStore,
+  createAccess,
+  createPairings,
+  namedFiles,
+  SESSION_MAIL,
+  sendOutbox,
+  targetOf,
+} from '@hermes/platform'
 import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
@@ -282,9 +290,9 @@ async function untilSent({ outbox }: Storage, connected: readonly Connected[], c
   }
 }
 
-/** Looks for answers that came from other processes. Never rejects. */
+/** Looks for answers, and words of other sessions, that came from other processes. Never rejects. */
 async function seeAnswers(
-  { approvals, questions }: Storage,
+  { approvals, questions, meta }: Storage,
   connected: readonly Connected[],
   { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -292,6 +300,9 @@ async function seeAnswers(
     try {
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
+      for (const { key } of await meta.list(SESSION_MAIL))
+        for (const { dispatcher } of connected)
+          if (await dispatcher.wake(key.slice(SESSION_MAIL.length))) await meta.set(key, null)
     } catch (error) {
       logger.warn('Answers could not be looked for.', { error: errorLine(error) })
     }

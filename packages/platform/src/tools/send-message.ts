@@ -7,6 +7,7 @@ import type { Delivery } from '../deliver.js'
 import type { Messaging } from '../messaging.js'
 import { namedFiles } from '../named-files.js'
 import type { Outgoing } from '../outbox-sender.js'
+import type { sendToSession } from '../session-mail.js'
 
 const MAX_CHARS = 20_000
 
@@ -40,6 +41,8 @@ export interface MessagingService {
   readonly open: () => Promise<Messaging>
   /** Whose a session is (`null`: the owner's), and what it is called for those who are written to. */
   readonly about: (sessionId: string) => Promise<{ readonly person: string | null; readonly name: string }>
+  /** Words of a session to another one. @throws as {@link sendToSession} */
+  readonly sendToSession: (mail: Parameters<typeof sendToSession>[1]) => ReturnType<typeof sendToSession>
   readonly redact: (text: string) => string
   /** Where sessions put what is meant to leave: a folder for each. Absolute. */
   readonly outputs: string

@@ -22,13 +22,20 @@ async function open(platforms: object) {
   return { runtime, server }
 }
 
-const call = (args: object) => ({ toolCalls: [{ name: 'tool_call', args: { name: 'send_message', arguments: args } }] })
+const call = (args: object, name = 'send_message') => ({
+  toolCalls: [{ name: 'tool_call', args: { name, arguments: args } }],
+})
 
 it.each(['cli', 'oneshot', 'acp', 'gateway'])(
-  'send_message is found by sessions on %s where a platform has an account',
+  'send_message and sessions_send are found by sessions on %s where a platform has an account',
   async (platform) => {
     const { runtime, server } = await open({ telegram: { token: '1:x' } })
-    server.enqueue(call({ action: 'list' }), call({ target: 'telegram:7', message: 'Hi.' }), { text: 'Done.' })
+    server.enqueue(
+      call({ action: 'list' }),
+      call({ target: 'telegram:7', message: 'Hi.' }),
+      call({ session: 'x', message: 'Hi.' }, 'sessions_send'),
+      { text: 'Done.' },
+    )
     const { agent } = await runtime.createAgent({ platform, user: 'owner' })
     await agent.run('Tell me on Telegram.').result
     const results = server.requests
@@ -37,6 +44,7 @@ it.each(['cli', 'oneshot', 'acp', 'gateway'])(
     expect(results[0]).toBe('telegram:7  this person')
     // Nobody is there to ask.
     expect(results[1]).toMatch(/Not permitted \(send\): /)
+    expect(results[2]).toMatch(/There is no other session "x" of this person/)
   },
 )
 

@@ -35,6 +35,11 @@ export function homeMessaging(options: HomeMessagingOptions): MessagingService |
         )
       return new Messaging({ platforms, idsOf, personOf: people.personOf, pairings, meta, outbox, clock })
     },
+    sendToSession: async (mail) => {
+      const { sendToSession } = await import('@hermes/platform')
+      const { sessions, inbox, meta } = await storage()
+      return sendToSession({ platforms: platforms.map(({ name }) => name), sessions, inbox, meta, clock }, mail)
+    },
     about: async (sessionId) => {
       const session = await (await storage()).sessions.get(sessionId)
       const title = session?.title ?? null

@@ -20,6 +20,7 @@ import {
 } from '@hermes/models/tools'
 import {
   createSendMessageTool,
+  createSessionsSendTool,
   type PlatformToolServices,
 } from '@hermes/platform/tools'
 import {
@@ -72,6 +73,7 @@ export const toolFactories: readonly ToolFactory[] = [
   createSearchFilesTool,
   createSendMessageTool,
   createSessionSearchTool,
+  createSessionsSendTool,
   createTerminalTool,
   createTodoWriteTool,
   createVisionAnalyzeTool,
