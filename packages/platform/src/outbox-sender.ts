@@ -51,6 +51,12 @@ export interface Outgoing {
   readonly edits?: string
   /** The answer of the model that it is, as events of its run name it. */
   readonly messageId?: string
+  /** The session that says it, where one does. */
+  readonly sessionId?: string
+  /** Who says it from elsewhere, in a word: the conversation of the chat hears of it. Default: that conversation says it. */
+  readonly from?: string
+  /** Such words may be those of somebody else. Default `false`. */
+  readonly isExternal?: boolean
   /** The absolute path of a file that goes in place of the text; see `loadFile`. */
   readonly file?: string
 }
@@ -71,6 +77,8 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly loadFile?: (message: Message, path: string) => Promise<PlatformFile | null>
   /** A message is not tried again, for the reason in `line`; what this writes for the person is there before that is written down. */
   readonly failed?: (message: Message, line: string) => Promise<unknown> | undefined
+  /** A message is accepted whole; what this writes is there before that is written down. Where it rejects it is called again. */
+  readonly arrived?: (message: Message) => Promise<unknown> | undefined
   /** A message was sent whole. Must not throw. */
   readonly sent?: (message: Message) => void
   readonly clock: Clock
@@ -125,6 +133,7 @@ async function deliver<Message extends SendableMessage>(
       state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
     }
     await sendParts(options, message, { offering: () => outbox.offering(state), accepted })
+    await options.arrived?.(state)
     await outbox.settle(state, { type: 'sent' })
     options.sent?.(state)
   } catch (error) {

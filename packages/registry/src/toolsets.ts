@@ -34,7 +34,7 @@ const UNATTENDED = [
   'web',
   'skills',
 ]
-const EVERYDAY = [...UNATTENDED, 'clarify']
+const EVERYDAY = [...UNATTENDED, 'clarify', 'messaging']
 /** Where one person works alone: past sessions are theirs. */
 const OWN = [...EVERYDAY, 'session_search', 'learning']
 
@@ -87,6 +87,10 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = Object.freeze({
   search: set('Search the web', ['web_search']),
   // In none of the sets below: each search is paid, so that somebody switches it on.
   x_search: deferred('Search posts on X', ['x_search']),
+  messaging: deferred('Write to people and chats that agreed, and to other sessions', [
+    'send_message',
+    'sessions_send',
+  ]),
   moa: deferred('Put a hard question to several models', ['mixture_of_agents']),
   coding: set('Files, shell and planning', [], ['file', 'terminal', 'todo', 'clarify']),
   debugging: set('Shell and files', [], ['terminal', 'file']),

@@ -1,6 +1,7 @@
 export { TOOLSETS } from '@hermes/registry'
 export { createCommandSession } from './agents/command-session.js'
 export { type OpenedHome, openHome } from './app/open-home.js'
+export { type ChatVariables, emailAccount, telegramAccount } from './chats/chat-accounts.js'
 export type { BackendStatus } from './environment/terminal-backends.js'
 export { createFileLogger } from './home/file-logger.js'
 export { secretsOfHome } from './home/secrets-of-home.js'

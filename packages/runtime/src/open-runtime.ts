@@ -18,6 +18,8 @@ import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
 import { OpenSessions } from './agents/open-sessions.js'
 import { openHomeBrowser } from './browser/home-browser.js'
+import { reachedPlatforms } from './chats/chat-accounts.js'
+import { homeMessaging } from './chats/home-messaging.js'
 import { keepResultsIn } from './context/kept-results.js'
 import { homeEnvironments } from './environment/home-environments.js'
 import { builtInExtensions } from './extensions/built-in.js'
@@ -268,6 +270,7 @@ function openWork(
   const tools = new HomeTools({
     ...{ ...common, ...pictures, checkpoints, memoryOf, web, codeIn, fetchBytes: network.fetchBytes },
     extensionTools: extensions.tools,
+    messaging: homeMessaging({ ...common, people: ground.people }),
     sudo: { password: facts.secrets.values['SUDO_PASSWORD'] || null, conceal: redaction.conceal },
     mixture: async () => turnScopes.forTools(await resolver.mixtureClient()),
     keepResult: keepResultsIn({
@@ -343,6 +346,7 @@ function builtInOf({ common, options }: Ground, home: Home, runtime: Runtime) {
   return builtInExtensions({
     ...{ ...common, ...home, opened: options, runtime: () => runtime },
     web: webExtension(home.web, { policy: permissions.policy, user: common.user }),
+    chatPlatforms: reachedPlatforms(common.config, common.secrets).map(({ name }) => name),
     remembers: memories.personal.owner.files !== null,
     memoryOf: (person) => memories.personal.of(person).files,
     tools: () => tools.list(),

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '@hermes/contracts'
-import { formatTarget, HOME_CHAT, type Outgoing, parseAddress } from '@hermes/platform'
+import { deliver, formatTarget, HOME_CHAT, type Outgoing, parseAddress } from '@hermes/platform'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { withRuntime } from '../open-cli.js'
-
-const LOOK_EVERY_MS = 250
 
 /** `hermes send TARGET TEXT`: puts a message into the outbox, and waits a moment for the gateway to send it. Exit code 1 when it was refused. */
 export async function send(
@@ -17,7 +15,7 @@ export async function send(
   const { platform, target } = parseAddress(address)
   if (text.trim() === '') throw new UsageError('There is nothing to send.')
   if (!(wait >= 0)) throw new UsageError('--wait takes seconds, 0 or more.')
-  const body: Outgoing = { text }
+  const body: Outgoing = { text, from: 'hermes send' }
   return withRuntime(io, async (runtime) => {
     const known = Object.keys(runtime.config.platforms)
     if (!known.includes(platform))
@@ -27,23 +25,19 @@ export async function send(
     if (to === null)
       throw new UsageError(`Which chat? Write ${platform}:CHAT, or type /sethome in the one that news should go to.`)
     const message = { key: `send:${randomUUID()}`, platform, target: to, body: { ...body } as never }
-    await outbox.add([message])
-    const untilMs = systemClock.now() + wait * 1_000
-    for (;;) {
-      const row = (await outbox.list({ platform, target: message.target })).find(({ key }) => key === message.key)
-      if (row?.state === 'sent') {
+    const delivery = await deliver(message, { outbox, waitMs: wait * 1_000, clock: systemClock })
+    switch (delivery.type) {
+      case 'sent':
         io.stdout.write('Sent.\n')
         return EXIT.ok
-      }
-      if (row?.state === 'failed') {
-        io.stderr.write(`It was refused: ${row.error}\n`)
+      case 'failed':
+        io.stderr.write(`It was refused: ${delivery.error}\n`)
         return EXIT.failed
-      }
-      if (systemClock.now() >= untilMs) {
+      case 'queued':
         io.stdout.write('It waits in the outbox; a gateway that runs sends it: hermes gateway run\n')
         return EXIT.ok
-      }
-      await systemClock.sleep(LOOK_EVERY_MS)
+      default:
+        return delivery satisfies never
     }
   })
 }

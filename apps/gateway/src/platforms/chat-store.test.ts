@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { ChatStore } from '@hermes/platform'
 import { openStorage } from '@hermes/storage'
 import { temporaryHome } from '@hermes/testkit'
 import { expect, it, onTestFinished } from 'vitest'
-import { ChatStore } from './chat-store.js'
 
 it('takes what is not done yet along with a chat that gets another id', async () => {
   const temporary = await temporaryHome()

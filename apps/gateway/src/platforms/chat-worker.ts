@@ -6,9 +6,8 @@ import type { RunResult } from '@hermes/agent-core'
 import { type Clock, errorLine, HermesError, isAbort, type JsonObject, type Logger } from '@hermes/contracts'
 import { CHAT_MESSAGE, type ChatMessageBody } from '@hermes/contracts/store'
 import type { OpenRequest, SessionHandle, SessionHost } from '@hermes/host'
-import { formatTarget, isShared, type Outgoing } from '@hermes/platform'
+import { type Chat, type ChatStore, isShared, type Outgoing, targetOf } from '@hermes/platform'
 import type { Storage } from '@hermes/storage'
-import type { Chat, ChatStore } from './chat-store.js'
 import { approvalMessage, questionMessage } from './pending-questions.js'
 
 const BUSY_ELSEWHERE_MS = 1_000
@@ -47,6 +46,8 @@ export class ChatWorker {
   #isStored = false
   #loop: Promise<void> | null = null
   #isWanted = false
+  /** Something other than words of people waits for a run. */
+  #isWoken = false
   /** Runs under way, of what was said and such that began by themselves. */
   #runs = 0
   readonly #ownRuns = new Set<Promise<void>>()
@@ -65,15 +66,14 @@ export class ChatWorker {
   }
 
   /** The chat has another id from now on. */
-  move({ key, chat }: Chat): void {
-    this.#chat = { ...this.#chat, key, chat }
+  move({ key, chat, firstId = chat.id }: Chat): void {
+    this.#chat = { ...this.#chat, key, chat, firstId }
     // Who goes on with it is told the new place; a run ends with what it has.
     if (!this.isRunning) this.#letGo()
   }
 
   get target(): string {
-    const { id, threadId } = this.#chat.chat
-    return formatTarget({ chatId: id, ...(threadId === undefined ? {} : { threadId }) })
+    return targetOf(this.#chat)
   }
 
   /** Whether a run is under way. */
@@ -93,16 +93,17 @@ export class ChatWorker {
 
   get handle(): SessionHandle {
     const { host, request } = this.#options
-    const { platform, chat, user, sessionId } = this.#chat
+    const { platform, chat, user, sessionId, keepsFolder = false, firstId = chat.id } = this.#chat
     const isGroup = chat.type !== 'dm'
     this.#handle ??= host.open({
       ...request,
       ...this.#options.overrides(chat),
       platform,
       sessionId,
-      user: isGroup ? `group ${chat.id}` : user.id,
-      chatKey: chat.id,
+      user: isGroup ? `group ${firstId}` : user.id,
+      chatKey: firstId,
       isGroup,
+      keepsFolder,
       deliverTo: { platform, target: this.target },
       onWakeUp: ({ result }) => this.#follow(result),
       onRest: (line) => this.#track(this.tell(`${sessionId}:rest:${randomUUID()}`, { text: line, markup: 'plain' })),
@@ -152,6 +153,12 @@ export class ChatWorker {
   async resume(): Promise<void> {
     await this.open()
     this.#run()
+  }
+
+  /** Goes on with words that are not of a person, once nothing else runs. */
+  async wake(): Promise<void> {
+    this.#isWoken = true
+    await this.resume()
   }
 
   /** Whether it was open so often when the process ended that it is to be taken up alone. */
@@ -250,7 +257,9 @@ export class ChatWorker {
   }
 
   #once(): Promise<Outcome> {
-    return this.#awaited(() => this.handle.send({ inbox: true }).result)
+    const input = this.#isWoken ? ({ resume: true } as const) : ({ inbox: true } as const)
+    this.#isWoken = false
+    return this.#awaited(() => this.handle.send(input).result)
   }
 
   async #awaited(begin: () => Promise<RunResult>): Promise<Outcome> {

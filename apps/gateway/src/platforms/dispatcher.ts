@@ -4,18 +4,16 @@
 //                               ├─ command, steer, answer ─▶ written down ─▶ done once
 //                               └─ button ─▶ answer, if it is the first
 import { errorLine, isAbort } from '@hermes/contracts'
-import type { Incoming, IncomingMessage, IncomingPress, Platform } from '@hermes/contracts/platform'
+import type { Incoming, IncomingEdit, IncomingMessage, IncomingPress, Platform } from '@hermes/contracts/platform'
 import { type Approval, type ApprovalChoice, rootSessionOf } from '@hermes/contracts/policy'
 import { answerIn, type KeptQuestion } from '@hermes/contracts/tool'
 import type { SessionHost } from '@hermes/host'
-import { isShared, type Pairings } from '@hermes/platform'
+import { type Access, type Chat, type ChatAction, isShared, type KeptAction, type Pairings } from '@hermes/platform'
 import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
-import type { Chat, ChatAction, KeptAction } from './chat-store.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
 import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
 import type { OutgoingFiles } from './outgoing-files.js'
 import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
-import type { Access } from './platform-access.js'
 
 /** What a message during a run does. */
 type BusyMode = 'queue' | 'steer' | 'interrupt'
@@ -60,6 +58,8 @@ export class Dispatcher {
   readonly #projectNotified = new Set<string>()
   /** Chats of which it is being found out whether they begin anew. */
   readonly #looking = new Map<string, Promise<ChatWorker>>()
+  /** What was said last in each chat, by its key. */
+  readonly #last = new Map<string, { readonly messageId: string; readonly text: string }>()
   /** Answers that were seen. */
   readonly #seen = new Set<string>()
 
@@ -115,8 +115,7 @@ export class Dispatcher {
         await chats.move(platform.name, event.fromChatId, event.toChatId)
         return this.#move(event.fromChatId)
       case 'edit':
-        // What was said has been answered, or is being answered.
-        return
+        return this.#hearEdit(event)
       default:
         return event satisfies never
     }
@@ -158,6 +157,23 @@ export class Dispatcher {
     return this.#say(event, worker)
   }
 
+  /** What is under answer, or waits for it, is told as it reads now; what was answered stays as it was said, and other edits change no words. */
+  async #hearEdit(event: IncomingEdit): Promise<void> {
+    const { access, chats, platform, storage } = this.#options
+    const { chat: place, sender } = event
+    if ((await access(place, sender)).type !== 'admitted') return
+    const { key, sessionId } = await chats.of({ platform: platform.name, chat: place, sender })
+    const [last, worker] = [this.#last.get(key), this.#bySession.get(sessionId)]
+    if (!worker || last?.messageId !== event.messageId || last.text === event.text) return
+    const isWaiting = (await storage.inbox.waiting(sessionId)).some(
+      ({ body }) => body['platformMessageId'] === event.messageId,
+    )
+    if (!isWaiting && !worker.isRunning) return
+    this.#last.set(key, event)
+    const text = `I changed my last message. It says now:\n${event.text}`
+    await this.#act(event, worker, { type: isWaiting ? 'more' : 'steer', text }, false)
+  }
+
   /** After a pause that config.yaml calls long, the conversation of a chat, as it is stored, begins anew; not while something runs or waits for an answer. */
   #fresh(chat: Chat): Promise<ChatWorker> {
     // Of several that come at once, all go where the first one goes.
@@ -186,6 +202,7 @@ export class Dispatcher {
   async #say(event: IncomingMessage, worker: ChatWorker): Promise<void> {
     const { platform, keep, busyMode, host } = this.#options
     const isBusy = worker.isRunning
+    this.#last.set(worker.chat.key, event)
     if (isBusy && busyMode === 'steer' && event.attachments.length === 0 && !event.isForwarded)
       return this.#act(event, worker, { type: 'steer', text: event.text }, false)
     const shared = isShared(worker.chat.key)
@@ -249,7 +266,12 @@ export class Dispatcher {
   }
 
   /** Writes an action down and does it; `isAwaited`: what is heard next comes after it, unless it takes long. */
-  async #act(event: IncomingMessage, worker: ChatWorker, action: ChatAction, isAwaited: boolean): Promise<void> {
+  async #act(
+    event: IncomingMessage | IncomingEdit,
+    worker: ChatWorker,
+    action: ChatAction,
+    isAwaited: boolean,
+  ): Promise<void> {
     const { chats, platform, clock } = this.#options
     const { id, name } = event.sender
     const kept: KeptAction = {
@@ -293,6 +315,9 @@ export class Dispatcher {
           break
         case 'steer':
           await this.#steer(kept, worker, action.text)
+          break
+        case 'more':
+          await this.#takeWords(kept, worker, action.text)
           break
         case 'answer':
           await this.#answerQuestion(worker, action.questionId, { text: action.text, by: byOf(kept.user) })
@@ -552,6 +577,13 @@ export class Dispatcher {
         })
       }
     }
+  }
+
+  /** Has the conversation of a session go on with what another session wrote to it; `false` where it is in no chat here. */
+  async wake(sessionId: string): Promise<boolean> {
+    const worker = this.#bySession.get(sessionId) ?? (await this.#stored(sessionId))
+    await worker?.wake()
+    return worker !== null
   }
 
   async #stored(sessionId: string): Promise<ChatWorker | null> {

@@ -5,9 +5,8 @@ import type { HermesConfig } from '@hermes/config'
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { Platform } from '@hermes/contracts/platform'
 import { seekLock } from '@hermes/files'
-import type { AccessSettings } from './platform-access.js'
-
-type Variables = Readonly<Record<string, string | undefined>>
+import type { AccessSettings } from '@hermes/platform'
+import { type ChatVariables, emailAccount, telegramAccount } from '@hermes/runtime'
 
 const TELEGRAM_ROOT = 'https://api.telegram.org'
 /** Instead of the name of a server that vouches for senders. */
@@ -50,19 +49,20 @@ export interface ConfiguredPlatform {
 }
 
 /** Those that have an account and are not switched off. */
-export function configuredPlatforms(config: HermesConfig, variables: Variables): readonly ConfiguredPlatform[] {
+export function configuredPlatforms(config: HermesConfig, variables: ChatVariables): readonly ConfiguredPlatform[] {
   return [telegramOf(config, variables), emailOf(config, variables)].filter((one) => one !== null)
 }
 
-function telegramOf(config: HermesConfig, variables: Variables): ConfiguredPlatform | null {
+function telegramOf(config: HermesConfig, variables: ChatVariables): ConfiguredPlatform | null {
+  const account = telegramAccount(config, variables)
+  if (!account) return null
   const { telegram } = config.platforms
-  const token = variables['TELEGRAM_BOT_TOKEN'] || telegram.token
-  if (!token || !telegram.enabled) return null
+  const { token, access } = account
   const url = variables['TELEGRAM_WEBHOOK_URL'] || telegram.webhook_url
   const apiRoot = telegram.base_url ?? TELEGRAM_ROOT
   return {
     ...{ name: 'telegram', ...commonOf(telegram), requiresMention: telegram.require_mention, warnings: [] },
-    access: accessOf('TELEGRAM', { own: telegram, allowedChats: telegram.allowed_chats, config, variables }),
+    access,
     fingerprint: fingerprintOf(`telegram:${token}`),
     create: async ({ fetchTo, clock, logger }) => {
       const { createTelegram } = await import('@hermes/platform-telegram')
@@ -72,26 +72,21 @@ function telegramOf(config: HermesConfig, variables: Variables): ConfiguredPlatf
   }
 }
 
-function emailOf(config: HermesConfig, variables: Variables): ConfiguredPlatform | null {
+function emailOf(config: HermesConfig, variables: ChatVariables): ConfiguredPlatform | null {
+  const account = emailAccount(config, variables)
+  if (!account) return null
   const { email } = config.platforms
-  const address = variables['EMAIL_ADDRESS'] || email.address
-  if (!address || !email.enabled) return null
+  const { address, access } = account
   const password = variables['EMAIL_PASSWORD'] || email.password || ''
   const imapHost = variables['EMAIL_IMAP_HOST'] || email.imap_host || ''
   const smtpHost = variables['EMAIL_SMTP_HOST'] || email.smtp_host || ''
   const imap = { host: imapHost, port: Number(variables['EMAIL_IMAP_PORT'] || email.imap_port) }
   const smtp = { host: smtpHost, port: Number(variables['EMAIL_SMTP_PORT'] || email.smtp_port) }
-  const access = accessOf('EMAIL', { own: email, allowedChats: [], config, variables })
-  // Addresses of senders come in lower case; people write their own as they like.
-  const lower = (ids: ReadonlySet<string>) => new Set([...ids].map((id) => id.toLowerCase()))
-  const people = { allowedUsers: lower(access.allowedUsers), admins: lower(access.admins) }
   const overrides = Object.entries(email.channel_overrides).map(([id, one]) => [id.toLowerCase(), one] as const)
-  // Anybody may write to an address, and programs do: who is unknown gets no word unless that was asked for.
-  const strangers = email.unauthorized_dm_behavior ?? 'ignore'
   const authservId = variables['EMAIL_AUTHSERV_ID'] || email.authserv_id || ''
   const isUnproven = authservId.toLowerCase() === AT_THEIR_WORD
   return {
-    ...{ name: 'email', ...commonOf(email), requiresMention: false, access: { ...access, ...people, strangers } },
+    ...{ name: 'email', ...commonOf(email), requiresMention: false, access },
     overrides: Object.fromEntries(overrides),
     fingerprint: fingerprintOf(`email:${address.toLowerCase()}`),
     warnings: isUnproven ? [UNPROVEN] : [],
@@ -113,33 +108,6 @@ function commonOf({ typing_indicator, reply_to_mode, channel_overrides: override
 
 function fingerprintOf(account: string): string {
   return createHash('sha256').update(account).digest('hex').slice(0, 32)
-}
-
-function accessOf(
-  prefix: string,
-  {
-    own,
-    allowedChats,
-    config,
-    variables,
-  }: { own: CommonSettings; allowedChats: readonly string[]; config: HermesConfig; variables: Variables },
-): AccessSettings {
-  const isOn = (name: string) => /^(?:1|true|yes|on)$/i.test(variables[name] ?? '')
-  return {
-    allowedUsers: new Set([
-      ...own.allowed_users,
-      ...listIn(variables[`${prefix}_ALLOWED_USERS`]),
-      ...listIn(variables['GATEWAY_ALLOWED_USERS']),
-    ]),
-    allowsAll: own.allow_all_users || isOn(`${prefix}_ALLOW_ALL_USERS`) || isOn('GATEWAY_ALLOW_ALL_USERS'),
-    allowedChats: new Set([...allowedChats, ...listIn(variables[`${prefix}_GROUP_ALLOWED_CHATS`])]),
-    admins: new Set(own.allow_admin_from),
-    strangers: own.unauthorized_dm_behavior ?? config.unauthorized_dm_behavior,
-  }
-}
-
-function listIn(text: string | undefined): readonly string[] {
-  return (text ?? '').split(',').flatMap((one) => one.trim() || [])
 }
 
 /**

@@ -1,8 +1,8 @@
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { namedFiles } from '@hermes/platform'
 import { expect, it } from 'vitest'
 import { chatStage } from '../__fixtures__/chat-stage.js'
-import { namedFiles } from './named-files.js'
 
 it('takes what names a file out of an answer, not out of code', () => {
   const answer = [

@@ -5,19 +5,25 @@ import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
 import type { Platform } from '@hermes/contracts/platform'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
-import { createPairings, formatTarget, sendOutbox } from '@hermes/platform'
+import {
+  ChatStore,
+  createAccess,
+  createPairings,
+  namedFiles,
+  SESSION_MAIL,
+  sendOutbox,
+  targetOf,
+} from '@hermes/platform'
 import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
-import { ChatStore } from './chat-store.js'
 import { ChatView } from './chat-view.js'
 import { Dispatcher } from './dispatcher.js'
 import { createMediaCache } from './media-cache.js'
-import { namedFiles } from './named-files.js'
+import { mirror } from './mirror.js'
 import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './open-platforms.js'
 import { OutgoingFiles } from './outgoing-files.js'
-import { createAccess } from './platform-access.js'
 import { hearing, type PlatformReport } from './platform-health.js'
 import { isStale } from './session-reset.js'
 import { Wake } from './wake.js'
@@ -181,17 +187,16 @@ function open(
       (await chats.list(platform.name)).find((chat) => chat.sessionId === sessionId) ??
       null,
     tell: async (chat, key, body) => {
-      const target = formatTarget({
-        chatId: chat.chat.id,
-        ...(chat.chat.threadId === undefined ? {} : { threadId: chat.chat.threadId }),
-      })
-      await storage.outbox.add([{ key, platform: platform.name, target, body: { ...body } as never }])
+      await storage.outbox.add([{ key, platform: platform.name, target: targetOf(chat), body: { ...body } as never }])
       wake.ring()
     },
   })
   const dispatcher = new Dispatcher({
     ...{ ...common, chats, storage, host, request, pairings },
-    access: createAccess({ platform: platform.name, settings: one.access, pairings, personOf }),
+    access: createAccess({
+      ...{ platform: platform.name, settings: one.access, pairings, personOf },
+      firstIdOf: (chatId) => chats.firstIdOf(platform.name, chatId),
+    }),
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
     files,
     keep: media.keep,
@@ -233,6 +238,7 @@ function open(
         const note = { key: `${key}:failed`, platform: platform.name, target, body: { text, markup: 'plain' } }
         return storage.outbox.add([note])
       },
+      arrived: (message) => mirror(message, { chats, inbox: storage.inbox, sessions: storage.sessions }),
       sent: ({ body }) => {
         const id = messageIdOf(body)
         if (id !== null) bubbles.forget(id)
@@ -284,9 +290,9 @@ async function untilSent({ outbox }: Storage, connected: readonly Connected[], c
   }
 }
 
-/** Looks for answers that came from other processes. Never rejects. */
+/** Looks for answers, and words of other sessions, that came from other processes. Never rejects. */
 async function seeAnswers(
-  { approvals, questions }: Storage,
+  { approvals, questions, meta }: Storage,
   connected: readonly Connected[],
   { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -294,6 +300,9 @@ async function seeAnswers(
     try {
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
+      for (const { key } of await meta.list(SESSION_MAIL))
+        for (const { dispatcher } of connected)
+          if (await dispatcher.wake(key.slice(SESSION_MAIL.length))) await meta.set(key, null)
     } catch (error) {
       logger.warn('Answers could not be looked for.', { error: errorLine(error) })
     }

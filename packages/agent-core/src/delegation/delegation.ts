@@ -58,6 +58,7 @@ export const BLOCKED_FOR_CHILDREN: readonly string[] = Object.freeze([
   'memory',
   'recall',
   'send_message',
+  'sessions_send',
 ])
 
 /** The role a child gets at `depth`: an orchestrator needs a level below it. */

@@ -5,6 +5,7 @@ import type { Clock } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { StagedNotes } from '@hermes/memory'
 import type { MemoryToolServices } from '@hermes/memory/tools'
+import type { MessagingService } from '@hermes/platform/tools'
 import {
   createToolRegistry,
   type KeepResult,
@@ -38,6 +39,7 @@ interface HomeToolsOptions {
   readonly stagedNotes: StagedNotes
   readonly storage: () => Promise<Storage>
   readonly web: Web
+  readonly messaging: MessagingService | null
   /** The programs of an agent that works in this folder. */
   readonly codeIn: (cwd: string, person: string | null) => HomeCode
   /** Whether who answers in this session sees images. */
@@ -86,7 +88,7 @@ export class HomeTools {
   registry({ person = null, checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
     const { config, cwd, memoryOf, storage, seesImages, describeImage, fetchBytes, mixture, codeIn, keepResult, sudo } =
       this.#options
-    const { extensionTools, isolationSupport, web, clock } = this.#options
+    const { extensionTools, isolationSupport, web, messaging, clock } = this.#options
     const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
     const memory = memoryOf(person)
     const services = {
@@ -100,6 +102,7 @@ export class HomeTools {
       fetchBytes,
       storage,
       web,
+      messaging,
       memory: memory.files?.open ?? null,
       stageNote: this.#stageNote(person),
       recall: memory.long,

@@ -19,6 +19,7 @@ import type { HomeMcp } from '@hermes/mcp'
 import type { StagedNotes } from '@hermes/memory'
 import { memoryRecall } from '@hermes/memory/extension'
 import { usageCommand } from '@hermes/models'
+import { handoffCommand } from '@hermes/platform/extension'
 import { type HomePlugins, pluginsExtension } from '@hermes/plugins'
 import type { Proxies } from '@hermes/safety'
 import { type IsolationSupport, isolationNotice } from '@hermes/sandbox'
@@ -64,6 +65,8 @@ interface HomeParts {
   /** The memory beyond the files of whom a session serves; `null` where config.yaml names no provider. */
   readonly longMemoryOf: ((sessionId: string) => HomeLongMemory | null) | null
   readonly storage: () => Promise<Storage>
+  /** Chat platforms that the home has an account on. */
+  readonly chatPlatforms: readonly string[]
   readonly proxies: Proxies | null
   readonly isolationSupport: IsolationSupport
   readonly permissions: HomePolicy
@@ -166,6 +169,7 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     statusCommand(parts.runtime, { home: parts.opened.home, clock }),
     trustCommand(parts.trust, parts.opened),
     learningCommand({ storage }),
+    handoffCommand({ platforms: parts.chatPlatforms, storage, nowMs: () => clock.now() }),
     personalities({ chosen: config.display.personality, own: config.personalities }),
     // Last: a name of Hermes stays what it is.
     quickCommands(config.quick_commands, (line) => logger.warn(line)),

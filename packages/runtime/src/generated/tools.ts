@@ -19,6 +19,11 @@ import {
   type ModelsToolServices,
 } from '@hermes/models/tools'
 import {
+  createSendMessageTool,
+  createSessionsSendTool,
+  type PlatformToolServices,
+} from '@hermes/platform/tools'
+import {
   createExecuteCodeTool,
   type SandboxToolServices,
 } from '@hermes/sandbox/tools'
@@ -47,7 +52,7 @@ import {
 } from '@hermes/web/tools'
 
 /** What the tools need of a home. */
-type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & SandboxToolServices & StorageToolServices & WebToolServices
+type ToolServices = ToolSettings & AgentCoreToolServices & CheckpointsToolServices & MemoryToolServices & ModelsToolServices & PlatformToolServices & SandboxToolServices & StorageToolServices & WebToolServices
 
 /** Makes one tool for a home. */
 export type ToolFactory = (services: ToolServices) => Tool
@@ -66,7 +71,9 @@ export const toolFactories: readonly ToolFactory[] = [
   createRecallTool,
   createRestoreTool,
   createSearchFilesTool,
+  createSendMessageTool,
   createSessionSearchTool,
+  createSessionsSendTool,
   createTerminalTool,
   createTodoWriteTool,
   createVisionAnalyzeTool,

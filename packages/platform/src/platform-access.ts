@@ -1,6 +1,6 @@
 // Who may talk to the agent on a platform.
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
-import type { Pairings } from '@hermes/platform'
+import type { Pairings } from './pairing.js'
 
 /** What a home says of one platform: config.yaml, joined with variables. */
 export interface AccessSettings {
@@ -24,10 +24,12 @@ interface AccessOptions {
   readonly pairings: Pick<Pairings, 'isApproved'>
   /** Whether config.yaml knows the person of this id: `null` for the owner. */
   readonly personOf: (userId: string) => string | null
+  /** The id that a chat had first, where it has another one by now: config.yaml may name it so. Default: none has. */
+  readonly firstIdOf?: (chatId: string) => Promise<string | null>
 }
 
 /** Asked again for each message and each button. Rejects where pairings cannot be read: then nobody gets in who is not in the configuration. */
-export function createAccess({ platform, settings, pairings, personOf }: AccessOptions) {
+export function createAccess({ platform, settings, pairings, personOf, firstIdOf }: AccessOptions) {
   const { allowedUsers, allowsAll, allowedChats, admins, strangers } = settings
   const isAll = allowsAll || allowedUsers.has('*')
   return async (chat: Pick<PlatformChat, 'id' | 'type'>, { id }: Pick<PlatformUser, 'id'>): Promise<Admission> => {
@@ -35,8 +37,8 @@ export function createAccess({ platform, settings, pairings, personOf }: AccessO
     const isOwner = person === null
     const isNamed = isOwner || !person.startsWith(`${platform}:`)
     const isListed = isAll || isNamed || allowedUsers.has(id) || admins.has(id)
-    const isInGroup = chat.type !== 'dm' && allowedChats.has(chat.id)
-    if (isListed || isInGroup || (await pairings.isApproved(platform, id)))
+    const isInGroup = async () => allowedChats.has(chat.id) || allowedChats.has((await firstIdOf?.(chat.id)) ?? '')
+    if (isListed || (chat.type !== 'dm' && (await isInGroup())) || (await pairings.isApproved(platform, id)))
       return { type: 'admitted', isAdmin: isOwner || admins.has(id) }
     return { type: chat.type === 'dm' && strangers === 'pair' ? 'pair' : 'ignored' }
   }

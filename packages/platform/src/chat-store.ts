@@ -1,14 +1,22 @@
 // Which session a chat is in, and what it still has to do: rows of the store, so that a process that ends loses none of it.
 import { createHash } from 'node:crypto'
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
-import { chatKey, HOME_CHAT } from '@hermes/platform'
-import type { MetaStore } from '@hermes/storage'
+import { chatKey } from './chat-key.js'
+import { formatTarget, HOME_CHAT, parseTarget } from './chat-target.js'
 
 const CHAT = 'chat:'
 const ACTION = 'chat.action:'
+const FIRST_ID = 'chat.first-id:'
 const ID_DIGITS = 32
 /** As long as the outbox keeps what is over. */
 const KEEP_ACTIONS_MS = 7 * 24 * 3_600_000
+
+/** Small facts of the store. @see `MetaStore` of `@hermes/storage` */
+export interface SmallFacts {
+  get(key: string): Promise<string | null>
+  set(key: string, value: string | null): Promise<void>
+  list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
+}
 
 /** A conversation on a platform. */
 export interface Chat {
@@ -28,12 +36,18 @@ export interface Chat {
   readonly begun: number
   /** When something was to be done last. Unix milliseconds. */
   readonly heardAtMs?: number
+  /** The id that the chat had first, where it has another one by now: its sessions and its memory are those of that id. */
+  readonly firstId?: string
+  /** Its session came from elsewhere, and works in its own folder. */
+  readonly keepsFolder?: true
 }
 
 /** Something that a person did beside saying words to the model: done once, also when the platform tells it twice. */
 export type ChatAction =
   | { readonly type: 'command'; readonly line: string }
   | { readonly type: 'steer'; readonly text: string }
+  /** Words after those that wait. */
+  | { readonly type: 'more'; readonly text: string }
   | { readonly type: 'answer'; readonly questionId: string; readonly text: string }
 
 /** An action with who did it and where. */
@@ -56,7 +70,7 @@ interface ChatPlace {
 
 /** Options of {@link ChatStore}. */
 interface ChatStoreOptions {
-  readonly meta: MetaStore
+  readonly meta: SmallFacts
   readonly personOf: (speaker: {
     readonly platform: string
     readonly user: string
@@ -80,12 +94,14 @@ export class ChatStore {
     const known = await this.get(key)
     if (known) return known
     const isGroup = chat.type !== 'dm'
-    const person = this.#options.personOf({ platform, user: sender.id, chatKey: chat.id, isGroup })
+    const first = await this.firstIdOf(platform, chat.id)
+    const person = this.#options.personOf({ platform, user: sender.id, chatKey: first ?? chat.id, isGroup })
     const { id, type, threadId } = chat
     const place = { id, type, ...(threadId === undefined ? {} : { threadId }) }
     const user = { id: sender.id, name: sender.name }
     const sessionId = sessionIdOf(key, person, 0)
-    return { key, platform, chat: place, user, person, sessionId, generation: 0, isOpen: false, begun: 0 }
+    const firstId = first === null ? {} : { firstId: first }
+    return { key, platform, chat: place, user, person, ...firstId, sessionId, generation: 0, isOpen: false, begun: 0 }
   }
 
   async get(key: string): Promise<Chat | null> {
@@ -94,34 +110,42 @@ export class ChatStore {
   }
 
   async list(platform: string): Promise<readonly Chat[]> {
-    const rows = await this.#options.meta.list(`${CHAT}agent:main:${platform}:`)
-    return rows.map(({ key, value }) => ({ ...(JSON.parse(value) as Omit<Chat, 'key'>), key: key.slice(CHAT.length) }))
+    return storedChats(this.#options.meta, platform)
   }
 
   async put(chat: Chat): Promise<Chat> {
-    const { key, ...value } = chat
-    await this.#options.meta.set(CHAT + key, JSON.stringify(value))
+    await storeChat(this.#options.meta, chat)
     return chat
   }
 
   /** Goes on in a new session. */
   renewed(chat: Chat): Chat {
-    const generation = chat.generation + 1
-    return { ...chat, generation, sessionId: sessionIdOf(chat.key, chat.person, generation) }
+    return renewedChat(chat)
+  }
+
+  /** The id that a chat had first; `null` where it is the same still. */
+  firstIdOf(platform: string, chatId: string): Promise<string | null> {
+    return this.#options.meta.get(`${FIRST_ID}${platform}:${chatId}`)
   }
 
   /** Everything said there is under the chat's new id from now on. */
   async move(platform: string, fromChatId: string, toChatId: string): Promise<void> {
+    const { meta } = this.#options
+    const firstId = (await this.firstIdOf(platform, fromChatId)) ?? fromChatId
+    await meta.set(`${FIRST_ID}${platform}:${toChatId}`, firstId)
     for (const chat of await this.list(platform)) {
       if (chat.chat.id !== fromChatId) continue
       const place = { ...chat.chat, id: toChatId }
       const key = chatKey({ platform, chat: place, sender: chat.user }, this.#options.keys)
-      await this.put({ ...chat, chat: place, key })
+      await this.put({ ...chat, chat: place, firstId, key })
       for (const action of await this.#actions(platform))
         if (!action.isDone && action.chatKey === chat.key)
-          await this.#options.meta.set(ACTION + action.id, JSON.stringify({ ...action, chatKey: key }))
-      await this.#options.meta.set(CHAT + chat.key, null)
+          await meta.set(ACTION + action.id, JSON.stringify({ ...action, chatKey: key }))
+      await meta.set(CHAT + chat.key, null)
     }
+    const home = await meta.get(HOME_CHAT + platform)
+    const target = home === null ? null : parseTarget(home)
+    if (target?.chatId === fromChatId) await this.setHome(platform, formatTarget({ ...target, chatId: toChatId }))
   }
 
   /** Where messages to a platform go that name no chat. */
@@ -161,6 +185,29 @@ export class ChatStore {
     const rows = await this.#options.meta.list(`${ACTION}${platform}:`)
     return rows.map(({ value }) => JSON.parse(value) as KeptAction)
   }
+}
+
+/** The conversations of a platform that were opened once. */
+export async function storedChats(meta: Pick<SmallFacts, 'list'>, platform: string): Promise<readonly Chat[]> {
+  const rows = await meta.list(`${CHAT}agent:main:${platform}:`)
+  return rows.map(({ key, value }) => ({ ...(JSON.parse(value) as Omit<Chat, 'key'>), key: key.slice(CHAT.length) }))
+}
+
+/** Writes down which session a conversation is in, and what it has to do. */
+export async function storeChat(meta: SmallFacts, { key, ...chat }: Chat): Promise<void> {
+  await meta.set(CHAT + key, JSON.stringify(chat))
+}
+
+/** In a new session. */
+export function renewedChat({ keepsFolder: _, ...chat }: Chat): Chat {
+  const generation = chat.generation + 1
+  return { ...chat, generation, sessionId: sessionIdOf(chat.key, chat.person, generation) }
+}
+
+/** Where messages to a conversation go, as rows of the outbox have it. */
+export function targetOf({ chat }: Pick<Chat, 'chat'>): string {
+  const { id, threadId } = chat
+  return formatTarget({ chatId: id, ...(threadId === undefined ? {} : { threadId }) })
 }
 
 /** The same in every process. */

@@ -1,0 +1,32 @@
+// What a chat was told from elsewhere stands in its conversation: the model reads it with the next message.
+
+import { basename } from 'node:path'
+import type { PlatformTarget } from '@hermes/contracts/platform'
+import { type ChatStore, type Outgoing, parseTarget, type SendableMessage, targetOf } from '@hermes/platform'
+import type { Storage } from '@hermes/storage'
+
+const KIND = 'chat.mirror'
+const MAX_CHARS = 4_000
+
+/** Has the conversations of a chat hear of a message that it was told by somebody else; once, however often it is called. Rejects as the store does. */
+export async function mirror(
+  message: Pick<SendableMessage, 'key' | 'platform' | 'target' | 'body'>,
+  { chats, inbox, sessions }: Pick<Storage, 'inbox' | 'sessions'> & { readonly chats: Pick<ChatStore, 'list'> },
+): Promise<void> {
+  const { from, text, file, isExternal = false } = message.body as unknown as Outgoing
+  if (from === undefined) return
+  const content = file === undefined ? text : `(the file ${basename(file)})`
+  const words = `Sent to this chat from ${from}, not by you:\n${content.slice(0, MAX_CHARS).toWellFormed()}`
+  const there = (await chats.list(message.platform)).filter((chat) =>
+    isSame(parseTarget(targetOf(chat)), parseTarget(message.target)),
+  )
+  for (const { sessionId } of there) {
+    if (sessionId === message.body['sessionId'] || (await sessions.get(sessionId)) === null) continue
+    const body = { text: words, ...(isExternal ? { origin: 'external' } : {}) }
+    await inbox.send({ key: `mirror:${message.key}:${sessionId}`, sessionId, kind: KIND, body })
+  }
+}
+
+function isSame(one: PlatformTarget, other: PlatformTarget): boolean {
+  return one.chatId === other.chatId && one.threadId === other.threadId
+}

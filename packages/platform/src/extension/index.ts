@@ -1,0 +1,1 @@
+export { handoffCommand } from './handoff-command.js'
