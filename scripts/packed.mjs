@@ -58,8 +58,10 @@ async function checkAll() {
     await check(`the ACP server alone under Node ${major}`, () => useAcp({ tarballs, path, major }))
     await check(`the gateway alone under Node ${major}`, () => useGateway({ tarballs, path, major }))
   }
-  await check('an extension works in the packed CLI, gateway and ACP server', () => useExtension(tarballs, nodes[24]))
   await check('the image runs as two users, and a run outlives its container', () => useImage(tarballs, nodes[24]))
+  await check('extensions and plugins work in the packed CLI, gateway and ACP server', () =>
+    useExtensions(tarballs, nodes[24]),
+  )
   await check('the CLI says which Node it needs under Node 20', () => refuseOldNode(tarballs, nodeFolder('^20')))
 }
 
@@ -204,12 +206,13 @@ curl -sf "$(grep -o 'http:[^ ]*' out)/models" && kill $! && wait $!`
   if (JSON.parse(output).data[0]?.id !== 'hermes-agent') throw new Error(`it answered ${output}`)
 }
 
-/** The end-to-end tests of an extension that is written against the types of `@hermes/contracts/extension` alone, with the installed CLI. */
-function useExtension(tarballs, path) {
+/** The end-to-end tests of extensions and plugins that are written against the types of `@hermes/contracts/extension` alone, with the installed CLI. */
+function useExtensions(tarballs, path) {
   const directory = installCli(tarballs, path, 'extension')
   const env = { HERMES_TEST_CLI: join(directory, 'node_modules/@hermes/cli/dist/bin.js') }
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  run(process.execPath, [vitest, 'run', 'tests/entry-points/extension.test.ts'], { cwd: root, env })
+  const tests = ['tests/entry-points/extension.test.ts', 'tests/cli/plugins.test.ts']
+  run(process.execPath, [vitest, 'run', ...tests], { cwd: root, env })
 }
 
 async function useImage(tarballs, path) {

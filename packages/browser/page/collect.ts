@@ -138,5 +138,6 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
     url: location.href,
     scroll: { y, height, viewport },
     isCut: nodes.length >= max,
+    contentType: document.contentType,
   }
 }

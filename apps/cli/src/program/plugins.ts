@@ -26,7 +26,7 @@ export function addPlugins(program: Command, choose: (action: Action) => void): 
   plugins
     .command('create <folder>')
     .description('begin a plugin, with a test that passes')
-    .option('--kind <kind>', 'tool, memory or hook', 'tool')
+    .option('--kind <kind>', 'tool, memory, hook or provider', 'tool')
     .action((folder: string, { kind }: { readonly kind: string }) => call(['create', folder], { kind }))
 }
 

@@ -318,6 +318,7 @@ title: clean(document.title, MOST_NAME),
 url: location.href,
 scroll: { y, height, viewport },
 isCut: nodes.length >= max,
+contentType: document.contentType,
 }
 }
 const describe = (element         )         => {

@@ -26,6 +26,8 @@ export interface Found {
   readonly url: string
   readonly scroll: { readonly y: number; readonly height: number; readonly viewport: number }
   readonly isCut: boolean
+  /** What the browser took the document for, such as `text/html`. */
+  readonly contentType: string
 }
 
 /** Where to click, or why not. */

@@ -13,6 +13,7 @@ export interface Snapshot {
   readonly title: string
   readonly scroll: { readonly y: number; readonly height: number; readonly viewport: number }
   readonly isCut: boolean
+  readonly contentType: string
 }
 
 /** One line: `[e3] link "Home"`, `heading 2 "News"`, or text. */
@@ -105,13 +106,15 @@ function take(counts: Map<string, number>, line: string): boolean {
   return left <= 0
 }
 
-function head({ title, url, scroll }: Snapshot): string {
+const PDF = '\n(a PDF, whose text is not seen here: web_extract reads it, browser_vision looks at it)'
+
+function head({ title, url, scroll, contentType }: Snapshot): string {
   const { y, height, viewport } = scroll
   const parts =
     height > viewport * 1.5
       ? ` (at ${Math.round((y / (height - viewport)) * 100)} % of ${Math.ceil(height / viewport)} screens)`
       : ''
-  return `${title === '' ? 'Untitled' : title} — ${url.length > 300 ? `${url.slice(0, 300)}…` : url}${parts}`
+  return `${title === '' ? 'Untitled' : title} — ${url.length > 300 ? `${url.slice(0, 300)}…` : url}${parts}${contentType === 'application/pdf' ? PDF : ''}`
 }
 
 interface Fold {

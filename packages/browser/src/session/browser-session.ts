@@ -63,6 +63,9 @@ export class BrowserSession {
   #noticed = false
   #isOpening = false
   #dialogOpened: (() => void) | null = null
+  #crashed: (() => void) | null = null
+  /** Tabs that pages opened, which nobody was told of yet. */
+  readonly #openedTabs: number[] = []
   #queue: Promise<unknown> = Promise.resolve()
   #closing = new AbortController()
   usedAtMs: number
@@ -140,8 +143,7 @@ export class BrowserSession {
     if (this.#asleep) await this.#wake(this.#asleep)
     const tab = this.#current
     if (!tab) throw new HermesError('No page is open. Open one with browser_navigate.', { code: 'browser.no_page' })
-    if (tab.isCrashed)
-      throw new HermesError('The page crashed. Open it again with browser_navigate.', { code: 'browser.page_failed' })
+    if (tab.isCrashed) throw crashed()
     return tab
   }
 
@@ -240,6 +242,7 @@ export class BrowserSession {
       this.isBusy = false
       this.usedAtMs = this.#ports.options.clock.now()
       this.#dialogOpened = null
+      this.#crashed = null
     }
   }
 
@@ -248,6 +251,8 @@ export class BrowserSession {
     return new Promise((resolve, reject) => {
       // The browser needs a moment to say what became of the click that opened it.
       this.#dialogOpened = () => resolve('')
+      // What a dead page was asked it never answers.
+      this.#crashed = () => reject(crashed())
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       void this.#timeIsUp(signal).then(
         (error) => reject(error),
@@ -287,7 +292,7 @@ export class BrowserSession {
   /** What happened beside a call, once. */
   #happened(): readonly string[] {
     const { dialog } = this
-    const notes = this.#notes.splice(0)
+    const notes = [...openedLine(this.#openedTabs.splice(0)), ...this.#notes.splice(0)]
     const left = notes.length - MOST_NOTES
     return [
       ...notes.slice(0, MOST_NOTES),
@@ -340,8 +345,8 @@ export class BrowserSession {
     void running.hub.closed.then(() => this.#lost(zone))
     const addresses = new Map<unknown, string>()
     const unheed = running.hub.on('Browser.downloadWillBegin', ({ guid, url }) => void addresses.set(guid, String(url)))
-    const uncount = running.hub.on('Browser.downloadProgress', ({ guid, receivedBytes }) => {
-      if (Number(receivedBytes) <= MOST_BYTES) return
+    const uncount = running.hub.on('Browser.downloadProgress', ({ guid, receivedBytes, totalBytes }) => {
+      if (Math.max(Number(receivedBytes), Number(totalBytes)) <= MOST_BYTES) return
       this.downloads.tooLarge.add(addresses.get(guid) ?? '')
       // Of another zone: the browser knows no such download there.
       running.hub.call('Browser.cancelDownload', { guid, browserContextId: zone.contextId }).catch(() => undefined)
@@ -356,7 +361,7 @@ export class BrowserSession {
   async #tellOfTab(running: BrowserProcess, zone: Zone, page: Page): Promise<void> {
     const isOurs = this.#isOpening
     const tab = await this.#adopt(running, zone, page)
-    if (tab && !isOurs) this.note(`The page opened tab ${tab.number}: browser_tabs shows it.`)
+    if (tab && !isOurs) this.#openedTabs.push(tab.number)
   }
 
   /** All that the pages of this session ask for is asked about from now on. */
@@ -376,7 +381,14 @@ export class BrowserSession {
     const running = await this.#ports.process(zone.kind)
     this.#isOpening = true
     try {
-      return (await this.#adopt(running, zone, await zone.context.newPage()))!
+      await Promise.all(
+        this.#tabs.filter(({ isCrashed }) => isCrashed).map(({ page }) => page.close().catch(() => undefined)),
+      )
+      const tab = await this.#adopt(running, zone, await zone.context.newPage())
+      if (tab) return tab
+      throw new HermesError(`${MOST_TABS} tabs are open, and no more can be. Close one with browser_tabs.`, {
+        code: 'browser.no_page',
+      })
     } finally {
       this.#isOpening = false
     }
@@ -385,16 +397,14 @@ export class BrowserSession {
   async #adopt(running: BrowserProcess, zone: Zone, page: Page): Promise<Tab | null> {
     const known = this.#tabs.find((tab) => tab.page === page)
     if (known) return known
-    if (this.#tabs.length >= MOST_TABS) {
-      this.note(`The page opens more than ${MOST_TABS} tabs; the others were closed.`)
-      await page.close().catch(() => undefined)
-      return null
-    }
+    if (this.#tabs.length >= MOST_TABS) return this.#tooMany(page)
     const [session, { Tab }] = await Promise.all([zone.context.newCDPSession(page), import('./tab.js')])
     const { targetInfo } = await session.send('Target.getTargetInfo')
     await session.detach()
     const twice = this.#tabs.find((tab) => tab.page === page)
     if (twice) return twice
+    // Many come at once.
+    if (this.#tabs.length >= MOST_TABS) return this.#tooMany(page)
     const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId: targetInfo.targetId })
     this.#tabs.push(tab)
     page.on('request', (request) => this.gate.speech.learn(request.url(), request.method()))
@@ -408,9 +418,18 @@ export class BrowserSession {
       if (this.#ports.folder === null) void download.cancel().catch(() => undefined)
       else this.downloads.take(download)
     })
-    page.on('crash', () => this.note(`Tab ${tab.number} crashed.`))
+    page.on('crash', () => {
+      if (this.isCurrent(tab)) this.#crashed?.()
+      else this.note(`Tab ${tab.number} crashed.`)
+    })
     page.on('close', () => this.#closed(tab))
     return tab
+  }
+
+  async #tooMany(page: Page): Promise<null> {
+    this.note(`The page opens more than ${MOST_TABS} tabs; the others were closed.`)
+    await page.close().catch(() => undefined)
+    return null
   }
 
   #closed(tab: Tab): void {
@@ -476,6 +495,15 @@ export class BrowserSession {
   }
 }
 
+const crashed = () =>
+  new HermesError('The page crashed. Open it again with browser_navigate.', { code: 'browser.page_failed' })
+
+function openedLine(tabs: readonly number[]): readonly string[] {
+  if (tabs.length === 0) return []
+  const [what, them] = tabs.length === 1 ? ['tab', 'it'] : ['tabs', 'them']
+  return [`The page opened ${what} ${tabs.join(', ')}: browser_tabs shows ${them}.`]
+}
+
 function describeDialog(dialog: Dialog): string {
   const text = JSON.stringify(dialog.message().slice(0, 500))
   const value = dialog.type() === 'prompt' ? ` (default ${JSON.stringify(dialog.defaultValue().slice(0, 100))})` : ''
@@ -490,10 +518,19 @@ function driverLine({ message }: Error): string {
       /net::ERR_NAME_NOT_RESOLVED|net::ERR_TUNNEL_CONNECTION_FAILED/,
       'The site cannot be reached: its name leads nowhere, it does not answer, or it may not be connected to.',
     ],
+    [
+      /net::ERR_INVALID_AUTH_CREDENTIALS/,
+      'The site wants a name and a password before it shows anything (HTTP authentication), which the browser has none of.',
+    ],
+    [/net::ERR_TOO_MANY_REDIRECTS/, 'The site redirects in a circle, so that no page comes of it.'],
     [/net::ERR_BLOCKED_BY_CLIENT/, 'The page was not opened.'],
     [/net::ERR_CERT_\w+/, 'The certificate of the site is not valid, so it was not opened.'],
     [/Download is starting/, 'The address is a file, and the page stayed as it was.'],
     [/net::ERR_ABORTED/, 'The page was not opened.'],
+    [
+      /net::ERR_/,
+      `The page cannot be shown: what the site sent is broken (${/net::(ERR_\w+)/.exec(line)?.[1] ?? ''}).`,
+    ],
     [
       /Target page, context or browser has been closed|Target closed/,
       'The page was closed meanwhile. Open it again with browser_navigate.',

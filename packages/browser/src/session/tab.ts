@@ -30,6 +30,9 @@ export class Tab {
   readonly #busy = new Set<Request>()
   readonly #sockets = new Set<WebSocket>()
   #navigation: Request | null = null
+  /** What the document that stands there came with. */
+  #document: Request | null = null
+  #isBrokenOff = false
   #nextRef = 1
   #latest: Snapshot | null = null
   #chooserCame: ((chooser: FileChooser) => void) | null = null
@@ -59,10 +62,14 @@ export class Tab {
     page.on('requestfinished', over)
     page.on('requestfailed', (request) => {
       if (this.#navigation === request) this.wasCutOff = true
+      // It is never said to be ready.
+      else if (this.#document === request) this.#isBrokenOff = true
       over(request)
     })
     page.on('framenavigated', (frame) => {
-      if (frame === page.mainFrame()) this.#navigation = null
+      if (frame !== page.mainFrame()) return
+      if (this.#navigation !== null) this.#document = this.#navigation
+      this.#navigation = null
     })
     page.on('websocket', (socket) => {
       this.#sockets.add(socket)
@@ -86,8 +93,8 @@ export class Tab {
     const place = known?.place ?? this.#main()
     const found = await this.#collect(place, scope)
     const nodes = await this.#withFrames(place, found, { left: MOST_FRAMES })
-    const { url, title, scroll, isCut } = found
-    const snapshot = { nodes, lines: nodes.map(lineOf), url, title, scroll, isCut }
+    const { url, title, scroll, isCut, contentType } = found
+    const snapshot = { nodes, lines: nodes.map(lineOf), url, title, scroll, isCut, contentType }
     if (scope === undefined) this.#latest = snapshot
     return snapshot
   }
@@ -198,14 +205,18 @@ export class Tab {
     await pause(25, signal)
     const since = performance.now()
     while (this.#navigation !== null && performance.now() - since < DOCUMENT_MS) await pause(20, signal)
-    while (performance.now() - since < DOCUMENT_MS && !(await this.#isReady())) await pause(20, signal)
+    while (performance.now() - since < DOCUMENT_MS && !this.#isBrokenOff && !(await this.#isReady()))
+      await pause(20, signal)
     const quiet = performance.now()
     while (this.#busy.size > 0 && performance.now() - quiet < QUIET_MS) await pause(20, signal)
   }
 
   #begun(request: Request): void {
     const isMain = request.isNavigationRequest() && request.frame() === this.page.mainFrame()
-    if (isMain) this.#navigation = request
+    if (isMain) {
+      this.#navigation = request
+      this.#isBrokenOff = false
+    }
     if (isMain || /^(?:xhr|fetch|script|document)$/.test(request.resourceType())) this.#busy.add(request)
   }
 

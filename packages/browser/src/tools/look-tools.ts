@@ -1,5 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { Tool } from '@hermes/contracts/tool'
+import type { Frame, Page } from 'playwright-core'
 import { findText, partText, viewText } from '../page/snapshot-text.js'
 import type { BrowserSession } from '../session/browser-session.js'
 import type { BrowserSessions } from '../session/sessions.js'
@@ -7,6 +8,7 @@ import type { Tab } from '../session/tab.js'
 import { browserTool } from './browser-tool.js'
 
 const MOST_WAIT_S = 60
+const ERROR_PAGE_MS = 2_000
 
 /** Opening pages and looking at them. */
 export function lookTools(sessions: BrowserSessions): readonly Tool[] {
@@ -173,9 +175,36 @@ async function navigate(session: BrowserSession, url: string, signal: AbortSigna
 /** The status of the document; 0 where there is none. */
 async function load(tab: Tab, url: string, signal: AbortSignal): Promise<number | string> {
   tab.mark()
-  const response = await tab.page.goto(url, { waitUntil: 'commit', timeout: 0 })
-  await tab.settle(signal)
-  return response?.status() ?? 0
+  const standing = standsInPlace(tab.page)
+  try {
+    const response = await tab.page.goto(url, { waitUntil: 'commit', timeout: 0 })
+    await tab.settle(signal)
+    return response?.status() ?? 0
+  } catch (error) {
+    // A page of the browser's own takes the place of what failed, and would do so to whatever is opened next.
+    if (error instanceof Error && /net::ERR_(?!ABORTED)/.test(error.message))
+      await standing.within(ERROR_PAGE_MS, signal)
+    throw error
+  } finally {
+    standing.stop()
+  }
+}
+
+/** Hears of the page that the browser shows in place of one that failed. */
+function standsInPlace(page: Page) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const heard = (frame: Frame) => {
+    if (frame === page.mainFrame() && frame.url().startsWith('chrome-error:')) resolve()
+  }
+  page.on('framenavigated', heard)
+  return {
+    async within(ms: number, signal: AbortSignal) {
+      const late = AbortSignal.any([signal, AbortSignal.timeout(ms)])
+      late.addEventListener('abort', () => resolve(), { once: true })
+      await promise
+    },
+    stop: () => void page.off('framenavigated', heard),
+  }
 }
 
 async function tabs(session: BrowserSession, action: string, number?: number): Promise<string> {

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer as createSite } from 'node:http'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CommandResult } from '@hermes/contracts/extension'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { needs } from '@hermes/testkit/daemons'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
 import type { Runtime } from '../runtime.js'
@@ -13,6 +16,10 @@ import type { Runtime } from '../runtime.js'
 const SERVER = fileURLToPath(new URL('../__fixtures__/mcp-server.mjs', import.meta.url))
 const require = createRequire(import.meta.url)
 const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
+const CHROMIUM = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'chromium'))
+  .find(existsSync)
 
 /** How often a server is started and reloaded; 500 in the soak. */
 const STARTS = Number(process.env['HERMES_TEST_STARTS'] ?? 2)
@@ -207,6 +214,67 @@ describe('a server of the network', () => {
     expect(await doctor()).toMatchObject([
       { level: 'fail', text: expect.stringContaining('The MCP server nobody cannot be used: ') },
     ])
+  })
+})
+
+needs(CHROMIUM === undefined ? 'no Chromium' : null)('a large server that drives a browser', () => {
+  const playwright = dirname(require.resolve('@playwright/mcp/package.json'))
+  const devtools = dirname(require.resolve('chrome-devtools-mcp/package.json'))
+  // Its profile lies in the home, so that every process of it can be told by its command line.
+  const profile = () => `--user-data-dir=${join(home.path, 'profile')}`
+  const servers = {
+    playwright: () => ({
+      command: process.execPath,
+      args: [join(playwright, 'cli.js'), ...['--headless', '--no-sandbox', '--executable-path', CHROMIUM!, profile()]],
+      tool: 'browser_navigate',
+    }),
+    devtools: () => ({
+      command: process.execPath,
+      args: [
+        join(devtools, 'build/src/bin/chrome-devtools-mcp.js'),
+        ...['--headless', '--no-usage-statistics', '--chrome-arg=--no-sandbox', `--executable-path=${CHROMIUM}`],
+        profile(),
+      ],
+      tool: 'new_page',
+    }),
+  }
+
+  /** Command lines of what runs with a profile in the home. */
+  const running = async () => {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+    return lines.filter((line) => line.includes(profile()))
+  }
+
+  it.each(['playwright', 'devtools'] as const)('is listed, opens a page and leaves no process: %s', async (name) => {
+    const seen: string[] = []
+    const site = createSite(({ url = '' }, response) => {
+      seen.push(url)
+      response.setHeader('content-type', 'text/html').end('<title>Kettle</title><h1>The kettle is red')
+    })
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    const { tool, ...server } = servers[name]()
+    const url = `http://127.0.0.1:${(site.address() as { port: number }).port}/kettle`
+    try {
+      const rule = (answer: string) =>
+        writeFile(join(home.path, 'permissions.yaml'), `'mcp__${name}__${tool}': ${answer}\n`, { mode: 0o600 })
+      await rule('deny')
+      await open({ [name]: server })
+      await command('mcp', 'test', name)
+      const offered = async () => (await names()).filter((one) => one.startsWith(`mcp__${name}__`)).length
+      await expect.poll(offered).toBeGreaterThan(20)
+      expect(await call(`mcp__${name}__${tool}`, { url })).toContain(': deny')
+      expect(seen).toEqual([])
+      await rule('allow')
+      expect(await call(`mcp__${name}__${tool}`, { url })).toMatch(/kettle/i)
+      expect(seen).toContain('/kettle')
+      expect(await running()).not.toEqual([])
+      await runtime!.close()
+      await expect.poll(running).toEqual([])
+    } finally {
+      site.closeAllConnections()
+      site.close()
+    }
   })
 })
 
