@@ -323,6 +323,39 @@ describe('a tool of a plugin', () => {
     await close()
   })
 
+  it('says of a command where it runs and for how long, not with what variables, input or password', async () => {
+    const { tool, close } = await opened(
+      'runs',
+      toolCode(
+        'runs',
+        `const seen = {}
+         for (const [name, options] of Object.entries(args)) {
+           const permit = await context.permit({ type: 'spawn', command: 'ls', cwd: '/', backend: 'local' })
+           await context.environment.exec(permit, 'ls', options).catch((error) => { seen[name] = error.message })
+         }
+         return seen`,
+      ),
+    )
+    const ran: unknown[] = []
+    const environment = {
+      ...{ backend: 'local', root: '/', userHome: '/', cwd: () => '/', resolve: (path: string) => path },
+      exec: async (_: unknown, ...all: readonly unknown[]) => (ran.push(all), {}),
+    }
+    const options = {
+      ...{ env: { env: { LD_PRELOAD: '/tmp/x.so' } }, stdin: { stdin: 'x' }, sudoPassword: { sudoPassword: 'x' } },
+      ...{ outside: { outside: true }, fine: { cwd: '/', timeoutMs: 9_000_000, maxOutputBytes: 10 } },
+    }
+    const refused = (name: string) =>
+      `A command of a plugin takes cwd, timeoutMs and maxOutputBytes, not ${name}. Write what it needs into the command.`
+    const permit = async () => ({}) as never
+    expect(await tool.execute(options, { ...call(), permit, environment: environment as never })).toEqual({
+      ...{ env: refused('env'), stdin: refused('stdin') },
+      ...{ sudoPassword: refused('sudoPassword'), outside: refused('outside') },
+    })
+    expect(ran).toEqual([['ls', { cwd: '/', timeoutMs: 600_000, maxOutputBytes: 10, signal: expect.any(AbortSignal) }]])
+    await close()
+  })
+
   it('asks in its own name, in the form of a question', async () => {
     const { tool, close } = await opened(
       'curious',
