@@ -296,6 +296,26 @@ describe('a tool of a plugin', () => {
     await close()
   })
 
+  it('that was agreed to inside the isolation is not started without it, and doctor says so', async () => {
+    const problem = 'bubblewrap is not installed'
+    const walled = { isolationProblem: async () => null }
+    const folder = await plugin('held', toolCode('held', "return 'here'"))
+    expect(await plugins(['install', folder], { enable: true, ...walled })).toContain(
+      'Its code runs in a process of its own, without your files and keys.',
+    )
+    const line = `Plugin held is not started: you agreed to it while it was isolated, and now it cannot be (${problem}). To let it do whatever you can: hermes plugins enable held`
+    const lost = await openPlugins(host())
+    const { tools, close } = setUp(lost.extensions)
+    await expect(tools[0]!.execute({}, call())).rejects.toThrow(line)
+    await close()
+    expect(await plugins(['doctor'])).toContain(`fail ${line}`)
+    const open = `Its code can do whatever you can: it is not isolated (${problem}), and Node's permissions hold back neither the network nor signals to other programs.`
+    const agreed = await plugins(['enable', 'held'])
+    expect(agreed).toContain(open)
+    expect(agreed).not.toContain('without your files and keys')
+    expect(await plugins(['doctor'])).toBe(`ok held 1.0.0\nwarn held: ${open}`)
+  })
+
   it('asks for permits as the plugin, and gets no other', async () => {
     const code = toolCode(
       'asks',

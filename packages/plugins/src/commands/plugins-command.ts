@@ -218,7 +218,7 @@ async function enable(found: FoundPlugin, host: PluginHost, before: readonly str
     agreed,
   })
   for (const { source } of agreed.components.hooks) await host.agreeToHooks(source)
-  const lines = (await consentLines(agreed, host)).map((line) => `  ${line}`)
+  const lines = consentLines(agreed).map((line) => `  ${line}`)
   return text([
     ...before,
     `Enabled ${name}, as it is now:`,
@@ -249,7 +249,7 @@ async function validate(folder: string, host: PluginHost): Promise<CommandResult
   const agreed = await readAgreed(manifest, places, { host, loadsInside: false })
   const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? [])]
   const head = `${manifest.name}${manifest.version === null ? '' : ` ${manifest.version}`} is a plugin.`
-  return text([head, ...(await consentLines(agreed, host)).map((line) => `  ${line}`), ...notes])
+  return text([head, ...consentLines(agreed).map((line) => `  ${line}`), ...notes])
 }
 
 async function entryNamed(name: string, host: PluginHost): Promise<PluginEntry> {
