@@ -75,6 +75,8 @@ describe('what a hook answers', () => {
     ],
     ['claude', 'PermissionRequest', ended(0, specific('PermissionRequest', { decision: { behavior: 'allow' } })), {}],
     ['claude', 'Notification', ended(0, 'shown'), {}],
+    ['claude', 'Notification', ended(0, { decision: 'block', systemMessage: 'seen' }), { notice: 'seen' }],
+    ['hermes', 'pre_approval_request', ended(0, { action: 'block', message: 'no' }), {}],
     ['claude', 'PreCompact', ended(0, { systemMessage: 'compacting' }), { notice: 'compacting' }],
     [
       'codex',
@@ -115,6 +117,9 @@ describe('what a hook answers', () => {
     })
     expect(readAnswer(hook('hermes', 'post_tool_call'), ended(2, '', 'x'))).toMatchObject({
       failure: expect.any(String),
+    })
+    expect(readAnswer(hook('claude', 'Notification'), ended(2, '', 'x'))).toEqual({
+      failure: 'The hook check.sh ended with exit code 2: x',
     })
     expect(readAnswer(hook('claude', 'Stop'), ended(0, '{"decision":'))).toEqual({
       failure: 'The hook check.sh answered with broken JSON.',

@@ -45,10 +45,11 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
   const name = `The hook ${command.slice(0, 80)}`
   if (problem !== undefined) return { failure: `${name} did not run: ${problem}` }
   if (timedOut) return { failure: `${name} took too long.` }
-  const { point } = row
+  const { point, watches = false } = row
   const parsed = parse(stdout)
-  if (exitCode === 2 && (form !== 'hermes' || point === 'before-tool-call')) {
-    const objection = parsed.type === 'object' ? reasonIn(parsed.value) : null
+  if (exitCode === 2 && !watches && (form !== 'hermes' || point === 'before-tool-call')) {
+    // Only that form says its reason in JSON there; the others read standard error alone.
+    const objection = form === 'hermes' && parsed.type === 'object' ? reasonIn(parsed.value) : null
     return { block: objection ?? shortened(stderr, MAX_REASON_CHARS) ?? `${name} (${event}) objected.` }
   }
   if (exitCode !== 0) {
@@ -66,7 +67,7 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
     case 'broken':
       return { failure: `${name} answered with broken JSON.` }
     case 'object':
-      return { ...readObject(parsed.value, event), form }
+      return watches ? noticeIn(parsed.value) : { ...readObject(parsed.value, event), form }
     default:
       return parsed satisfies never
   }
@@ -113,7 +114,6 @@ function readObject(value: JsonObject, event: string): HookAnswer {
   const output = specific['updatedToolOutput'] ?? specific['updatedMCPToolOutput']
   const replace = textOf(output) ?? (word === 'replace' ? textIn(value['text']) : null)
   const context = shortened(textIn(specific['additionalContext']) ?? textIn(value['context']) ?? '', MAX_CONTEXT_CHARS)
-  const notice = textIn(value['systemMessage'])
   const isAsking = permission === 'ask' || (word === 'approve' && value['action'] !== undefined)
   return {
     ...(word === 'block' || word === 'continue' || word === 'deny' ? { block: reason } : {}),
@@ -126,8 +126,13 @@ function readObject(value: JsonObject, event: string): HookAnswer {
     ...(value['continue'] === false
       ? { stop: textIn(value['stopReason']) ?? reasonIn(value) ?? 'A hook ended the run.' }
       : {}),
-    ...(notice === null ? {} : { notice }),
+    ...noticeIn(value),
   }
+}
+
+function noticeIn(value: JsonObject): Pick<HookAnswer, 'notice'> {
+  const notice = textIn(value['systemMessage'])
+  return notice === null ? {} : { notice }
 }
 
 function reasonIn(value: JsonObject): string | null {

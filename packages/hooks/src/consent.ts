@@ -91,15 +91,13 @@ async function hookDigest(hook: HookDeclaration, places: HookPlaces): Promise<st
   return hash.digest('hex')
 }
 
-/** The paths that words of a command may be. Programs of `PATH` are not among them. */
+/** The paths that words of a command may be: `sh guard` names a file as `./guard` does. Programs of `PATH` are not among them. */
 function commandFiles(command: string, { userHome, folder }: HookPlaces): readonly string[] {
   const known = command
     .replaceAll(/\$\{?(?:CLAUDE_PROJECT_DIR|HERMES_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|PLUGIN_ROOT|PWD)\}?/g, () => folder)
     .replaceAll(/\$\{?HOME\}?/g, () => userHome)
-  const words = splitWords(known).flatMap((word) => [word, ...word.split(/[=;|&()<>]/)])
-  const paths = words
-    .map((word) => word.replace(/^~(?=\/|$)/, () => userHome))
-    .filter((word) => word.includes('/') || word.includes('.'))
+  const words = splitWords(known).flatMap((word) => [word, ...word.split(/[\s=;|&()<>"'`]/)])
+  const paths = words.filter((word) => word !== '').map((word) => word.replace(/^~(?=\/|$)/, () => userHome))
   return [...new Set(paths.map((path) => (isAbsolute(path) ? path : join(folder, path))))].sort()
 }
 

@@ -31,9 +31,11 @@ export interface EventRow {
   readonly point: Point
   readonly when?: When
   /** What a matcher is compared with. Default: nothing, the event has no matcher. */
-  readonly matches?: 'tool' | 'source' | 'trigger' | 'notification' | 'agent'
+  readonly matches?: 'tool' | 'source' | 'trigger' | 'notification' | 'agent' | 'error' | 'reason'
   /** Whether text on standard output that is no JSON reaches the model. */
   readonly plainText?: boolean
+  /** It watches: nothing it says counts but what it tells the person. Default: its answer counts as far as the point can carry it. */
+  readonly watches?: boolean
 }
 
 type Events = Readonly<Record<string, EventRow>>
@@ -45,17 +47,17 @@ const HERMES: Events = {
   transform_tool_result: { point: 'tool-result', matches: 'tool' },
   transform_terminal_output: { point: 'tool-result', when: 'terminal' },
   pre_llm_call: { point: 'input' },
-  post_llm_call: { point: 'run-end', when: 'answered' },
+  post_llm_call: { point: 'run-end', when: 'answered', watches: true },
   pre_verify: { point: 'answer' },
-  pre_api_request: { point: 'before-model-call' },
-  post_api_request: { point: 'after-model-call' },
+  pre_api_request: { point: 'before-model-call', watches: true },
+  post_api_request: { point: 'after-model-call', watches: true },
   on_session_start: { point: 'session-start' },
-  on_session_end: { point: 'run-end' },
-  on_session_finalize: { point: 'session-end' },
-  subagent_start: { point: 'child-started' },
-  subagent_stop: { point: 'child-ended' },
-  pre_approval_request: { point: 'approval-request' },
-  post_approval_response: { point: 'approval-resolve' },
+  on_session_end: { point: 'run-end', watches: true },
+  on_session_finalize: { point: 'session-end', watches: true },
+  subagent_start: { point: 'child-started', watches: true },
+  subagent_stop: { point: 'child-ended', watches: true },
+  pre_approval_request: { point: 'approval-request', watches: true },
+  post_approval_response: { point: 'approval-resolve', watches: true },
 }
 
 /** @see https://code.claude.com/docs/en/hooks */
@@ -64,15 +66,15 @@ const CLAUDE: Events = {
   PostToolUse: { point: 'tool-result', when: 'succeeded', matches: 'tool' },
   PostToolUseFailure: { point: 'tool-result', when: 'failed', matches: 'tool' },
   PermissionRequest: { point: 'approval-request', matches: 'tool' },
-  Notification: { point: 'approval-request', matches: 'notification' },
+  Notification: { point: 'approval-request', matches: 'notification', watches: true },
   UserPromptSubmit: { point: 'input', when: 'root', plainText: true },
   Stop: { point: 'answer', when: 'root' },
-  StopFailure: { point: 'run-end', when: 'run-failed' },
+  StopFailure: { point: 'run-end', when: 'run-failed', matches: 'error', watches: true },
   SubagentStart: { point: 'session-start', when: 'child', matches: 'agent' },
   SubagentStop: { point: 'answer', when: 'child', matches: 'agent' },
   PreCompact: { point: 'compaction', matches: 'trigger' },
   SessionStart: { point: 'session-start', when: 'root', matches: 'source', plainText: true },
-  SessionEnd: { point: 'session-end', when: 'root' },
+  SessionEnd: { point: 'session-end', when: 'root', matches: 'reason', watches: true },
 }
 
 /** @see https://developers.openai.com/codex/hooks */

@@ -276,7 +276,7 @@ function watchChildren({ on }: Points, hooks: HomeHooks, { cwd }: HookExtensionO
         },
         fields: { hermes: { child_goal: child.goal, child_session_id: child.sessionId, ...ended } },
       },
-      { signal, redact: (text) => text, notice: () => undefined },
+      { signal, notice: () => undefined },
     )
   on('child-started', async (event) => void (await tell(event, 'child-started', {})), UNTIMED)
   on(

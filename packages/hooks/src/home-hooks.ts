@@ -3,9 +3,9 @@ import { type Clock, errorLine, type JsonValue, type Logger } from '@hermes/cont
 import type { Environment } from '@hermes/contracts/environment'
 import { type HookAnswer, type HookRun, isUndecided, readAnswer } from './answer.js'
 import { type ConsentState, openConsents } from './consent.js'
-import { type HookDeclaration, type ReadHooks, readConfigHooks } from './declarations.js'
+import { type HookDeclaration, type OutboundHook, type ReadHooks, readConfigHooks } from './declarations.js'
 import { type HookProject, type HookSet, loadHookSet } from './hook-sets.js'
-import { inputFor, isMeant, type Moment } from './moment.js'
+import { inputFor, isMeant, type Moment, textFor } from './moment.js'
 import { createOutbound, type OutboundServices } from './outbound.js'
 import { type ProgramServices, runProgram } from './run-program.js'
 
@@ -26,6 +26,8 @@ interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundSer
   others?(): Promise<ReadHooks>
   project(folder: string): Promise<HookProject>
   readonly user: string
+  /** Takes the secrets of the home out of a text. */
+  redact(text: string): string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -33,7 +35,8 @@ interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundSer
 /** What a point is reached with. */
 interface Dispatch {
   readonly signal: AbortSignal
-  readonly redact: (text: string) => string
+  /** Takes the secrets out that a session knows. Default: those of the home. */
+  readonly redact?: (text: string) => string
   /** Tells the person. */
   notice(text: string): void
 }
@@ -69,7 +72,7 @@ export interface HomeHooks {
 /** Opens the hooks of a home. Nothing is read or started before it is needed. */
 export function openHooks(services: HookServices): HomeHooks {
   const { section, configFile, files, others, project, logger } = services
-  const own = readConfigHooks(section, configFile)
+  const own = withoutUnsigned(readConfigHooks(section, configFile), services)
   const consents = openConsents(services.consentFile)
   const outbound = createOutbound(own.outbound, services)
   const sets = new Map<string, Promise<HookSet>>()
@@ -105,7 +108,7 @@ export function openHooks(services: HookServices): HomeHooks {
     hook: HookDeclaration,
     set: HookSet,
     moment: Moment,
-    { signal, redact }: Omit<Dispatch, 'notice'>,
+    { signal, redact = services.redact }: Omit<Dispatch, 'notice'>,
   ) => {
     const folder = hook.project ?? set.project.folder
     return runProgram(programs, {
@@ -116,7 +119,7 @@ export function openHooks(services: HookServices): HomeHooks {
         HERMES_SESSION_ID: moment.sessionId,
         ...(hook.form === 'claude' ? { CLAUDE_PROJECT_DIR: folder } : {}),
       },
-      stdin: redact(JSON.stringify(inputFor(hook, moment))),
+      stdin: textFor(inputFor(hook, moment), redact),
       signal,
       subject: {
         sessionId: moment.sessionId,
@@ -156,7 +159,7 @@ export function openHooks(services: HookServices): HomeHooks {
   }
   return {
     dispatch: async (moment, dispatch) => {
-      outbound.tell(moment, dispatch.redact)
+      outbound.tell(moment, dispatch.redact ?? services.redact)
       try {
         const set = await setOf(moment.cwd)
         const meant = distinct(set.hooks.filter((hook) => isMeant(hook, moment)))
@@ -200,13 +203,30 @@ export function openHooks(services: HookServices): HomeHooks {
       const { set, hooks } = await listOf(folder)
       const listed = hooks.find((one) => one.number === number)
       if (!listed) return null
-      const run = await runHook(listed.hook, set, sampleMoment(listed.hook, folder), { signal, redact: (text) => text })
+      const run = await runHook(listed.hook, set, sampleMoment(listed.hook, folder), { signal })
       return { run, answer: readAnswer(listed.hook, run) }
     },
     close: async () => {
       await outbound.close()
       await (await opened?.catch(() => null))?.close()
     },
+  }
+}
+
+/** A webhook whose key is not there is not told anything: whoever checks its signature could not tell us from somebody else. */
+function withoutUnsigned(read: ReadHooks, { configFile, secret }: HookServices): ReadHooks {
+  const isKeyless = ({ secret: key, secretEnv }: OutboundHook) =>
+    key === null && secretEnv !== null && (secret(secretEnv) ?? '') === ''
+  const problems = read.outbound
+    .filter(isKeyless)
+    .map(
+      ({ name, secretEnv }) =>
+        `${configFile}: the webhook ${name} has no effect: ${secretEnv}, which its secret_env names, is not set. Put it into .env.`,
+    )
+  return {
+    ...read,
+    outbound: read.outbound.filter((one) => !isKeyless(one)),
+    problems: [...read.problems, ...problems],
   }
 }
 

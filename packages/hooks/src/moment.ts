@@ -65,6 +65,14 @@ function isTime({ when }: EventRow, { agentPath, call, status, fields }: Moment)
   }
 }
 
+/**
+ * What a hook or a webhook is told, as text without secrets: each text by itself, for JSON writes some signs in another way, and the whole, for
+ * some secrets are known by the name before them.
+ */
+export function textFor(value: JsonObject, redact: (text: string) => string): string {
+  return redact(JSON.stringify(value, (_, one: unknown) => (typeof one === 'string' ? redact(one) : one)))
+}
+
 /** The JSON for a hook's standard input. */
 export function inputFor({ form, event }: HookDeclaration, moment: Moment): JsonObject {
   const { sessionId, cwd, call, model, runId, platform, fields } = moment

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { OutboundHook } from './declarations.js'
 import { EVENTS } from './event-table.js'
-import { inputFor, isMeant, type Moment } from './moment.js'
+import { inputFor, isMeant, type Moment, textFor } from './moment.js'
 
 /** What webhooks are sent with. */
 export interface OutboundServices {
@@ -48,7 +48,7 @@ export function createOutbound(hooks: readonly OutboundHook[], services: Outboun
           continue
         }
         queued++
-        const text = redact(JSON.stringify({ ...inputFor(declared, moment), ...delivery(services.clock) }))
+        const text = textFor({ ...inputFor(declared, moment), ...delivery(services.clock) }, redact)
         last = last
           .then(() => send(hook, declared.event, text, { ...services, signal: closing.signal }))
           .finally(() => queued--)

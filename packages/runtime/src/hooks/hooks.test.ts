@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { silentLogger } from '@hermes/contracts'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
@@ -218,6 +219,27 @@ describe('a hook of a project', () => {
     expect(server.requests).toHaveLength(0)
   })
 
+  it('that is only told of a question never answers it', async () => {
+    await settings('Notification', 'echo "no" >&2; exit 2')
+    const logged: string[] = []
+    const warn = (message: string) => void logged.push(message)
+    const opened = await open({}, { ...accepting, trust: true, yolo: false, logger: { ...silentLogger, warn } })
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Done.' })
+    const { agent } = await opened.createAgent({ platform: 'cli' })
+    const answered = new Promise<boolean>((resolve) => {
+      opened.policy.listen(agent.sessionId, async (id) => {
+        await expect
+          .poll(() => logged.join())
+          .toContain('ended with exit code 2: no')
+          .catch(() => undefined)
+        resolve(await opened.policy.answer(id, 'once', 'the person'))
+      })
+    })
+    await agent.run('Go.').result
+    expect(await answered).toBe(true)
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).not.toContain('Not permitted')
+  })
+
   it('does not say yes in a person’s place, but says no', async () => {
     const answer = (behavior: string) =>
       `echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"${behavior}","message":"no"}}}'`
@@ -292,6 +314,47 @@ describe('a webhook', () => {
       tool_name: 'terminal',
       delivery_id: expect.any(String),
     })
+  })
+
+  it('is told nothing without the key that it is signed with, which is said', async () => {
+    const keyed = { secret: undefined, secret_env: 'OPS_KEY' }
+    const { notices } = await say(await open(outbound(keyed)), 'Go.', touch)
+    expect(notices).toContainEqual(
+      expect.stringContaining(
+        'the webhook outbound 1 has no effect: OPS_KEY, which its secret_env names, is not set. Put it into .env.',
+      ),
+    )
+    await runtime!.close()
+    expect(bodies).toHaveLength(0)
+    status = 204
+    await say(await open(outbound(keyed), { env: { PATH: process.env['PATH']!, OPS_KEY: 'words' } }), 'Go.', touch)
+    await runtime!.close()
+    runtime = null
+    const [{ signature, body }] = bodies as [(typeof bodies)[number]]
+    expect(signature).toBe(`sha256=${createHmac('sha256', 'words').update(body).digest('hex')}`)
+  })
+
+  it('is told no secret, of the session or of a task that it delegated', async () => {
+    status = 204
+    const secret = 'quo"ted-secret-words-1234'
+    const events = ['pre_llm_call', 'subagent_start', 'subagent_stop']
+    const file = await script('tell.sh', `cat >> "${place.userHome}/heard"`)
+    const hooks = { ...outbound({ events }).hooks, subagent_start: [{ command: file }] }
+    const env = { PATH: process.env['PATH']!, SOME_API_KEY: secret }
+    await writeFile(join(place.home, '.env'), `SOME_API_KEY='${secret}'\n`)
+    const opened = await open({ hooks }, { ...accepting, env })
+    server.enqueue(
+      { toolCalls: [{ name: 'delegate_task', args: { goal: `Look for ${secret}.` } }] },
+      { text: `It is ${secret}.` },
+    )
+    await say(opened, `My key is ${secret}.`)
+    await runtime!.close()
+    runtime = null
+    expect(new Set(bodies.map(({ event }) => event))).toEqual(new Set(events))
+    const heard = [...bodies.map(({ body }) => body), await readFile(join(place.userHome, 'heard'), 'utf8')].join('\n')
+    expect(heard).toContain('Look for')
+    expect(heard).toContain('It is')
+    expect(heard).not.toContain('secret-words')
   })
 
   it('is not asked again where it refuses or sends elsewhere', async () => {

@@ -21,6 +21,7 @@ interface HomeHookOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cw
   /** Hook files of plugins that the person agreed to. */
   readonly pluginHooks: () => Promise<readonly PluginHooks[]>
   readonly fetchTo: (address: string) => typeof fetch
+  readonly redact: (text: string) => string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -55,6 +56,7 @@ export function openHomeHooks(options: HomeHookOptions): HomeHooks {
     },
     secret: (name) => secrets[name],
     fetchTo: options.fetchTo,
+    redact: options.redact,
     user,
     clock,
     logger,
