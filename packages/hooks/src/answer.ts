@@ -1,7 +1,7 @@
 // What a hook answered: its exit code and output, read by the rules of its form and its event.
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { HookDeclaration } from './declarations.js'
-import type { HookForm } from './event-table.js'
+import type { EventRow, HookForm } from './event-table.js'
 
 /** How the program of a hook ended. */
 export interface HookRun {
@@ -45,9 +45,9 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
   const name = `The hook ${command.slice(0, 80)}`
   if (problem !== undefined) return { failure: `${name} did not run: ${problem}` }
   if (timedOut) return { failure: `${name} took too long.` }
-  const { point, watches = false } = row
+  const { watches = false } = row
   const parsed = parse(stdout)
-  if (exitCode === 2 && !watches && (form !== 'hermes' || point === 'before-tool-call')) {
+  if (exitCode === 2 && objectsByCode(form, row)) {
     // Only that form says its reason in JSON there; the others read standard error alone.
     const objection = form === 'hermes' && parsed.type === 'object' ? reasonIn(parsed.value) : null
     return { block: objection ?? shortened(stderr, MAX_REASON_CHARS) ?? `${name} (${event}) objected.` }
@@ -71,6 +71,13 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
     default:
       return parsed satisfies never
   }
+}
+
+/** Whether exit code 2 is an objection at an event; elsewhere it is a failure like others. */
+function objectsByCode(form: HookForm, { point, watches }: EventRow): boolean {
+  if (form === 'hermes') return point === 'before-tool-call'
+  if (form === 'codex' && point === 'compaction') return false
+  return watches !== true && point !== 'session-start'
 }
 
 /** Whether it ended so that nothing can be said of what it would have answered. */

@@ -80,7 +80,9 @@ export function openConsents(file: string): Consents {
 
 /** SHA-256 over what a hook runs: its form, event and command, and what the files hold that its command names. */
 async function hookDigest(hook: HookDeclaration, places: HookPlaces): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([hook.form, hook.event, hook.command, hook.project]))
+  const hash = createHash('sha256').update(
+    JSON.stringify([hook.form, hook.event, hook.command, hook.project, ...(hook.shell ? [hook.shell] : [])]),
+  )
   for (const path of commandFiles(hook.command, places)) {
     const info = await stat(path, { bigint: true }).catch(() => null)
     if (!info?.isFile()) continue

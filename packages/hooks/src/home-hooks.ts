@@ -119,7 +119,7 @@ export function openHooks(services: HookServices): HomeHooks {
         HERMES_SESSION_ID: moment.sessionId,
         ...(hook.form === 'claude' ? { CLAUDE_PROJECT_DIR: folder } : {}),
       },
-      stdin: textFor(inputFor(hook, moment), redact),
+      stdin: textFor(inputFor(hook, moment, services.profile), redact),
       signal,
       subject: {
         sessionId: moment.sessionId,
@@ -249,6 +249,7 @@ function sampleMoment({ row }: HookDeclaration, cwd: string): Moment {
     cwd,
     runId: 'test',
     model: 'test',
+    permissionMode: 'default',
     ...(isTool
       ? {
           call: {

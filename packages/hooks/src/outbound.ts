@@ -11,6 +11,8 @@ export interface OutboundServices {
   fetchTo(address: string): typeof fetch
   /** A variable of `.env` or the environment. */
   secret(name: string): string | undefined
+  /** The name of the home, for what webhooks and hooks are told. */
+  readonly profile: string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -48,7 +50,7 @@ export function createOutbound(hooks: readonly OutboundHook[], services: Outboun
           continue
         }
         queued++
-        const text = textFor({ ...inputFor(declared, moment), ...delivery(services.clock) }, redact)
+        const text = textFor({ ...inputFor(declared, moment, services.profile), ...delivery(services.clock) }, redact)
         last = last
           .then(() => send(hook, declared.event, text, { ...services, signal: closing.signal }))
           .finally(() => queued--)

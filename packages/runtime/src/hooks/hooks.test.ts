@@ -81,6 +81,8 @@ describe('a hook of config.yaml', () => {
   })
 
   it('is told the event as JSON, without keys in its environment', async () => {
+    place = { ...place, home: join(place.home, 'profiles', 'work') }
+    await mkdir(place.home, { recursive: true })
     const file = await script('tell.sh', `cat > "${place.userHome}/told.json"; env > "${place.userHome}/env"`)
     await say(await open(guard('pre_tool_call', file, { matcher: 'terminal' }), accepting), 'Go.', touch)
     expect(JSON.parse(await readFile(join(place.userHome, 'told.json'), 'utf8'))).toMatchObject({
@@ -88,7 +90,7 @@ describe('a hook of config.yaml', () => {
         hook_event_name: 'pre_tool_call',
         tool_name: 'terminal',
         tool_input: { command: 'touch made' },
-        cwd: place.cwd,
+        ...{ cwd: place.cwd, profile: 'work' },
       },
       extra: { platform: 'cli', model: 'm' },
     })
@@ -210,13 +212,48 @@ describe('a hook of a project', () => {
   })
 
   it('stops a message before any model sees it', async () => {
-    await settings('UserPromptSubmit', 'echo "a key is in it" >&2; exit 2')
+    await settings(
+      'UserPromptSubmit',
+      `grep -q '"permission_mode":"bypassPermissions"' && echo "a key is in it" >&2; exit 2`,
+    )
     const { result } = await say(await open({}, { ...accepting, trust: true }), 'My key is x.')
     expect(result).toMatchObject({
       status: 'stopped',
       error: { code: 'hooks.blocked', message: 'A hook stopped this run: a key is in it' },
     })
     expect(server.requests).toHaveLength(0)
+  })
+
+  it('keeps a conversation from being compacted, and is heard by the person', async () => {
+    await settings('PreCompact', `echo '{"decision":"block","reason":"not now","systemMessage":"I looked."}'`)
+    const opened = await open({}, { ...accepting, trust: true })
+    server.enqueue({ text: 'One.' }, { text: 'Two.' })
+    const { agent } = await opened.createAgent({ platform: 'cli' })
+    await agent.run('Go.').result
+    expect(await agent.compact({ keepTurns: 1 })).toMatchObject({ type: 'unchanged', reason: 'not now' })
+    const texts: string[] = []
+    for await (const event of agent.run('On.')) if (event.type === 'notice') texts.push(event.text)
+    expect(texts).toContain('I looked.')
+  })
+
+  it('of Codex is read from its settings too', async () => {
+    await mkdir(join(place.cwd, '.codex'))
+    await writeFile(
+      join(place.cwd, '.codex/config.toml'),
+      [
+        'model = "m"',
+        '[[hooks.PreToolUse]]',
+        'matcher = "^Bash$"',
+        '[[hooks.PreToolUse.hooks]]',
+        'type = "command"',
+        `command = 'echo "not by Codex" >&2; exit 2'`,
+        '[hooks.state."x"]',
+        'trusted_hash = "y"',
+      ].join('\n'),
+    )
+    const { last, notices } = await say(await open({}, { ...accepting, trust: true }), 'Go.', touch)
+    expect(last).toContain('not by Codex')
+    expect(notices).toEqual([])
   })
 
   it('that is only told of a question never answers it', async () => {

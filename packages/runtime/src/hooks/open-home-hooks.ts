@@ -1,4 +1,5 @@
-import { type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
+import { basename } from 'node:path'
+import { type HermesConfig, homeLayout, rootOfHome, type TrustStore } from '@hermes/config'
 import type { Clock, JsonValue, Logger } from '@hermes/contracts'
 import type { Policy } from '@hermes/contracts/policy'
 import { type HomeHooks, openHooks, type ReadHooks, readHookFile } from '@hermes/hooks'
@@ -57,6 +58,7 @@ export function openHomeHooks(options: HomeHookOptions): HomeHooks {
     secret: (name) => secrets[name],
     fetchTo: options.fetchTo,
     redact: options.redact,
+    profile: rootOfHome(home) === home ? 'default' : basename(home),
     user,
     clock,
     logger,
