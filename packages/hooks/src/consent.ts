@@ -83,7 +83,7 @@ async function hookDigest(hook: HookDeclaration, places: HookPlaces): Promise<st
   const hash = createHash('sha256').update(
     JSON.stringify([hook.form, hook.event, hook.command, hook.project, ...(hook.shell ? [hook.shell] : [])]),
   )
-  for (const path of commandFiles(hook.command, places)) {
+  for (const path of commandFiles(hook, places)) {
     const info = await stat(path, { bigint: true }).catch(() => null)
     if (!info?.isFile()) continue
     hash.update(`\0${path}\0`)
@@ -94,10 +94,12 @@ async function hookDigest(hook: HookDeclaration, places: HookPlaces): Promise<st
 }
 
 /** The paths that words of a command may be: `sh guard` names a file as `./guard` does. Programs of `PATH` are not among them. */
-function commandFiles(command: string, { userHome, folder }: HookPlaces): readonly string[] {
-  const known = command
-    .replaceAll(/\$\{?(?:CLAUDE_PROJECT_DIR|HERMES_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|PLUGIN_ROOT|PWD)\}?/g, () => folder)
-    .replaceAll(/\$\{?HOME\}?/g, () => userHome)
+function commandFiles({ command, variables }: HookDeclaration, { userHome, folder }: HookPlaces): readonly string[] {
+  const values: Readonly<Record<string, string>> = {
+    ...{ CLAUDE_PROJECT_DIR: folder, HERMES_PROJECT_DIR: folder, PWD: folder, HOME: userHome },
+    ...variables,
+  }
+  const known = command.replaceAll(/\$\{?(\w+)\}?/g, (written, name: string) => values[name] ?? written)
   const words = splitWords(known).flatMap((word) => [word, ...word.split(/[\s=;|&()<>"'`]/)])
   const paths = words.filter((word) => word !== '').map((word) => word.replace(/^~(?=\/|$)/, () => userHome))
   return [...new Set(paths.map((path) => (isAbsolute(path) ? path : join(folder, path))))].sort()

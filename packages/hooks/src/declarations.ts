@@ -23,6 +23,8 @@ export interface HookDeclaration {
   readonly source: string
   /** The project that brought it; `null` for the person's own. Absolute. */
   readonly project: string | null
+  /** Variables that its program gets besides those of every hook. Default: none. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /** A webhook that is told of events. */
@@ -49,6 +51,7 @@ export interface HookSource {
   readonly form: HookForm
   readonly source: string
   readonly project: string | null
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000

@@ -6,7 +6,7 @@ import type { ApprovalQuestion, Policy } from '@hermes/contracts/policy'
 import type { HookAnswer } from './answer.js'
 import { FAILURES } from './event-table.js'
 import type { HomeHooks } from './home-hooks.js'
-import { hooksCommand } from './hooks-command.js'
+import { findings, hooksCommand } from './hooks-command.js'
 import { AGENT_TYPE, type Moment, type PermissionMode } from './moment.js'
 import { changeOf, contextsIn, reminder, verdictOf } from './verdicts.js'
 
@@ -30,6 +30,7 @@ export function hooksExtension(hooks: HomeHooks, options: HookExtensionOptions):
     setup(api) {
       const teller = tellerOf(hooks, options)
       api.commands.add(hooksCommand(hooks))
+      api.doctor.check({ name: 'hooks', run: () => findings(hooks, options.cwd) })
       watchSessions(api.hooks, hooks, teller)
       watchMessages(api.hooks, teller)
       watchCalls(api.hooks, teller)

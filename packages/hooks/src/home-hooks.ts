@@ -5,6 +5,7 @@ import { type HookAnswer, type HookRun, isUndecided, readAnswer } from './answer
 import { type ConsentState, openConsents } from './consent.js'
 import { type HookDeclaration, type OutboundHook, type ReadHooks, readConfigHooks } from './declarations.js'
 import { type HookProject, type HookSet, loadHookSet } from './hook-sets.js'
+import { missingProgram } from './missing-program.js'
 import { inputFor, isMeant, type Moment, textFor } from './moment.js'
 import { createOutbound, type OutboundServices } from './outbound.js'
 import { type ProgramServices, runProgram } from './run-program.js'
@@ -26,6 +27,8 @@ interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundSer
   others?(): Promise<ReadHooks>
   project(folder: string): Promise<HookProject>
   readonly user: string
+  /** The variable `PATH`, where programs are. */
+  readonly path: string
   /** Takes the secrets of the home out of a text. */
   redact(text: string): string
   readonly clock: Clock
@@ -47,6 +50,8 @@ export interface ListedHook {
   readonly number: number
   readonly hook: HookDeclaration
   readonly consent: ConsentState
+  /** Why it does not work, as far as that is known: its program is not there, or how it failed last in this process. */
+  readonly problem: string | null
 }
 
 /** The hooks of a home. */
@@ -77,6 +82,8 @@ export function openHooks(services: HookServices): HomeHooks {
   const outbound = createOutbound(own.outbound, services)
   const sets = new Map<string, Promise<HookSet>>()
   const notified = new Set<string>()
+  /** How hooks failed that have not worked since. */
+  const failures = new Map<string, string>()
   let opened: Promise<Environment> | null = null
   const programs: ProgramServices = {
     ...services,
@@ -100,7 +107,12 @@ export function openHooks(services: HookServices): HomeHooks {
   const listOf = async (folder: string) => {
     const set = await load(folder)
     const hooks = await Promise.all(
-      set.hooks.map(async (hook, at) => ({ number: at + 1, hook, consent: await stateOf(hook, set) })),
+      set.hooks.map(async (hook, at) => {
+        const missing = await missingProgram(hook, { ...placesOf(hook, set), path: services.path })
+        const problem =
+          missing === null ? (failures.get(keyOf(hook)) ?? null) : `${missing} is no program that can be run.`
+        return { number: at + 1, hook, consent: await stateOf(hook, set), problem }
+      }),
     )
     return { set, hooks }
   }
@@ -115,6 +127,7 @@ export function openHooks(services: HookServices): HomeHooks {
       ...hook,
       cwd: set.project.folder,
       env: {
+        ...hook.variables,
         HERMES_PROJECT_DIR: folder,
         HERMES_SESSION_ID: moment.sessionId,
         ...(hook.form === 'claude' ? { CLAUDE_PROJECT_DIR: folder } : {}),
@@ -143,19 +156,23 @@ export function openHooks(services: HookServices): HomeHooks {
         : {}
     const running = runHook(hook, set, moment, dispatch)
     if (hook.isAsync) {
-      void running.then((run) => logFailure(readAnswer(hook, run)))
+      void running.then((run) => keepFailure(hook, readAnswer(hook, run)))
       return {}
     }
     const run = await running
     const answer = readAnswer(hook, run)
-    logFailure(answer)
+    keepFailure(hook, answer)
     if (answer.notice !== undefined) dispatch.notice(answer.notice)
     if (answer.failure === undefined || !isGate) return answer
     const objects = hook.onFailure === 'strict' || (hook.onFailure === 'default' && isUndecided(run))
     return objects ? { block: answer.failure } : answer
   }
-  const logFailure = ({ failure }: HookAnswer) => {
-    if (failure !== undefined) logger.warn(failure, {})
+  const keepFailure = (hook: HookDeclaration, { failure }: HookAnswer) => {
+    if (failure === undefined) failures.delete(keyOf(hook))
+    else {
+      failures.set(keyOf(hook), services.redact(failure))
+      logger.warn(failure, {})
+    }
   }
   return {
     dispatch: async (moment, dispatch) => {
@@ -232,11 +249,10 @@ function withoutUnsigned(read: ReadHooks, { configFile, secret }: HookServices):
 
 /** The same command at the same event runs once, however often it is written down. */
 function distinct(hooks: readonly HookDeclaration[]): readonly HookDeclaration[] {
-  const known = new Map(
-    hooks.map((hook) => [JSON.stringify([hook.form, hook.event, hook.command, hook.project]), hook]),
-  )
-  return [...known.values()]
+  return [...new Map(hooks.map((hook) => [keyOf(hook), hook])).values()]
 }
+
+const keyOf = ({ form, event, command, project }: HookDeclaration) => JSON.stringify([form, event, command, project])
 
 /** An event as `hermes hooks test` makes it up. */
 function sampleMoment({ row }: HookDeclaration, cwd: string): Moment {

@@ -41,14 +41,14 @@ function outbound(more: object, warnings: string[] = []) {
 
 const calls = () => received.map(({ extra }) => (extra as JsonObject)['tool_call_id'])
 
-it('is webhook of the tools that its matcher names', async () => {
+it('a webhook is told of the tools that its matcher names', async () => {
   const webhook = outbound({ matcher: 'terminal|patch' })
   for (const name of ['terminal', 'read_file', 'patch', 'terminals']) webhook.tell(moment(name, name), (text) => text)
   await webhook.close()
   expect(calls()).toEqual(['terminal', 'patch'])
 })
 
-it('that is behind drops what comes after a hundred events, and says so', async () => {
+it('a webhook that is behind drops what comes after a hundred events, and says so', async () => {
   isHolding = true
   const warnings: string[] = []
   const webhook = outbound({ name: 'ops' }, warnings)

@@ -174,12 +174,20 @@ export const unwalledLine = (problem: string) =>
   `Its code can do whatever you can: it is not isolated (${problem}), and Node's permissions hold back neither the network nor signals to other programs.`
 
 function serverLines({ servers }: PluginComponents): readonly string[] {
-  return Object.entries(servers).map(([name, { command, args, url }]) =>
-    url === undefined
-      ? `Its MCP server ${name} runs ${inOneLine([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
-      : `Its MCP server ${name} is at ${inOneLine(String(url))}.`,
-  )
+  return Object.entries(servers).flatMap(([name, server]) => {
+    const { command, args, url } = server
+    const names = new Set([...JSON.stringify(server).matchAll(VARIABLE)].map(([, variable]) => variable!))
+    return [
+      url === undefined
+        ? `Its MCP server ${name} runs ${inOneLine([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
+        : `Its MCP server ${name} is at ${inOneLine(String(url))}.`,
+      ...(names.size === 0 ? [] : [`Its MCP server ${name} gets ${[...names].join(', ')}.`]),
+    ]
+  })
 }
+
+/** A variable of `.env` as settings of servers name it. */
+const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)\}/g
 
 function broughtLines({ prompts, skills }: PluginComponents, listing: PluginListing | null): readonly string[] {
   const named = (kind: string, names: readonly string[]) =>
@@ -204,9 +212,13 @@ function broughtLines({ prompts, skills }: PluginComponents, listing: PluginList
   ]
 }
 
-/** Whether what is agreed to now goes beyond what was agreed to before. */
+/**
+ * Whether what is agreed to now goes beyond what was agreed to before. Commands at events run as the person, so other files beside them are
+ * looked at again.
+ */
 export function goesBeyond(now: Agreed, before: PluginEntry['agreed']): boolean {
   if (before === null) return true
+  if (now.components.hooks.length > 0 && now.digest.content !== before.digest.content) return true
   const rest = (agreed: Agreed) =>
     JSON.stringify([
       agreed.capabilities,

@@ -496,6 +496,44 @@ it('components of the standard are read: servers, hooks, prompts, skills; what i
   expect(await opened.skills()).toEqual([])
 })
 
+it('the dot folder of Claude Code is read: what its manifest lists, and what has no effect by name', async () => {
+  const stop = (command: string, more: object = {}) => ({
+    hooks: { Stop: [{ hooks: [{ type: 'command', command, ...more }] }] },
+  })
+  const folder = await files(join(home, 'shared', 'listed'), {
+    '.claude-plugin/plugin.json': {
+      ...{ name: 'listed', hooks: ['./a.json', './b.json'], commands: ['./more', './one.md'] },
+      ...{ agents: './agents', lspServers: {}, skills: './others', author: { name: 'a' } },
+    },
+    'a.json': stop('$CLAUDE_PLUGIN_ROOT/a.sh'),
+    'b.json': stop('node', { args: ['${CLAUDE_PLUGIN_ROOT}/b.js'] }),
+    'more/two.md': 'Two.',
+    'one.md': 'One.',
+    'agents/x.md': 'X.',
+  })
+  const text = await plugins(['enable', 'listed'])
+  for (const line of [
+    `It runs node ${folder}/b.js at events`,
+    '.claude-plugin/plugin.json: agents is not used here; it is ignored.',
+    '.claude-plugin/plugin.json: lspServers is not used here; it is ignored.',
+    '.claude-plugin/plugin.json: skills are read from skills/ alone; what skills names is ignored.',
+    'agents of the plugin is not used here.',
+  ])
+    expect(text).toContain(line)
+  const opened = await openPlugins(host())
+  const hooks = await opened.hooks()
+  expect(hooks.map(({ commands }) => commands)).toEqual([['$CLAUDE_PLUGIN_ROOT/a.sh'], [`node ${folder}/b.js`]])
+  expect(hooks[0]!.variables).toMatchObject({
+    CLAUDE_PLUGIN_ROOT: folder,
+    PLUGIN_DATA: join(home, 'plugin-data', 'listed'),
+  })
+  expect(setUp(opened.extensions).commands.map(({ name }) => name)).toEqual(['listed-two', 'listed-one'])
+  expect(await plugins(['disable', 'listed'])).toBe('Disabled listed. It counts from the next start of Hermes on.')
+  const off = await openPlugins(host())
+  expect([off.loaded, await off.hooks()]).toEqual([[], []])
+  expect(await plugins([])).toContain('listed | off')
+})
+
 it('the dot-folder form is read as it is', async () => {
   const folder = await files(join(home, 'sources', 'dotted'), {
     '.plugin/plugin.json': { name: 'dotted', description: 'Dots.' },
@@ -569,7 +607,7 @@ it('is installed from a tarball and from git, pinned, updated and uninstalled; n
   manifest.extensions[OURS].capabilities = { exec: true }
   await files(folder, { 'plugin.json': manifest })
   await commit()
-  expect(await plugins(['update'])).toContain('It wants other things than before, so it is off.')
+  expect(await plugins(['update'])).toContain('It is not what you agreed to, so it is off.')
   expect(await state()).toMatchObject({ isEnabled: false })
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
@@ -676,7 +714,7 @@ it('runs nothing inside Hermes before somebody agrees to it', async () => {
   await plugins(['install', apart], { enable: true })
   await plugin('grown', '', { runs: 'inside' })
   await files(apart, { 'index.js': code + text.replaceAll('within', 'grown') })
-  expect(await plugins(['update'])).toContain('It wants other things than before, so it is off.')
+  expect(await plugins(['update'])).toContain('It is not what you agreed to, so it is off.')
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
 

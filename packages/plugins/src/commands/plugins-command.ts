@@ -176,7 +176,9 @@ async function updateOne(entry: PluginEntry, { host, context }: Installing): Pro
     if (goesBeyond(agreed, entry.agreed))
       return [
         done,
-        `It wants other things than before, so it is off. See them and agree: hermes plugins enable ${entry.name}`,
+        'It is not what you agreed to, so it is off. What it brings now:',
+        ...consentLines(agreed).map((line) => `  ${line}`),
+        `To agree: hermes plugins enable ${entry.name}`,
       ]
     await writeEntry(host.stateFile, entry.folder, { ...fresh, isEnabled: true, agreed })
     return [done]

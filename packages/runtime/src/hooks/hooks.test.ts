@@ -172,6 +172,25 @@ describe('a hook of config.yaml', () => {
     expect(result).toMatchObject({ status: 'completed', text: 'Done.' })
   })
 
+  it('is looked at by hermes doctor: a script that was edited, a program that is not there, an answer that is none', async () => {
+    const edited = await script('edited.sh', 'exit 0')
+    const odd = await script('odd.sh', `echo '{"decision":'`)
+    const hooks = [edited, odd, 'no-such-program', join(place.userHome, 'gone.sh')].map((command) => ({ command }))
+    const opened = await open({ hooks: { post_tool_call: hooks } })
+    await opened.hooks.agree(place.cwd)
+    await say(opened, 'Go.', touch)
+    await script('edited.sh', 'exit 1')
+    const check = opened.extensions.list('check').find(({ item }) => item.name === 'hooks')!.item
+    const findings = await check.run({ isOffline: true, signal: new AbortController().signal })
+    const at = 'post_tool_call: '
+    expect(findings.map(({ level, text }) => `${level} ${text}`)).toEqual([
+      `warn ${at}${edited} has changed since you agreed to it. Run: hermes hooks accept 1`,
+      `warn ${at}${odd} does not work: The hook ${odd} answered with broken JSON. To try it: hermes hooks test 2`,
+      `warn ${at}no-such-program does not work: no-such-program is no program that can be run. To try it: hermes hooks test 3`,
+      `warn ${at}${place.userHome}/gone.sh does not work: ${place.userHome}/gone.sh is no program that can be run. To try it: hermes hooks test 4`,
+    ])
+  })
+
   it('that watches never holds a run up', async () => {
     const hooks = Object.fromEntries(
       ['on_session_start', 'post_tool_call', 'post_api_request', 'on_session_end'].map((event) => [

@@ -58,6 +58,7 @@ export function openHomeHooks(options: HomeHookOptions): HomeHooks {
     secret: (name) => secrets[name],
     fetchTo: options.fetchTo,
     redact: options.redact,
+    path: env['PATH'] ?? '',
     profile: rootOfHome(home) === home ? 'default' : basename(home),
     user,
     clock,
@@ -67,7 +68,9 @@ export function openHomeHooks(options: HomeHookOptions): HomeHooks {
 
 /** They have the form of Claude Code. */
 function readPluginHooks(files: readonly PluginHooks[]): ReadHooks {
-  const read = files.map(({ source, text }) => readHookFile(text, { form: 'claude', source, project: null }))
+  const read = files.map(({ source, text, variables }) =>
+    readHookFile(text, { form: 'claude', source, project: null, variables }),
+  )
   return {
     hooks: read.flatMap(({ hooks }) => hooks),
     outbound: [],
