@@ -7,7 +7,7 @@ import type { Rest } from '@hermes/contracts/extension'
 import type { Notice, ToolMail } from '@hermes/contracts/tool'
 import { type AgentOptions, assembleAgent } from './agent-options.js'
 import type { AnswerDemands } from './answers/demands.js'
-import { type CompactOptions, compactRequest, storeCompaction } from './context-window/context-window.js'
+import { type CompactOptions, compactRequest, compactWith } from './context-window/context-window.js'
 import type { Activity } from './events/activity.js'
 import type { AgentEvent, AgentEventBody, RunResult } from './events/event.js'
 import { EventQueue } from './events/event-queue.js'
@@ -244,20 +244,14 @@ class CoreAgent implements Agent {
   async compact(options: CompactOptions & { readonly signal?: AbortSignal } = {}): Promise<CompactOutcome> {
     const { engine } = this.#parts
     if (!engine) return { type: 'unchanged', reason: 'This agent was made without anything that compacts a session.' }
-    return this.#alone(options.signal, async (signal) => {
-      const outcome = await engine.compact(await compactRequest(this.#parts, 'asked', { ...options, signal }), {
-        signal,
-      })
-      await storeCompaction(this.#parts, outcome)
-      return outcome
-    })
+    return this.#alone(options.signal, (signal) => compactWith(engine, this.#parts, 'asked', { ...options, signal }))
   }
 
   async planCompaction(options: CompactOptions = {}): Promise<CompactPlan | null> {
     const { engine } = this.#parts
     return engine
       ? this.#alone(undefined, async (signal) =>
-          engine.plan(await compactRequest(this.#parts, 'asked', { ...options, signal })),
+          engine.plan((await compactRequest(this.#parts, 'asked', { ...options, signal })).request),
         )
       : null
   }

@@ -1,6 +1,7 @@
 export { checkConfig } from './check-config.js'
 export { changeConfigList, getConfigValue, setConfigValue, setOwnValue, unsetConfigValue } from './edit-config.js'
 export { parseEnv } from './env-file.js'
+export { expandReferences, type Unset } from './expand.js'
 export { readText } from './files.js'
 export {
   type FolderCover,

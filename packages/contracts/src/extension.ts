@@ -26,6 +26,7 @@ export type {
   ApprovalResolveEvent,
   ChildEndEvent,
   ChildEvent,
+  CompactionChange,
   CompactionEvent,
   HookEvent,
   HookHandlers,

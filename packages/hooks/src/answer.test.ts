@@ -75,7 +75,27 @@ describe('what a hook answers', () => {
     ],
     ['claude', 'PermissionRequest', ended(0, specific('PermissionRequest', { decision: { behavior: 'allow' } })), {}],
     ['claude', 'Notification', ended(0, 'shown'), {}],
+    ['claude', 'Notification', ended(0, { decision: 'block', systemMessage: 'seen' }), { notice: 'seen' }],
+    ['hermes', 'pre_approval_request', ended(0, { action: 'block', message: 'no' }), {}],
     ['claude', 'PreCompact', ended(0, { systemMessage: 'compacting' }), { notice: 'compacting' }],
+    ['claude', 'PreCompact', ended(0, { decision: 'block', reason: 'not now' }), { block: 'not now' }],
+    ['claude', 'PreCompact', ended(2, '', 'not now'), { block: 'not now' }],
+    ['claude', 'PreToolUse', ended(2, { reason: 'not this' }, 'no'), { block: 'no' }],
+    ['claude', 'PostToolUseFailure', ended(2, '', 'install jq first'), { block: 'install jq first' }],
+    [
+      'claude',
+      'PostToolUseFailure',
+      ended(0, specific('PostToolUseFailure', { additionalContext: 'the port is taken' })),
+      { context: 'the port is taken' },
+    ],
+    ['claude', 'StopFailure', ended(0, { decision: 'block', reason: 'again' }), {}],
+    [
+      'claude',
+      'SubagentStart',
+      ended(0, specific('SubagentStart', { additionalContext: 'Follow the guidelines.' })),
+      { context: 'Follow the guidelines.' },
+    ],
+    ['claude', 'SessionEnd', ended(0, 'bye'), {}],
     [
       'codex',
       'PreToolUse',
@@ -89,6 +109,30 @@ describe('what a hook answers', () => {
       ended(0, specific('UserPromptSubmit', { additionalContext: 'style: short' })),
       { context: 'style: short' },
     ],
+    [
+      'codex',
+      'PermissionRequest',
+      ended(0, specific('PermissionRequest', { decision: { behavior: 'deny', message: 'Blocked by policy.' } })),
+      { block: 'Blocked by policy.' },
+    ],
+    ['codex', 'PermissionRequest', ended(0, specific('PermissionRequest', { decision: { behavior: 'allow' } })), {}],
+    ['codex', 'SessionStart', ended(0, 'Load the conventions.'), { context: 'Load the conventions.' }],
+    [
+      'codex',
+      'SessionStart',
+      ended(0, specific('SessionStart', { additionalContext: 'Load the conventions.' })),
+      { context: 'Load the conventions.' },
+    ],
+    ['codex', 'PreCompact', ended(0, { continue: false, stopReason: 'pinned' }), { stop: 'pinned' }],
+    [
+      'codex',
+      'SubagentStart',
+      ended(0, specific('SubagentStart', { additionalContext: 'Read only.' })),
+      { context: 'Read only.' },
+    ],
+    ['codex', 'SubagentStop', ended(0, { decision: 'block', reason: 'one more pass' }), { block: 'one more pass' }],
+    ['codex', 'StopFailure', ended(0, { systemMessage: 'try later' }), { notice: 'try later' }],
+    ['hermes', 'pre_tool_call', ended(2, { reason: 'not this' }, 'no'), { block: 'not this' }],
     ['codex', 'Stop', ended(2, '', 'write the changelog'), { block: 'write the changelog' }],
     ['hermes', 'pre_tool_call', ended(0, { action: 'block', message: 'no' }), { block: 'no' }],
     ['hermes', 'pre_tool_call', ended(0, { decision: 'block', reason: 'no' }), { block: 'no' }],
@@ -116,6 +160,17 @@ describe('what a hook answers', () => {
     expect(readAnswer(hook('hermes', 'post_tool_call'), ended(2, '', 'x'))).toMatchObject({
       failure: expect.any(String),
     })
+    for (const one of [
+      hook('claude', 'Notification'),
+      hook('claude', 'SessionEnd'),
+      hook('claude', 'StopFailure'),
+      hook('claude', 'SubagentStart'),
+      hook('codex', 'SessionStart'),
+      hook('codex', 'PreCompact'),
+    ])
+      expect(readAnswer(one, ended(2, '{"decision":"block"}', 'x')), one.event).toEqual({
+        failure: 'The hook check.sh ended with exit code 2: x',
+      })
     expect(readAnswer(hook('claude', 'Stop'), ended(0, '{"decision":'))).toEqual({
       failure: 'The hook check.sh answered with broken JSON.',
     })
@@ -195,10 +250,44 @@ describe('hooks in files', () => {
     expect(readConfigHooks(section as never, 'c')).toMatchObject({ hooks: [], problems: [line] })
   })
 
+  it('with a matcher for what never happens here are named; one that fits something is kept', () => {
+    const one = (matcher: string) => [{ matcher, hooks: [{ type: 'command', command: 'x' }] }]
+    const events = {
+      ...{ SessionEnd: one('clear'), SessionStart: one('clear'), StopFailure: one('rate_limit|overloaded') },
+      ...{ PreCompact: one('auto'), SubagentStop: one('reviewer') },
+    }
+    const { hooks, problems } = readHookFile(JSON.stringify({ hooks: events }), claude)
+    expect(hooks.map(({ event }) => event)).toEqual(['StopFailure', 'PreCompact'])
+    expect(problems).toEqual([
+      '.claude/settings.json: hooks.SessionEnd[0] has a matcher for what never happens here: clear. It can be other; it has no effect.',
+      '.claude/settings.json: hooks.SessionStart[0] has a matcher for what never happens here: clear. It can be startup, resume, compact; it has no effect.',
+      '.claude/settings.json: hooks.SubagentStop[0] has a matcher for what never happens here: reviewer. It can be general-purpose; it has no effect.',
+    ])
+  })
+
+  it('run with arguments and a shell, object to every failure where they say so, and name what else they say', () => {
+    const hooks = [
+      { command: 'node', args: ['${CLAUDE_PROJECT_DIR}/a b.js', 'x"$HOME'] },
+      { command: '[[ a ]]', shell: 'bash', onFailure: 'block', once: true, statusMessage: 'looks' },
+      { command: 'dir', shell: 'powershell' },
+      { command: 'a', onFailure: 'maybe', args: 'b' },
+    ]
+    const read = readHookFile(JSON.stringify({ hooks: { PreToolUse: [{ hooks }] } }), claude)
+    expect(read.hooks).toMatchObject([
+      { command: 'node "${CLAUDE_PROJECT_DIR}/a b.js" "x\\"\\$HOME"' },
+      { command: '[[ a ]]', shell: 'bash', onFailure: 'strict' },
+    ])
+    expect(read.problems).toEqual([
+      '.claude/settings.json: once of hooks.PreToolUse[1] has no effect; the hook runs all the same.',
+      '.claude/settings.json: hooks.PreToolUse[2] wants the shell "powershell", and sh and bash run here; it has no effect.',
+      '.claude/settings.json: hooks.PreToolUse[3] has args that are no list of texts; it has no effect.',
+    ])
+  })
+
   it('name every event and type without effect, and hold nothing when they are damaged', () => {
     const events = { PostCompact: [], Setup: [], Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }] }
     expect(readHookFile(JSON.stringify({ hooks: events }), claude).problems).toEqual([
-      '.claude/settings.json: hooks.PostCompact has no effect: Hermes has nothing that happens then.',
+      '.claude/settings.json: hooks.PostCompact has no effect: no hook runs there.',
       '.claude/settings.json: hooks.Setup has no effect: Hermes has nothing that happens then.',
       '.claude/settings.json: hooks.Stop[0] is of the type "prompt", and only commands run here; it has no effect.',
     ])

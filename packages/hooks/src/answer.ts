@@ -1,7 +1,7 @@
 // What a hook answered: its exit code and output, read by the rules of its form and its event.
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { HookDeclaration } from './declarations.js'
-import type { HookForm } from './event-table.js'
+import type { EventRow, HookForm } from './event-table.js'
 
 /** How the program of a hook ended. */
 export interface HookRun {
@@ -45,10 +45,11 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
   const name = `The hook ${command.slice(0, 80)}`
   if (problem !== undefined) return { failure: `${name} did not run: ${problem}` }
   if (timedOut) return { failure: `${name} took too long.` }
-  const { point } = row
+  const { watches = false } = row
   const parsed = parse(stdout)
-  if (exitCode === 2 && (form !== 'hermes' || point === 'before-tool-call')) {
-    const objection = parsed.type === 'object' ? reasonIn(parsed.value) : null
+  if (exitCode === 2 && objectsByCode(form, row)) {
+    // Only that form says its reason in JSON there; the others read standard error alone.
+    const objection = form === 'hermes' && parsed.type === 'object' ? reasonIn(parsed.value) : null
     return { block: objection ?? shortened(stderr, MAX_REASON_CHARS) ?? `${name} (${event}) objected.` }
   }
   if (exitCode !== 0) {
@@ -66,10 +67,17 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
     case 'broken':
       return { failure: `${name} answered with broken JSON.` }
     case 'object':
-      return { ...readObject(parsed.value, event), form }
+      return watches ? noticeIn(parsed.value) : { ...readObject(parsed.value, event), form }
     default:
       return parsed satisfies never
   }
+}
+
+/** Whether exit code 2 is an objection at an event; elsewhere it is a failure like others. */
+function objectsByCode(form: HookForm, { point, watches }: EventRow): boolean {
+  if (form === 'hermes') return point === 'before-tool-call'
+  if (form === 'codex' && point === 'compaction') return false
+  return watches !== true && point !== 'session-start'
 }
 
 /** Whether it ended so that nothing can be said of what it would have answered. */
@@ -113,7 +121,6 @@ function readObject(value: JsonObject, event: string): HookAnswer {
   const output = specific['updatedToolOutput'] ?? specific['updatedMCPToolOutput']
   const replace = textOf(output) ?? (word === 'replace' ? textIn(value['text']) : null)
   const context = shortened(textIn(specific['additionalContext']) ?? textIn(value['context']) ?? '', MAX_CONTEXT_CHARS)
-  const notice = textIn(value['systemMessage'])
   const isAsking = permission === 'ask' || (word === 'approve' && value['action'] !== undefined)
   return {
     ...(word === 'block' || word === 'continue' || word === 'deny' ? { block: reason } : {}),
@@ -126,8 +133,13 @@ function readObject(value: JsonObject, event: string): HookAnswer {
     ...(value['continue'] === false
       ? { stop: textIn(value['stopReason']) ?? reasonIn(value) ?? 'A hook ended the run.' }
       : {}),
-    ...(notice === null ? {} : { notice }),
+    ...noticeIn(value),
   }
+}
+
+function noticeIn(value: JsonObject): Pick<HookAnswer, 'notice'> {
+  const notice = textIn(value['systemMessage'])
+  return notice === null ? {} : { notice }
 }
 
 function reasonIn(value: JsonObject): string | null {

@@ -80,8 +80,10 @@ export function openConsents(file: string): Consents {
 
 /** SHA-256 over what a hook runs: its form, event and command, and what the files hold that its command names. */
 async function hookDigest(hook: HookDeclaration, places: HookPlaces): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([hook.form, hook.event, hook.command, hook.project]))
-  for (const path of commandFiles(hook.command, places)) {
+  const hash = createHash('sha256').update(
+    JSON.stringify([hook.form, hook.event, hook.command, hook.project, ...(hook.shell ? [hook.shell] : [])]),
+  )
+  for (const path of commandFiles(hook, places)) {
     const info = await stat(path, { bigint: true }).catch(() => null)
     if (!info?.isFile()) continue
     hash.update(`\0${path}\0`)
@@ -91,15 +93,15 @@ async function hookDigest(hook: HookDeclaration, places: HookPlaces): Promise<st
   return hash.digest('hex')
 }
 
-/** The paths that words of a command may be. Programs of `PATH` are not among them. */
-function commandFiles(command: string, { userHome, folder }: HookPlaces): readonly string[] {
-  const known = command
-    .replaceAll(/\$\{?(?:CLAUDE_PROJECT_DIR|HERMES_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|PLUGIN_ROOT|PWD)\}?/g, () => folder)
-    .replaceAll(/\$\{?HOME\}?/g, () => userHome)
-  const words = splitWords(known).flatMap((word) => [word, ...word.split(/[=;|&()<>]/)])
-  const paths = words
-    .map((word) => word.replace(/^~(?=\/|$)/, () => userHome))
-    .filter((word) => word.includes('/') || word.includes('.'))
+/** The paths that words of a command may be: `sh guard` names a file as `./guard` does. Programs of `PATH` are not among them. */
+function commandFiles({ command, variables }: HookDeclaration, { userHome, folder }: HookPlaces): readonly string[] {
+  const values: Readonly<Record<string, string>> = {
+    ...{ CLAUDE_PROJECT_DIR: folder, HERMES_PROJECT_DIR: folder, PWD: folder, HOME: userHome },
+    ...variables,
+  }
+  const known = command.replaceAll(/\$\{?(\w+)\}?/g, (written, name: string) => values[name] ?? written)
+  const words = splitWords(known).flatMap((word) => [word, ...word.split(/[\s=;|&()<>"'`]/)])
+  const paths = words.filter((word) => word !== '').map((word) => word.replace(/^~(?=\/|$)/, () => userHome))
   return [...new Set(paths.map((path) => (isAbsolute(path) ? path : join(folder, path))))].sort()
 }
 

@@ -12,6 +12,8 @@ export interface HookDeclaration {
   /** `Tool(pattern)`: runs only for calls like that. */
   readonly only: string | null
   readonly command: string
+  /** Which shell gets the command, in forms that have one. Default `sh`. */
+  readonly shell?: 'bash'
   readonly timeoutMs: number
   /** What a failure means at a gate: `strict` objects for every one, `open` for none, `default` where nothing can be said of the answer. */
   readonly onFailure: 'default' | 'strict' | 'open'
@@ -21,6 +23,8 @@ export interface HookDeclaration {
   readonly source: string
   /** The project that brought it; `null` for the person's own. Absolute. */
   readonly project: string | null
+  /** Variables that its program gets besides those of every hook. Default: none. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 /** A webhook that is told of events. */
@@ -47,6 +51,7 @@ export interface HookSource {
   readonly form: HookForm
   readonly source: string
   readonly project: string | null
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
@@ -106,8 +111,14 @@ function readEvents(place: HookSource, events: JsonMap, flat: (entry: JsonMap) =
       const read = readHook(place, { event, row }, entry)
       if (typeof read === 'string')
         problems.push(`${place.source}: hooks.${event}[${index}] ${read}; it has no effect.`)
-      else if (hooks.length < MAX_HOOKS) hooks.push(read)
-      else
+      else if (hooks.length < MAX_HOOKS) {
+        hooks.push(read)
+        const idle = idleKeys(place.form, entry as JsonMap)
+        if (idle.length > 0)
+          problems.push(
+            `${place.source}: ${idle.join(', ')} of hooks.${event}[${index}] ${idle.length === 1 ? 'has' : 'have'} no effect; the hook runs all the same.`,
+          )
+      } else
         problems.push(`${place.source}: hooks.${event}[${index}] is beyond the first ${MAX_HOOKS}; it has no effect.`)
     }
   }
@@ -134,17 +145,51 @@ function readHook(
     return 'has a timeout that is no number of seconds'
   const compiled = readMatcher(matcher)
   if (compiled === undefined) return `has a matcher that is no regular expression: ${String(matcher)}`
+  const { values } = row
+  if (compiled !== null && values && !values.some((value) => compiled.test(value)))
+    return `has a matcher for what never happens here: ${String(matcher)}. It can be ${values.join(', ')}`
   const only = typeof entry['if'] === 'string' && entry['if'] !== '' ? entry['if'] : null
   if (only !== null && !ONLY.test(only)) return `has an "if" that cannot be read: ${only}`
-  const closed = entry['fail_closed'] ?? entry['failClosed']
+  const { shell, args } = entry
+  if (shell !== undefined && shell !== 'bash' && shell !== 'sh')
+    return `wants the shell ${JSON.stringify(shell)}, and sh and bash run here`
+  if (args !== undefined && !(Array.isArray(args) && args.every((one) => typeof one === 'string')))
+    return 'has args that are no list of texts'
   return {
     ...place,
-    ...{ event, row, command: command.trim(), only },
+    ...{ event, row, only, ...(shell === 'bash' ? { shell } : {}) },
+    command: args === undefined ? command.trim() : [command.trim(), ...args].map(quoted).join(' '),
     matcher: row.matches === undefined ? null : compiled,
     timeoutMs: Math.min(typeof timeout === 'number' ? timeout * 1_000 : DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS),
-    onFailure: closed === true ? 'strict' : closed === false ? 'open' : 'default',
+    onFailure: failureOf(entry),
     isAsync: entry['async'] === true,
   }
+}
+
+/** What an entry may say of a hook; what it is called and shown as is nothing that happens. */
+const KEYS = ['type', 'command', 'timeout', 'matcher', 'fail_closed', 'failClosed']
+const FILE_KEYS = ['if', 'async', 'args', 'shell', 'onFailure', 'statusMessage', 'name', 'description']
+
+function idleKeys(form: HookForm, entry: JsonMap): readonly string[] {
+  const known = form === 'hermes' ? KEYS : [...KEYS, ...FILE_KEYS]
+  const isIdle = (key: string) => !known.includes(key) || (key === 'onFailure' && entry[key] !== 'block')
+  return Object.keys(entry).filter(isIdle)
+}
+
+function failureOf(entry: JsonMap): HookDeclaration['onFailure'] {
+  const closed = entry['fail_closed'] ?? entry['failClosed']
+  if (closed === true || entry['onFailure'] === 'block') return 'strict'
+  return closed === false ? 'open' : 'default'
+}
+
+/** A program or an argument of it as a word for a shell, in which places such as `${CLAUDE_PROJECT_DIR}` are filled in and nothing else is. */
+function quoted(word: string): string {
+  if (/^[\w./:=@%+,-]+$/.test(word)) return word
+  const kept = word.replaceAll(
+    /[\\"`]|\$(?!\{(?:CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA)|PLUGIN_ROOT|PLUGIN_DATA)\})/g,
+    '\\$&',
+  )
+  return `"${kept}"`
 }
 
 const ONLY = /^([\w.*-]+)(?:\(([\s\S]*)\))?$/

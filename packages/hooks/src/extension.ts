@@ -1,21 +1,14 @@
-// Hooks at the points of a run: what they say becomes what the point can carry. Block counts over ask, ask over other arguments.
+// Hooks at the points of a run: what they say becomes what the point can carry.
 import type { JsonObject } from '@hermes/contracts'
-import type { TextPart } from '@hermes/contracts/conversation'
-import type {
-  ChildEvent,
-  Extension,
-  ExtensionApi,
-  HookEvent,
-  SessionEvent,
-  ToolCallVerdict,
-  ToolResultChange,
-} from '@hermes/contracts/extension'
-import type { Policy } from '@hermes/contracts/policy'
+import type { Entry, TextPart } from '@hermes/contracts/conversation'
+import type { ChildEvent, Extension, ExtensionApi, HookEvent, SessionEvent } from '@hermes/contracts/extension'
+import type { ApprovalQuestion, Policy } from '@hermes/contracts/policy'
 import type { HookAnswer } from './answer.js'
+import { FAILURES } from './event-table.js'
 import type { HomeHooks } from './home-hooks.js'
-import { hooksCommand } from './hooks-command.js'
-import type { Moment } from './moment.js'
-import { argsFrom } from './tool-names.js'
+import { findings, hooksCommand } from './hooks-command.js'
+import { AGENT_TYPE, type Moment, type PermissionMode } from './moment.js'
+import { changeOf, contextsIn, reminder, verdictOf } from './verdicts.js'
 
 /** What {@link hooksExtension} needs beside the hooks. */
 interface HookExtensionOptions {
@@ -23,6 +16,8 @@ interface HookExtensionOptions {
   readonly cwd: string
   /** A no of a hook answers a question that a person was asked. */
   readonly policy: Pick<Policy, 'answer'>
+  /** How calls of a session with these entries are permitted, in the word of Claude Code and Codex. */
+  permissionMode(entries: readonly Entry[]): PermissionMode
 }
 
 /** Hooks have their own time, see `timeout`. */
@@ -35,6 +30,7 @@ export function hooksExtension(hooks: HomeHooks, options: HookExtensionOptions):
     setup(api) {
       const teller = tellerOf(hooks, options)
       api.commands.add(hooksCommand(hooks))
+      api.doctor.check({ name: 'hooks', run: () => findings(hooks, options.cwd) })
       watchSessions(api.hooks, hooks, teller)
       watchMessages(api.hooks, teller)
       watchCalls(api.hooks, teller)
@@ -60,7 +56,7 @@ type AnySessionEvent = Pick<SessionEvent, 'session' | 'agentPath' | 'environment
   readonly platform?: string
 }
 
-function tellerOf(hooks: HomeHooks, { cwd }: HookExtensionOptions): Teller {
+function tellerOf(hooks: HomeHooks, { cwd, permissionMode }: HookExtensionOptions): Teller {
   const folderOf = ({ environment }: Pick<SessionEvent, 'environment'>) =>
     environment?.backend === 'local' ? (environment.root ?? cwd) : cwd
   const placeOf = (event: AnySessionEvent) => ({
@@ -68,6 +64,7 @@ function tellerOf(hooks: HomeHooks, { cwd }: HookExtensionOptions): Teller {
     platform: event.platform ?? '',
     agentPath: event.agentPath,
     cwd: folderOf(event),
+    permissionMode: permissionMode(event.session.entries),
   })
   const redacted = ({ session, signal }: AnySessionEvent) => ({ signal, redact: session.redact })
   return {
@@ -75,13 +72,15 @@ function tellerOf(hooks: HomeHooks, { cwd }: HookExtensionOptions): Teller {
     ofSession: (event, own) =>
       hooks.dispatch(
         { ...placeOf(event), runId: '', model: '', ...own },
-        { ...redacted(event), notice: () => undefined },
+        { ...redacted(event), notice: (text) => void unsaid(event).push(text) },
       ),
-    ofRun: (event, own) =>
-      hooks.dispatch(
+    ofRun: (event, own) => {
+      for (const text of unsaid(event).splice(0)) event.notice(text, 'info')
+      return hooks.dispatch(
         { ...placeOf(event), runId: event.runId, model: event.model.model, ...own },
         { ...redacted(event), notice: (text) => event.notice(text, 'info') },
-      ),
+      )
+    },
   }
 }
 
@@ -94,7 +93,7 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
       const answers = await ofSession(event, {
         point: 'session-start',
         matched: { source, agent: AGENT_TYPE },
-        fields: { all: { source, ...childFields(event) } },
+        fields: { all: { source } },
       })
       waiting(event).push(...contextsIn(answers))
     },
@@ -105,8 +104,13 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
     async (event) => {
       const trigger = event.cause === 'asked' ? 'manual' : 'auto'
       const fields = { all: { trigger, custom_instructions: '' } }
-      await ofSession(event, { point: 'compaction', matched: { trigger }, fields })
-      return undefined
+      const answers = await ofSession(event, { point: 'compaction', matched: { trigger }, fields })
+      const objection = answers.find(({ block, stop }) => block !== undefined || stop !== undefined)
+      if (objection) return { type: 'skip', reason: objection.block ?? objection.stop! }
+      // What hooks of the start have told the model goes with the summary, so they are asked again.
+      const source = 'compact'
+      const again = { point: 'session-start', matched: { source }, fields: { all: { source } } } as const
+      return event.agentPath.length > 1 ? undefined : contextsIn(await ofSession(event, again))
     },
     UNTIMED,
   )
@@ -118,19 +122,23 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
         ...{ completed: status === 'completed', failed: status === 'failed', interrupted: status === 'interrupted' },
         ...{ turn_exit_reason: status, assistant_response: text, usage: { ...usage } },
       }
+      const failure = FAILURES[error?.code ?? ''] ?? 'unknown'
       const failed = {
-        error: FAILURES[error?.code ?? ''] ?? 'unknown',
+        error: failure,
         error_details: error?.message ?? null,
         last_assistant_message: text === '' ? null : text,
       }
       const fields = { hermes: plain(hermes), claude: failed, codex: failed }
-      await ofRun(event, { point: 'run-end', status, fields })
+      await ofRun(event, { point: 'run-end', status, matched: { error: failure }, fields })
     },
     UNTIMED,
   )
   on(
     'session-end',
-    async (event) => void (await ofSession(event, { point: 'session-end', fields: { all: { reason: 'other' } } })),
+    async (event) => {
+      const reason = 'other'
+      await ofSession(event, { point: 'session-end', matched: { reason }, fields: { all: { reason } } })
+    },
     UNTIMED,
   )
 }
@@ -176,11 +184,7 @@ function watchMessages({ on }: Points, { ofRun }: Teller): void {
         point: 'answer',
         matched: { agent: AGENT_TYPE },
         fields: {
-          all: {
-            stop_hook_active: event.continued > 0,
-            last_assistant_message: event.text,
-            ...childFields(event),
-          },
+          all: { stop_hook_active: event.continued > 0, last_assistant_message: event.text },
           hermes: { final_response: event.text, attempt: event.continued },
           ...(event.agentPath.length > 1 ? NO_TRANSCRIPT : {}),
         },
@@ -215,9 +219,14 @@ function watchCalls({ on }: Points, { folderOf, ofRun }: Teller): void {
     },
     { order: 1 },
   )
+  // Behind every gate that changes arguments: what a person is asked about is the call as it is then.
+  on('before-tool-call', (event) => void callsOf(event).set(event.callId, event.args), {
+    order: Number.MAX_SAFE_INTEGER,
+  })
   on(
     'tool-result',
     async (event) => {
+      callsOf(event).delete(event.callId)
       const { callId: id, toolName, args, outcome, isRefused, startedAtMs, endedAtMs } = event
       const text = outcome.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
       const result = { text, isError: outcome.isError === true, durationMs: Math.max(0, endedAtMs - startedAtMs) }
@@ -236,10 +245,13 @@ function watchApprovals({ on }: Points, { ofRun }: Teller, { policy }: HookExten
     async (event) => {
       const { callId, approvalId } = event
       const { summary, rule, action, subject } = event.question
-      const { type, ...args } = action
       const answers = await ofRun(event, {
         point: 'approval-request',
-        call: { id: callId, toolName: subject.toolName ?? type, args: plain(args) },
+        call: {
+          id: callId,
+          toolName: subject.toolName ?? action.type,
+          args: callsOf(event).get(callId) ?? ownOf(action),
+        },
         matched: { notification: 'permission_prompt' },
         fields: {
           claude: { message: summary, notification_type: 'permission_prompt' },
@@ -261,7 +273,12 @@ function watchApprovals({ on }: Points, { ofRun }: Teller, { policy }: HookExten
   )
 }
 
-function watchChildren({ on }: Points, hooks: HomeHooks, { cwd }: HookExtensionOptions): void {
+/** What is asked about where no call is behind it. */
+function ownOf({ type: _, ...action }: ApprovalQuestion['action']): JsonObject {
+  return plain(action)
+}
+
+function watchChildren({ on }: Points, hooks: HomeHooks, { cwd, permissionMode }: HookExtensionOptions): void {
   const tell = ({ child, signal }: ChildEvent, point: Moment['point'], ended: JsonObject) =>
     hooks.dispatch(
       {
@@ -273,10 +290,11 @@ function watchChildren({ on }: Points, hooks: HomeHooks, { cwd }: HookExtensionO
           cwd,
           runId: '',
           model: '',
+          permissionMode: permissionMode([]),
         },
         fields: { hermes: { child_goal: child.goal, child_session_id: child.sessionId, ...ended } },
       },
-      { signal, redact: (text) => text, notice: () => undefined },
+      { signal, notice: () => undefined },
     )
   on('child-started', async (event) => void (await tell(event, 'child-started', {})), UNTIMED)
   on(
@@ -287,96 +305,21 @@ function watchChildren({ on }: Points, hooks: HomeHooks, { cwd }: HookExtensionO
   )
 }
 
-/** What hooks say of a call: at once, and what a person is to be asked. */
-function verdictOf(
-  answers: readonly HookAnswer[],
-  call: { readonly toolName: string; readonly args: JsonObject; readonly cwd: string },
-): { readonly now: ToolCallVerdict | undefined; readonly ask: string | undefined } {
-  const stop = answers.find((answer) => answer.stop !== undefined)?.stop
-  const block = answers.find((answer) => answer.block !== undefined)?.block
-  if (stop !== undefined) {
-    const reason = block ?? stop
-    return {
-      now: { type: 'end-run', code: 'hooks.stopped', message: `A hook ended this run: ${stop}`, reason },
-      ask: undefined,
-    }
-  }
-  if (block !== undefined) return { now: { type: 'block', reason: block }, ask: undefined }
-  let { args } = call
-  let isChanged = false
-  for (const { updatedInput, form = 'hermes' } of answers) {
-    if (updatedInput === undefined) continue
-    const next = argsFrom(form, call.toolName, { args, cwd: call.cwd, updated: updatedInput })
-    if (next === null)
-      return {
-        now: { type: 'block', reason: 'A hook changed this call in a way that cannot be applied here.' },
-        ask: undefined,
-      }
-    isChanged ||= JSON.stringify(next) !== JSON.stringify(args)
-    args = next
-  }
-  const ask = answers.find((answer) => answer.ask !== undefined)?.ask
-  const now: ToolCallVerdict | undefined = isChanged
-    ? { type: 'rewrite', args, reason: 'a hook changed it' }
-    : undefined
-  return { now, ask }
-}
-
-function changeOf(
-  answers: readonly HookAnswer[],
-  before: readonly string[],
-  isError: boolean,
-): ToolResultChange | undefined {
-  const replace = answers.findLast((answer) => answer.replace !== undefined)?.replace
-  const reply = [
-    ...before,
-    ...answers.flatMap(({ block, context }) => [block, context].filter((text) => text !== undefined)),
-  ]
-  const stop = answers.find((answer) => answer.stop !== undefined)?.stop
-  if (replace === undefined && reply.length === 0 && stop === undefined) return undefined
-  return {
-    ...(replace === undefined ? {} : { replace: { content: [{ type: 'text', text: replace }], isError } }),
-    ...(reply.length === 0 ? {} : { append: reply.map(reminder) }),
-    ...(stop === undefined
-      ? {}
-      : { end: { type: 'end-run', code: 'hooks.stopped', message: `A hook ended this run: ${stop}` } }),
-  }
-}
-
-const contextsIn = (answers: readonly HookAnswer[]) =>
-  answers.flatMap(({ context }) => (context === undefined ? [] : [context]))
-
-/** The type that subagents of other agents are told apart by; ours have none. */
-const AGENT_TYPE = 'general-purpose'
-
 /** There is no file of a conversation: the store has it. */
 const NO_TRANSCRIPT = { claude: { agent_transcript_path: '' }, codex: { agent_transcript_path: null } } as const
-
-/** Why a run failed, in the words of Claude Code and Codex, by our codes. */
-const FAILURES: Readonly<Record<string, string>> = {
-  'transport.rate_limit': 'rate_limit',
-  'transport.overloaded': 'overloaded',
-  'transport.auth': 'authentication_failed',
-  'transport.auth_permanent': 'authentication_failed',
-  'transport.billing': 'billing_error',
-  'transport.server_error': 'server_error',
-  'transport.format_error': 'invalid_request',
-  'transport.context_overflow': 'invalid_request',
-  'transport.payload_too_large': 'invalid_request',
-  'transport.model_not_found': 'invalid_request',
-}
-
-const childFields = ({ agentPath }: Pick<SessionEvent, 'agentPath'>): JsonObject =>
-  agentPath.length > 1 ? { agent_id: agentPath.join('/'), agent_type: AGENT_TYPE } : {}
 
 /** Data without methods, as JSON. */
 const plain = (value: object) => value as JsonObject
 
-const reminder = (text: string): TextPart => ({ type: 'text', text, origin: 'reminder' })
-
 /** What hooks of the session's start reply, for its next message. */
 const waiting = ({ session }: Pick<SessionEvent, 'session'>) =>
   session.state.scratch('hooks.waiting', (): string[] => [])
+
+/** What hooks have for the person while no run is there to tell it. */
+const unsaid = ({ session }: Pick<SessionEvent, 'session'>) => session.state.scratch('hooks.unsaid', (): string[] => [])
+
+/** Calls that wait for a permit or run, with their arguments. */
+const callsOf = (event: HookEvent) => event.perRun('hooks.calls', () => new Map<string, JsonObject>())
 
 const refusalOf = (event: HookEvent) =>
   event.perRun('hooks.refusal', (): { reason: string | null } => ({ reason: null }))

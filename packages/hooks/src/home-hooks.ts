@@ -3,9 +3,10 @@ import { type Clock, errorLine, type JsonValue, type Logger } from '@hermes/cont
 import type { Environment } from '@hermes/contracts/environment'
 import { type HookAnswer, type HookRun, isUndecided, readAnswer } from './answer.js'
 import { type ConsentState, openConsents } from './consent.js'
-import { type HookDeclaration, type ReadHooks, readConfigHooks } from './declarations.js'
+import { type HookDeclaration, type OutboundHook, type ReadHooks, readConfigHooks } from './declarations.js'
 import { type HookProject, type HookSet, loadHookSet } from './hook-sets.js'
-import { inputFor, isMeant, type Moment } from './moment.js'
+import { missingProgram } from './missing-program.js'
+import { inputFor, isMeant, type Moment, textFor } from './moment.js'
 import { createOutbound, type OutboundServices } from './outbound.js'
 import { type ProgramServices, runProgram } from './run-program.js'
 
@@ -26,6 +27,10 @@ interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundSer
   others?(): Promise<ReadHooks>
   project(folder: string): Promise<HookProject>
   readonly user: string
+  /** The variable `PATH`, where programs are. */
+  readonly path: string
+  /** Takes the secrets of the home out of a text. */
+  redact(text: string): string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -33,7 +38,8 @@ interface HookServices extends Omit<ProgramServices, 'environment'>, OutboundSer
 /** What a point is reached with. */
 interface Dispatch {
   readonly signal: AbortSignal
-  readonly redact: (text: string) => string
+  /** Takes the secrets out that a session knows. Default: those of the home. */
+  readonly redact?: (text: string) => string
   /** Tells the person. */
   notice(text: string): void
 }
@@ -44,6 +50,8 @@ export interface ListedHook {
   readonly number: number
   readonly hook: HookDeclaration
   readonly consent: ConsentState
+  /** Why it does not work, as far as that is known: its program is not there, or how it failed last in this process. */
+  readonly problem: string | null
 }
 
 /** The hooks of a home. */
@@ -69,11 +77,13 @@ export interface HomeHooks {
 /** Opens the hooks of a home. Nothing is read or started before it is needed. */
 export function openHooks(services: HookServices): HomeHooks {
   const { section, configFile, files, others, project, logger } = services
-  const own = readConfigHooks(section, configFile)
+  const own = withoutUnsigned(readConfigHooks(section, configFile), services)
   const consents = openConsents(services.consentFile)
   const outbound = createOutbound(own.outbound, services)
   const sets = new Map<string, Promise<HookSet>>()
   const notified = new Set<string>()
+  /** How hooks failed that have not worked since. */
+  const failures = new Map<string, string>()
   let opened: Promise<Environment> | null = null
   const programs: ProgramServices = {
     ...services,
@@ -97,7 +107,12 @@ export function openHooks(services: HookServices): HomeHooks {
   const listOf = async (folder: string) => {
     const set = await load(folder)
     const hooks = await Promise.all(
-      set.hooks.map(async (hook, at) => ({ number: at + 1, hook, consent: await stateOf(hook, set) })),
+      set.hooks.map(async (hook, at) => {
+        const missing = await missingProgram(hook, { ...placesOf(hook, set), path: services.path })
+        const problem =
+          missing === null ? (failures.get(keyOf(hook)) ?? null) : `${missing} is no program that can be run.`
+        return { number: at + 1, hook, consent: await stateOf(hook, set), problem }
+      }),
     )
     return { set, hooks }
   }
@@ -105,18 +120,19 @@ export function openHooks(services: HookServices): HomeHooks {
     hook: HookDeclaration,
     set: HookSet,
     moment: Moment,
-    { signal, redact }: Omit<Dispatch, 'notice'>,
+    { signal, redact = services.redact }: Omit<Dispatch, 'notice'>,
   ) => {
     const folder = hook.project ?? set.project.folder
     return runProgram(programs, {
       ...hook,
       cwd: set.project.folder,
       env: {
+        ...hook.variables,
         HERMES_PROJECT_DIR: folder,
         HERMES_SESSION_ID: moment.sessionId,
         ...(hook.form === 'claude' ? { CLAUDE_PROJECT_DIR: folder } : {}),
       },
-      stdin: redact(JSON.stringify(inputFor(hook, moment))),
+      stdin: textFor(inputFor(hook, moment, services.profile), redact),
       signal,
       subject: {
         sessionId: moment.sessionId,
@@ -140,23 +156,27 @@ export function openHooks(services: HookServices): HomeHooks {
         : {}
     const running = runHook(hook, set, moment, dispatch)
     if (hook.isAsync) {
-      void running.then((run) => logFailure(readAnswer(hook, run)))
+      void running.then((run) => keepFailure(hook, readAnswer(hook, run)))
       return {}
     }
     const run = await running
     const answer = readAnswer(hook, run)
-    logFailure(answer)
+    keepFailure(hook, answer)
     if (answer.notice !== undefined) dispatch.notice(answer.notice)
     if (answer.failure === undefined || !isGate) return answer
     const objects = hook.onFailure === 'strict' || (hook.onFailure === 'default' && isUndecided(run))
     return objects ? { block: answer.failure } : answer
   }
-  const logFailure = ({ failure }: HookAnswer) => {
-    if (failure !== undefined) logger.warn(failure, {})
+  const keepFailure = (hook: HookDeclaration, { failure }: HookAnswer) => {
+    if (failure === undefined) failures.delete(keyOf(hook))
+    else {
+      failures.set(keyOf(hook), services.redact(failure))
+      logger.warn(failure, {})
+    }
   }
   return {
     dispatch: async (moment, dispatch) => {
-      outbound.tell(moment, dispatch.redact)
+      outbound.tell(moment, dispatch.redact ?? services.redact)
       try {
         const set = await setOf(moment.cwd)
         const meant = distinct(set.hooks.filter((hook) => isMeant(hook, moment)))
@@ -200,7 +220,7 @@ export function openHooks(services: HookServices): HomeHooks {
       const { set, hooks } = await listOf(folder)
       const listed = hooks.find((one) => one.number === number)
       if (!listed) return null
-      const run = await runHook(listed.hook, set, sampleMoment(listed.hook, folder), { signal, redact: (text) => text })
+      const run = await runHook(listed.hook, set, sampleMoment(listed.hook, folder), { signal })
       return { run, answer: readAnswer(listed.hook, run) }
     },
     close: async () => {
@@ -210,13 +230,29 @@ export function openHooks(services: HookServices): HomeHooks {
   }
 }
 
+/** A webhook whose key is not there is not told anything: whoever checks its signature could not tell us from somebody else. */
+function withoutUnsigned(read: ReadHooks, { configFile, secret }: HookServices): ReadHooks {
+  const isKeyless = ({ secret: key, secretEnv }: OutboundHook) =>
+    key === null && secretEnv !== null && (secret(secretEnv) ?? '') === ''
+  const problems = read.outbound
+    .filter(isKeyless)
+    .map(
+      ({ name, secretEnv }) =>
+        `${configFile}: the webhook ${name} has no effect: ${secretEnv}, which its secret_env names, is not set. Put it into .env.`,
+    )
+  return {
+    ...read,
+    outbound: read.outbound.filter((one) => !isKeyless(one)),
+    problems: [...read.problems, ...problems],
+  }
+}
+
 /** The same command at the same event runs once, however often it is written down. */
 function distinct(hooks: readonly HookDeclaration[]): readonly HookDeclaration[] {
-  const known = new Map(
-    hooks.map((hook) => [JSON.stringify([hook.form, hook.event, hook.command, hook.project]), hook]),
-  )
-  return [...known.values()]
+  return [...new Map(hooks.map((hook) => [keyOf(hook), hook])).values()]
 }
+
+const keyOf = ({ form, event, command, project }: HookDeclaration) => JSON.stringify([form, event, command, project])
 
 /** An event as `hermes hooks test` makes it up. */
 function sampleMoment({ row }: HookDeclaration, cwd: string): Moment {
@@ -229,6 +265,7 @@ function sampleMoment({ row }: HookDeclaration, cwd: string): Moment {
     cwd,
     runId: 'test',
     model: 'test',
+    permissionMode: 'default',
     ...(isTool
       ? {
           call: {

@@ -1,7 +1,7 @@
 // Which hooks there are for a folder: those of config.yaml and of files that it names, and those that the project brings.
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorLine } from '@hermes/contracts'
+import { errorLine, isJsonObject } from '@hermes/contracts'
 import { type HookDeclaration, type HookSource, type ReadHooks, readHookFile } from './declarations.js'
 import type { HookForm } from './event-table.js'
 
@@ -10,6 +10,7 @@ const PROJECT_FILES: readonly { readonly path: string; readonly form: HookForm }
   { path: '.claude/settings.json', form: 'claude' },
   { path: '.claude/settings.local.json', form: 'claude' },
   { path: '.codex/hooks.json', form: 'codex' },
+  { path: '.codex/config.toml', form: 'codex' },
 ])
 const MAX_BYTES = 1_000_000
 
@@ -73,11 +74,21 @@ async function readSource(place: HookSource, { mayMiss = false } = {}): Promise<
     const { size } = await stat(place.source)
     if (size > MAX_BYTES)
       return { ...EMPTY, problems: [`${place.source} has ${size} bytes; its hooks have no effect.`] }
-    return readHookFile(await readFile(place.source, 'utf8'), place)
+    const text = await readFile(place.source, 'utf8')
+    return readHookFile(place.source.endsWith('.toml') ? await asJson(text) : text, place)
   } catch (error) {
     if (mayMiss && isMissing(error)) return EMPTY
     return { ...EMPTY, problems: [`The hooks of ${place.source} have no effect: ${errorLine(error)}.`] }
   }
+}
+
+/** Codex may have its hooks among its settings, and there what it thinks of their files too. */
+async function asJson(toml: string): Promise<string> {
+  const { parse } = await import('smol-toml')
+  const hooks: unknown = parse(toml)['hooks']
+  if (!isJsonObject(hooks)) return JSON.stringify({ hooks })
+  const { state: _, ...events } = hooks
+  return JSON.stringify({ hooks: events })
 }
 
 const isMissing = (error: unknown) => /^(?:ENOENT|ENOTDIR)$/.test(String((error as { code?: unknown }).code))

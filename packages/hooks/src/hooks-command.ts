@@ -92,20 +92,30 @@ async function test(hooks: HomeHooks, folder: string, number: number, signal: Ab
   return { type: 'text', text: lines.join('\n'), isProblem: answer.failure !== undefined }
 }
 
-async function findings(hooks: HomeHooks, folder: string): Promise<readonly Finding[]> {
+/** What stands in the way of hooks of a folder. */
+export async function findings(hooks: HomeHooks, folder: string): Promise<readonly Finding[]> {
   const { set, hooks: listed } = await hooks.list(folder)
-  const ofHooks = listed.map((one): Finding => {
-    if (one.consent === 'agreed') return { level: 'ok', text: nameOf(one) }
-    const why = one.consent === 'changed' ? 'has changed since you agreed to it' : 'waits for your consent'
-    return { level: 'warn', text: `${nameOf(one)} ${why}. Run: hermes hooks accept ${one.number}` }
-  })
-  const untrusted = set.untrusted.map(
-    (path): Finding => ({
-      level: 'warn',
-      text: `${path} has hooks, and the project is not trusted. Run: hermes trust add`,
-    }),
+  const ofHooks = listed.flatMap((one): readonly Finding[] => [
+    ...(one.problem === null
+      ? []
+      : [warning(`${nameOf(one)} does not work: ${one.problem} To try it: hermes hooks test ${one.number}`)]),
+    ...(one.consent === 'agreed'
+      ? one.problem === null
+        ? [{ level: 'ok', text: nameOf(one) } as const]
+        : []
+      : [waiting(one)]),
+  ])
+  const untrusted = set.untrusted.map((path) =>
+    warning(`${path} has hooks, and the project is not trusted. Run: hermes trust add`),
   )
-  return [...ofHooks, ...untrusted, ...set.problems.map((line): Finding => ({ level: 'warn', text: line }))]
+  return [...ofHooks, ...untrusted, ...set.problems.map(warning)]
+}
+
+const warning = (line: string): Finding => ({ level: 'warn', text: line })
+
+function waiting(one: ListedHook): Finding {
+  const why = one.consent === 'changed' ? 'has changed since you agreed to it' : 'waits for your consent'
+  return warning(`${nameOf(one)} ${why}. Run: hermes hooks accept ${one.number}`)
 }
 
 const nameOf = ({ hook }: ListedHook) => `${hook.event}: ${hook.command}`

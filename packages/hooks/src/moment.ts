@@ -5,6 +5,12 @@ import { isOnly } from './declarations.js'
 import type { EventRow, HookForm, Point } from './event-table.js'
 import { callFor, namesOfTool, textsOf } from './tool-names.js'
 
+/** Who is asked about calls: `bypassPermissions` where nobody is. */
+export type PermissionMode = 'default' | 'plan' | 'bypassPermissions'
+
+/** The type that subagents of other agents are told apart by; ours have none. */
+export const AGENT_TYPE = 'general-purpose'
+
 /** What happens now. */
 export interface Moment {
   readonly point: Point
@@ -16,6 +22,7 @@ export interface Moment {
   /** Of a run; empty outside of one. */
   readonly runId: string
   readonly model: string
+  readonly permissionMode: PermissionMode
   readonly call?: {
     readonly id: string
     readonly toolName: string
@@ -42,7 +49,7 @@ export function isMeant({ row, form, matcher, only, event }: HookDeclaration, mo
   return matcher.test(moment.matched?.[row.matches] ?? '')
 }
 
-function isTime({ when }: EventRow, { agentPath, call, status, fields }: Moment): boolean {
+function isTime({ when }: EventRow, { agentPath, call, status, fields, matched }: Moment): boolean {
   switch (when) {
     case undefined:
       return true
@@ -58,6 +65,8 @@ function isTime({ when }: EventRow, { agentPath, call, status, fields }: Moment)
       return status === 'failed' || status === 'stopped'
     case 'answered':
       return status === 'completed' && fields?.hermes !== undefined
+    case 'begins':
+      return matched?.source !== 'compact'
     case 'terminal':
       return call?.toolName === 'terminal'
     default:
@@ -65,11 +74,20 @@ function isTime({ when }: EventRow, { agentPath, call, status, fields }: Moment)
   }
 }
 
-/** The JSON for a hook's standard input. */
-export function inputFor({ form, event }: HookDeclaration, moment: Moment): JsonObject {
-  const { sessionId, cwd, call, model, runId, platform, fields } = moment
+/**
+ * What a hook or a webhook is told, as text without secrets: each text by itself, for JSON writes some signs in another way, and the whole, for
+ * some secrets are known by the name before them.
+ */
+export function textFor(value: JsonObject, redact: (text: string) => string): string {
+  return redact(JSON.stringify(value, (_, one: unknown) => (typeof one === 'string' ? redact(one) : one)))
+}
+
+/** The JSON for a hook's standard input. `profile` is the name of the home. */
+export function inputFor({ form, event }: HookDeclaration, moment: Moment, profile: string): JsonObject {
+  const { sessionId, cwd, call, model, runId, platform, agentPath, fields } = moment
   const named = call ? callFor(form, call.toolName, call.args, cwd) : null
-  const own = { ...fields?.all, ...fields?.[form] }
+  const agent: JsonObject = agentPath.length > 1 ? { agent_id: agentPath.join('/'), agent_type: AGENT_TYPE } : {}
+  const own = { ...agent, ...fields?.all, ...fields?.[form] }
   if (form === 'hermes') {
     const extra = {
       ...{ platform, model, turn_id: runId },
@@ -85,7 +103,7 @@ export function inputFor({ form, event }: HookDeclaration, moment: Moment): Json
       tool_input: named?.input ?? null,
       session_id: sessionId,
       cwd,
-      profile: 'default',
+      profile,
       extra,
     }
   }
@@ -95,7 +113,7 @@ export function inputFor({ form, event }: HookDeclaration, moment: Moment): Json
     transcript_path: form === 'codex' ? null : '',
     cwd,
     hook_event_name: event,
-    permission_mode: 'default',
+    permission_mode: moment.permissionMode,
     ...(form === 'codex' ? { model, turn_id: runId } : {}),
     ...(named ? { tool_name: named.name, tool_input: named.input, tool_use_id: call!.id } : {}),
     ...(call?.result ? resultFields(event, call.toolName, call.result) : {}),

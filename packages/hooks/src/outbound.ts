@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { OutboundHook } from './declarations.js'
 import { EVENTS } from './event-table.js'
-import { inputFor, isMeant, type Moment } from './moment.js'
+import { inputFor, isMeant, type Moment, textFor } from './moment.js'
 
 /** What webhooks are sent with. */
 export interface OutboundServices {
@@ -11,6 +11,8 @@ export interface OutboundServices {
   fetchTo(address: string): typeof fetch
   /** A variable of `.env` or the environment. */
   secret(name: string): string | undefined
+  /** The name of the home, for what webhooks and hooks are told. */
+  readonly profile: string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -48,7 +50,7 @@ export function createOutbound(hooks: readonly OutboundHook[], services: Outboun
           continue
         }
         queued++
-        const text = redact(JSON.stringify({ ...inputFor(declared, moment), ...delivery(services.clock) }))
+        const text = textFor({ ...inputFor(declared, moment, services.profile), ...delivery(services.clock) }, redact)
         last = last
           .then(() => send(hook, declared.event, text, { ...services, signal: closing.signal }))
           .finally(() => queued--)

@@ -18,6 +18,7 @@ export interface ProgramServices {
 interface ProgramCall {
   readonly form: HookForm
   readonly command: string
+  readonly shell?: 'bash'
   /** Absolute. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -60,8 +61,8 @@ async function run(services: ProgramServices, call: ProgramCall): Promise<HookRu
 }
 
 /** The reference system's form starts the program itself, the others give the line to a shell. */
-function argvOf({ form, command }: ProgramCall, userHome: string): readonly [string, ...string[]] {
-  if (form !== 'hermes') return ['/bin/sh', '-c', command]
+function argvOf({ form, command, shell }: ProgramCall, userHome: string): readonly [string, ...string[]] {
+  if (form !== 'hermes') return [shell ?? '/bin/sh', '-c', command]
   const [program = '', ...args] = splitWords(command).map((word) => word.replace(/^~(?=\/|$)/, () => userHome))
   return [program, ...args]
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { isOnly } from './declarations.js'
+import { readAnswer } from './answer.js'
+import { type HookDeclaration, isOnly } from './declarations.js'
 import { EVENTS, WITHOUT_EFFECT } from './event-table.js'
 import { argsFrom, callFor, namesOfTool } from './tool-names.js'
 
@@ -58,6 +59,23 @@ describe('a call as other agents know it', () => {
     expect(isOnly('Bash(git *)', ['Bash'], ['ls'])).toBe(false)
     expect(isOnly('mcp__*', ['mcp__fs__write'], [])).toBe(true)
   })
+})
+
+it('docs/hooks.md says at which events exit code 2 blocks, and what a matcher sees', async () => {
+  const page = await readFile(new URL('../../../docs/hooks.md', import.meta.url), 'utf8')
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  for (const [event, row] of Object.entries(EVENTS.claude)) {
+    const [, , , sees = '', code = ''] = rows.find((cells) => cells[1] === `\`${event}\`` && cells.length === 6) ?? []
+    if (row.values && event !== 'StopFailure') expect(sees, event).toBe(row.values.join(', '))
+    for (const form of ['claude', 'codex'] as const) {
+      const own = EVENTS[form][event]
+      if (!own) continue
+      const hook = { form, event, row: own, command: 'x' } as HookDeclaration
+      const { block } = readAnswer(hook, { exitCode: 2, stdout: '', stderr: 'no', timedOut: false })
+      const isBlocking = code.startsWith('blocks') && !(form === 'codex' && code.includes('Codex'))
+      expect([form, event, block]).toEqual([form, event, isBlocking ? 'no' : undefined])
+    }
+  }
 })
 
 it('docs/hooks.md names every event, and those without effect', async () => {

@@ -43,7 +43,8 @@ export async function readAgreed(
     if (ours.extension !== undefined && module === null)
       throw new HermesError(`its extension ${shortened(ours.extension)} is not there`, { code: 'plugins.bad_manifest' })
     const code = module === null ? null : { module, runs: ours.runs }
-    const draft: Agreed = { digest, capabilities: ours.capabilities, code, listing: null, components }
+    const unwalled = code?.runs === 'apart' ? await host.isolationProblem() : null
+    const draft: Agreed = { digest, capabilities: ours.capabilities, code, listing: null, components, unwalled }
     if (code?.runs === 'inside' && loadsInside) await loadInside(code.module, digest.content)
     if (code?.runs !== 'apart') return draft
     const listing = await listingOf({ name, agreed: draft, places }, host)
@@ -69,7 +70,7 @@ interface ProcessWays {
   readonly configKeys?: () => readonly string[]
 }
 
-/** The process of a plugin, not started yet. It refuses to start once a file is another one. */
+/** The process of a plugin, not started yet. It refuses to start once a file is another one, or the isolation it was agreed to in is gone. */
 export function processOf(
   { name, agreed, places }: AgreedPlugin,
   host: PluginHost,
@@ -84,6 +85,8 @@ export function processOf(
     fetchTo: (address) => host.fetchTo(address),
     verify: async () => {
       if ((await digestOf(places.root, digest)).content !== digest.content) throw changed(name)
+      const problem = (agreed.unwalled ?? null) === null ? await host.isolationProblem() : null
+      if (problem !== null) throw notIsolated(name, problem)
     },
     start: () => startProcess({ name, root: places.root, data: places.data, capabilities }, host),
     message: () => ({
@@ -116,6 +119,12 @@ export const changed = (name: string) =>
     { code: 'plugins.changed', details: { plugin: name } },
   )
 
+const notIsolated = (name: string, problem: string) =>
+  new HermesError(
+    `Plugin ${name} is not started: you agreed to it while it was isolated, and now it cannot be (${problem}). To let it do whatever you can: hermes plugins enable ${name}`,
+    { code: 'plugins.not_isolated', details: { plugin: name } },
+  )
+
 /** Set up without keys, only to see what it registers. */
 async function listingOf(plugin: AgreedPlugin, host: PluginHost): Promise<PluginListing> {
   const process = processOf(plugin, host)
@@ -141,18 +150,13 @@ function requireDeclared(listing: PluginListing, { conversation, secrets }: Agre
 }
 
 /** What a person agrees to with a plugin, a line each. */
-export async function consentLines(
-  { code, capabilities, components, listing }: Agreed,
-  host: PluginHost,
-): Promise<readonly string[]> {
+export function consentLines({ code, capabilities, components, listing, unwalled }: Agreed): readonly string[] {
   const { network, exec, secrets, conversation } = capabilities
-  const wall = code?.runs === 'apart' ? await host.isolationProblem() : null
+  const isWalled = code?.runs === 'apart' && unwalled === null
   const lines = [
     ...(code?.runs === 'inside' ? ['Its code runs inside Hermes and can do whatever you can.'] : []),
-    ...(wall === null
-      ? []
-      : [`Its code is held by Node's permissions alone, which do not hold back the network (${wall}).`]),
-    ...(code?.runs === 'apart' ? ['Its code runs in a process of its own, without your files and keys.'] : []),
+    ...(unwalled === null ? [] : [unwalledLine(unwalled)]),
+    ...(isWalled ? ['Its code runs in a process of its own, without your files and keys.'] : []),
     ...(network === false ? [] : [`It reaches ${network === true ? 'any host of the network' : network.join(', ')}.`]),
     ...(exec ? ['It runs commands, which the policy is asked about.'] : []),
     ...(secrets.length > 0 ? [`It gets ${secrets.join(', ')}.`] : []),
@@ -165,13 +169,25 @@ export async function consentLines(
   return [...lines, ...broughtLines(components, listing)]
 }
 
+/** Node's permissions are no wall against code that means harm. */
+export const unwalledLine = (problem: string) =>
+  `Its code can do whatever you can: it is not isolated (${problem}), and Node's permissions hold back neither the network nor signals to other programs.`
+
 function serverLines({ servers }: PluginComponents): readonly string[] {
-  return Object.entries(servers).map(([name, { command, args, url }]) =>
-    url === undefined
-      ? `Its MCP server ${name} runs ${inOneLine([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
-      : `Its MCP server ${name} is at ${inOneLine(String(url))}.`,
-  )
+  return Object.entries(servers).flatMap(([name, server]) => {
+    const { command, args, url } = server
+    const names = new Set([...JSON.stringify(server).matchAll(VARIABLE)].map(([, variable]) => variable!))
+    return [
+      url === undefined
+        ? `Its MCP server ${name} runs ${inOneLine([command, ...((args as string[] | undefined) ?? [])].join(' '))}, which can do whatever you can.`
+        : `Its MCP server ${name} is at ${inOneLine(String(url))}.`,
+      ...(names.size === 0 ? [] : [`Its MCP server ${name} gets ${[...names].join(', ')}.`]),
+    ]
+  })
 }
+
+/** A variable of `.env` as settings of servers name it. */
+const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)\}/g
 
 function broughtLines({ prompts, skills }: PluginComponents, listing: PluginListing | null): readonly string[] {
   const named = (kind: string, names: readonly string[]) =>
@@ -196,13 +212,18 @@ function broughtLines({ prompts, skills }: PluginComponents, listing: PluginList
   ]
 }
 
-/** Whether what is agreed to now goes beyond what was agreed to before. */
+/**
+ * Whether what is agreed to now goes beyond what was agreed to before. Commands at events run as the person, so other files beside them are
+ * looked at again.
+ */
 export function goesBeyond(now: Agreed, before: PluginEntry['agreed']): boolean {
   if (before === null) return true
+  if (now.components.hooks.length > 0 && now.digest.content !== before.digest.content) return true
   const rest = (agreed: Agreed) =>
     JSON.stringify([
       agreed.capabilities,
       agreed.code?.runs ?? null,
+      (agreed.unwalled ?? null) === null,
       agreed.components.servers,
       agreed.components.hooks.map(({ commands }) => commands),
     ])

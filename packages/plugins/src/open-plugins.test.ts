@@ -296,6 +296,26 @@ describe('a tool of a plugin', () => {
     await close()
   })
 
+  it('that was agreed to inside the isolation is not started without it, and doctor says so', async () => {
+    const problem = 'bubblewrap is not installed'
+    const walled = { isolationProblem: async () => null }
+    const folder = await plugin('held', toolCode('held', "return 'here'"))
+    expect(await plugins(['install', folder], { enable: true, ...walled })).toContain(
+      'Its code runs in a process of its own, without your files and keys.',
+    )
+    const line = `Plugin held is not started: you agreed to it while it was isolated, and now it cannot be (${problem}). To let it do whatever you can: hermes plugins enable held`
+    const lost = await openPlugins(host())
+    const { tools, close } = setUp(lost.extensions)
+    await expect(tools[0]!.execute({}, call())).rejects.toThrow(line)
+    await close()
+    expect(await plugins(['doctor'])).toContain(`fail ${line}`)
+    const open = `Its code can do whatever you can: it is not isolated (${problem}), and Node's permissions hold back neither the network nor signals to other programs.`
+    const agreed = await plugins(['enable', 'held'])
+    expect(agreed).toContain(open)
+    expect(agreed).not.toContain('without your files and keys')
+    expect(await plugins(['doctor'])).toBe(`ok held 1.0.0\nwarn held: ${open}`)
+  })
+
   it('asks for permits as the plugin, and gets no other', async () => {
     const code = toolCode(
       'asks',
@@ -320,6 +340,39 @@ describe('a tool of a plugin', () => {
     const permit = async (...all: readonly unknown[]) => (wanted.push(all[1]), {}) as never
     expect(await tool.execute({}, { ...call(), permit })).toBe('here')
     expect(wanted).toEqual([{}, { mayAsk: false }])
+    await close()
+  })
+
+  it('says of a command where it runs and for how long, not with what variables, input or password', async () => {
+    const { tool, close } = await opened(
+      'runs',
+      toolCode(
+        'runs',
+        `const seen = {}
+         for (const [name, options] of Object.entries(args)) {
+           const permit = await context.permit({ type: 'spawn', command: 'ls', cwd: '/', backend: 'local' })
+           await context.environment.exec(permit, 'ls', options).catch((error) => { seen[name] = error.message })
+         }
+         return seen`,
+      ),
+    )
+    const ran: unknown[] = []
+    const environment = {
+      ...{ backend: 'local', root: '/', userHome: '/', cwd: () => '/', resolve: (path: string) => path },
+      exec: async (_: unknown, ...all: readonly unknown[]) => (ran.push(all), {}),
+    }
+    const options = {
+      ...{ env: { env: { LD_PRELOAD: '/tmp/x.so' } }, stdin: { stdin: 'x' }, sudoPassword: { sudoPassword: 'x' } },
+      ...{ outside: { outside: true }, fine: { cwd: '/', timeoutMs: 9_000_000, maxOutputBytes: 10 } },
+    }
+    const refused = (name: string) =>
+      `A command of a plugin takes cwd, timeoutMs and maxOutputBytes, not ${name}. Write what it needs into the command.`
+    const permit = async () => ({}) as never
+    expect(await tool.execute(options, { ...call(), permit, environment: environment as never })).toEqual({
+      ...{ env: refused('env'), stdin: refused('stdin') },
+      ...{ sudoPassword: refused('sudoPassword'), outside: refused('outside') },
+    })
+    expect(ran).toEqual([['ls', { cwd: '/', timeoutMs: 600_000, maxOutputBytes: 10, signal: expect.any(AbortSignal) }]])
     await close()
   })
 
@@ -443,6 +496,44 @@ it('components of the standard are read: servers, hooks, prompts, skills; what i
   expect(await opened.skills()).toEqual([])
 })
 
+it('the dot folder of Claude Code is read: what its manifest lists, and what has no effect by name', async () => {
+  const stop = (command: string, more: object = {}) => ({
+    hooks: { Stop: [{ hooks: [{ type: 'command', command, ...more }] }] },
+  })
+  const folder = await files(join(home, 'shared', 'listed'), {
+    '.claude-plugin/plugin.json': {
+      ...{ name: 'listed', hooks: ['./a.json', './b.json'], commands: ['./more', './one.md'] },
+      ...{ agents: './agents', lspServers: {}, skills: './others', author: { name: 'a' } },
+    },
+    'a.json': stop('$CLAUDE_PLUGIN_ROOT/a.sh'),
+    'b.json': stop('node', { args: ['${CLAUDE_PLUGIN_ROOT}/b.js'] }),
+    'more/two.md': 'Two.',
+    'one.md': 'One.',
+    'agents/x.md': 'X.',
+  })
+  const text = await plugins(['enable', 'listed'])
+  for (const line of [
+    `It runs node ${folder}/b.js at events`,
+    '.claude-plugin/plugin.json: agents is not used here; it is ignored.',
+    '.claude-plugin/plugin.json: lspServers is not used here; it is ignored.',
+    '.claude-plugin/plugin.json: skills are read from skills/ alone; what skills names is ignored.',
+    'agents of the plugin is not used here.',
+  ])
+    expect(text).toContain(line)
+  const opened = await openPlugins(host())
+  const hooks = await opened.hooks()
+  expect(hooks.map(({ commands }) => commands)).toEqual([['$CLAUDE_PLUGIN_ROOT/a.sh'], [`node ${folder}/b.js`]])
+  expect(hooks[0]!.variables).toMatchObject({
+    CLAUDE_PLUGIN_ROOT: folder,
+    PLUGIN_DATA: join(home, 'plugin-data', 'listed'),
+  })
+  expect(setUp(opened.extensions).commands.map(({ name }) => name)).toEqual(['listed-two', 'listed-one'])
+  expect(await plugins(['disable', 'listed'])).toBe('Disabled listed. It counts from the next start of Hermes on.')
+  const off = await openPlugins(host())
+  expect([off.loaded, await off.hooks()]).toEqual([[], []])
+  expect(await plugins([])).toContain('listed | off')
+})
+
 it('the dot-folder form is read as it is', async () => {
   const folder = await files(join(home, 'sources', 'dotted'), {
     '.plugin/plugin.json': { name: 'dotted', description: 'Dots.' },
@@ -516,7 +607,7 @@ it('is installed from a tarball and from git, pinned, updated and uninstalled; n
   manifest.extensions[OURS].capabilities = { exec: true }
   await files(folder, { 'plugin.json': manifest })
   await commit()
-  expect(await plugins(['update'])).toContain('It wants other things than before, so it is off.')
+  expect(await plugins(['update'])).toContain('It is not what you agreed to, so it is off.')
   expect(await state()).toMatchObject({ isEnabled: false })
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
@@ -623,7 +714,7 @@ it('runs nothing inside Hermes before somebody agrees to it', async () => {
   await plugins(['install', apart], { enable: true })
   await plugin('grown', '', { runs: 'inside' })
   await files(apart, { 'index.js': code + text.replaceAll('within', 'grown') })
-  expect(await plugins(['update'])).toContain('It wants other things than before, so it is off.')
+  expect(await plugins(['update'])).toContain('It is not what you agreed to, so it is off.')
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
 

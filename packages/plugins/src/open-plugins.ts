@@ -31,6 +31,11 @@ export interface HomePlugins {
   readonly problems: readonly string[]
   /** What they bring to `mcp_servers`. */
   readonly servers: Readonly<Record<string, JsonObject>>
+  /**
+   * Starts the processes that the first request of a session would wait for: those that add to the system text or to messages, or say which
+   * tools there are. Waits for nothing; what does not start says so when it is called.
+   */
+  warmUp(): void
   /** Their hook files as they are agreed to now. Never rejects. */
   hooks(): Promise<readonly PluginHooks[]>
   /** Folders with their skills, as they are agreed to now. Absolute. Never rejects. */
@@ -66,6 +71,10 @@ export async function openPlugins(host: PluginHost): Promise<HomePlugins> {
     ...{ host, loaded, extensions: loaded.map(({ extension }) => extension) },
     problems,
     servers,
+    warmUp: () => {
+      for (const { entry, process } of loaded)
+        if (isForFirstRequest(entry.agreed.listing)) void process?.listing().catch(() => undefined)
+    },
     hooks: async () =>
       (await agreedNow(host, ({ hooks }) => hooks.length > 0)).flatMap(({ agreed }) => agreed.components.hooks),
     skills: async () =>
@@ -147,6 +156,19 @@ async function load(entry: PluginEntry, host: PluginHost): Promise<LoadedPlugin>
     return () => process.close()
   }
   return { entry: known, extension: { name: title, setup }, process }
+}
+
+/** Points that a first request comes to before it is sent. */
+const FIRST: readonly string[] = ['session-start', 'run-start', 'input', 'model-request', 'before-model-call']
+
+function isForFirstRequest(listing: Agreed['listing']): boolean {
+  if (listing === null) return false
+  const { sections, tools, hooks, memories } = listing
+  return (
+    sections.length + memories.length > 0 ||
+    tools.some(({ hasAvailable }) => hasAvailable) ||
+    hooks.some(({ point }) => FIRST.includes(point))
+  )
 }
 
 /** Its own process checks the value. */

@@ -25,6 +25,8 @@ export interface Agreed {
   /** What it registered; `null` where it runs inside, or has no code. */
   readonly listing: PluginListing | null
   readonly components: PluginComponents
+  /** Why its process was not isolated then, which the person was told; `null` where it was, or has none. */
+  readonly unwalled: string | null
 }
 
 /** A plugin that was installed, or is used where it lies. */

@@ -32,6 +32,7 @@ import { HomeStorage } from './home/home-storage.js'
 import { type HomeFacts, readHome } from './home/read-home.js'
 import { isSafe } from './home/started-with.js'
 import { openHomeHooks } from './hooks/open-home-hooks.js'
+import { broughtServers } from './mcp/brought-servers.js'
 import { openHomeMcp } from './mcp/home-mcp.js'
 import { type HomeLongMemory, openHomeLongMemory } from './memory/home-long-memory.js'
 import { openHomeMemory } from './memory/home-memory.js'
@@ -220,8 +221,9 @@ function openParts(
     pluginHooks: () => plugins.plugins.hooks(),
     secretNames: () => [...secrets.secretNames, ...redaction.keyVariables()],
   })
+  const brought = broughtServers(plugins.plugins.servers, secrets.values)
   const mcp = openHomeMcp({
-    ...{ ...common, own: facts.ownConfig.own, brought: plugins.plugins.servers, policy, conceal: redaction.conceal },
+    ...{ ...common, own: facts.ownConfig.own, brought: brought.servers, policy, conceal: redaction.conceal },
     modelOf: (sessionId) => auxiliaryTasks.client('mcp', choiceOf(sessionId)),
   })
   plugins.serve({
@@ -252,7 +254,7 @@ function openParts(
       auxiliaryTasks.ask(request, { sessionId, signal, main: choiceOf(sessionId) }),
   })
   auxiliaryTasks.learnWith((session) => skills.afterSession(session))
-  return { checkpoints, hooks, mcp, web, browser, skills, trust, plugins: plugins.plugins }
+  return { checkpoints, hooks, mcp, brought, web, browser, skills, trust, plugins: plugins.plugins }
 }
 
 type Parts = ReturnType<typeof openParts>
@@ -337,7 +339,13 @@ function setUpExtensions(ground: Ground, home: Home, runtime: Runtime): readonly
   const ofEngine = extensions.factory('context-engine', config.context.engine) ? [] : facts.engineProblems
   return [
     ...[...ofConfig, ...facts.problems, ...ofEngine, ...facts.ownExtensions.problems],
-    ...[...home.plugins.problems, ...extensions.problems, ...providers.problems, ...people.problems],
+    ...[
+      ...home.plugins.problems,
+      ...home.brought.problems,
+      ...extensions.problems,
+      ...providers.problems,
+      ...people.problems,
+    ],
   ]
 }
 
@@ -387,7 +395,10 @@ function toRuntime(ground: Ground, home: Home, problems: readonly string[]): Run
     chooseMixture: (preset) => resolver.chooseMixture(preset),
     mixture: (request) => resolver.mixtureClient(request),
     fallbacks: () => resolver.fallbacks(),
-    createAgent: (request) => agents.create(request),
+    createAgent: (request) => {
+      home.plugins.warmUp()
+      return agents.create(request)
+    },
     sessionJobs: auxiliaryTasks.sessionJobs,
     doSessionJob: (kind, id) => auxiliaryTasks.doSessionJob(kind, id, sessions.choiceOf(id)),
     terminalBackends: environments.terminalBackends,

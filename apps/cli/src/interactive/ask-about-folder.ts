@@ -3,6 +3,7 @@ import { confirm } from '../confirm.js'
 import type { Io } from '../io.js'
 import { printable } from '../render/style.js'
 
+/** Of hooks at once: a yes is for what was shown. */
 const SHOWN = 10
 
 /** Asks once about the project here, whose files and programs nobody trusts yet, and about hooks that wait for a consent. */
@@ -10,18 +11,21 @@ export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'ho
   await askForTrust(io, trust)
   const { hooks: listed } = await hooks.list(io.cwd)
   const waiting = listed.filter(({ consent }) => consent !== 'agreed')
-  if (waiting.length === 0) return
-  const lines = waiting
-    .slice(0, SHOWN)
-    .map(
+  for (let from = 0; from < waiting.length; from += SHOWN) {
+    const shown = waiting.slice(from, from + SHOWN)
+    const lines = shown.map(
       ({ hook, consent }) =>
         `  ${hook.event}: ${hook.command}${consent === 'changed' ? ' (changed since your last yes)' : ''}`,
     )
-  const more = waiting.length > SHOWN ? [`  and ${waiting.length - SHOWN} more`] : []
-  const title = printable(
-    ['Hooks run programs at events, as you, outside the isolation:', ...lines, ...more, 'Let them run?'].join('\n'),
-  )
-  if (await confirm(io, title, 'yes')) await hooks.agree(io.cwd)
+    const rest = waiting.length - from - shown.length
+    const question = rest === 0 ? 'Let them run?' : `Let them run? (${rest} more after these)`
+    const title = ['Hooks run programs at events, as you, outside the isolation:', ...lines, question].join('\n')
+    if (!(await confirm(io, printable(title), 'yes'))) return
+    await hooks.agree(
+      io.cwd,
+      shown.map(({ number }) => number),
+    )
+  }
 }
 
 /** The answer is kept until what the project brings is another. */

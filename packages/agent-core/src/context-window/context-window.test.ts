@@ -1,6 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { CompactOutcome, CompactRequest, ContextEngine } from '@hermes/contracts/context'
 import { noUsage } from '@hermes/contracts/conversation'
+import type { Extension } from '@hermes/contracts/extension'
 import type { ModelClient } from '@hermes/contracts/model'
 import { defineTool } from '@hermes/contracts/tool'
 import { finish, type ScriptedStep, scriptedModel } from '@hermes/testkit'
@@ -250,6 +251,30 @@ describe('a session that grows', () => {
       level: 'warning',
       text: expect.stringContaining('the model is down'),
     })
+  })
+
+  it('stays as it is while a handler would rather have it so, until no request fits any more', async () => {
+    const context = engine(() => true)
+    const model = scriptedModel([
+      { text: 'One.' },
+      { calls: [['a', 'look', {}]] },
+      { text: 'Two.' },
+      tooLong,
+      { text: 'Three.' },
+    ])
+    const keeps: Extension = {
+      name: 'keeps',
+      setup: ({ hooks }) => void hooks.on('compaction', () => ({ type: 'skip', reason: 'The numbers matter.' })),
+    }
+    const agent = createAgent({ model, tools: [look], contextEngine: context, extensions: [keeps] })
+    await agent.run('first').result
+    const events = await collect(agent.run('second'))
+    const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []))
+    expect(notices).toEqual(['The conversation was not compacted: The numbers matter.'])
+    expect(await agent.compact()).toMatchObject({ type: 'unchanged', reason: 'The numbers matter.' })
+    expect(context.requested).toEqual([])
+    expect(await agent.run('third').result).toMatchObject({ status: 'completed', text: 'Three.' })
+    expect(context.requested).toMatchObject([{ cause: 'overflow' }])
   })
 
   it('ends with the error of the provider where nothing compacts it', async () => {

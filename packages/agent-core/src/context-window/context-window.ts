@@ -1,5 +1,5 @@
 import { HermesError } from '@hermes/contracts'
-import type { CompactOutcome, CompactRequest } from '@hermes/contracts/context'
+import type { CompactOutcome, CompactRequest, ContextEngine } from '@hermes/contracts/context'
 import {
   addUsage,
   type CompactionEntry,
@@ -65,8 +65,7 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
   if (!engine) return null
   context.activity.set('compacting', 'compacting the conversation')
   context.emit({ type: 'compaction-start' })
-  const outcome = await engine.compact(await compactRequest(context, cause, { signal }), { signal })
-  await storeCompaction(context, outcome, cause === 'truncate')
+  const outcome = await compactWith(engine, context, cause, { signal })
   if (outcome.type === 'compacted') {
     context.emit({ type: 'compaction-end', summaryChars: outcome.entry.summary.length }, session.entries.at(-1)?.seq)
     if (!outcome.isSummarized)
@@ -78,6 +77,7 @@ async function compact(context: RunContext, cause: CompactRequest['cause']): Pro
     return outcome.usage
   }
   context.emit({ type: 'compaction-end', summaryChars: 0 })
+  if (outcome.isSkipped) tellOnce(context, `The conversation was not compacted: ${outcome.reason}`)
   if (outcome.usage) vainPasses(context).push(session.entries.at(-1)?.seq ?? 0)
   return null
 }
@@ -87,30 +87,46 @@ function vainPasses({ session }: RunContext): number[] {
   return session.state.scratch('context.vain', (): number[] => [])
 }
 
+/** What stays so for many requests is told once a run. */
+function tellOnce({ session, runId, emit }: RunContext, text: string): void {
+  const last = session.state.scratch('context.notices', () => ({ runId: '', text: '' }))
+  if (last.runId === runId && last.text === text) return
+  Object.assign(last, { runId, text })
+  emit({ type: 'notice', level: 'warning', text })
+}
+
+/** Compacts a session and makes that durable, unless a handler would rather have it as it is and requests still fit. */
+export async function compactWith(
+  engine: ContextEngine,
+  parts: WindowParts,
+  cause: CompactRequest['cause'],
+  options: CompactOptions & { readonly signal: AbortSignal },
+): Promise<CompactOutcome & { readonly isSkipped?: boolean }> {
+  const { request, skip } = await compactRequest(parts, cause, options)
+  if (skip !== null && (cause === 'threshold' || cause === 'asked'))
+    return { type: 'unchanged', reason: parts.session.redact(skip), isSkipped: true }
+  const outcome = await engine.compact(request, { signal: options.signal })
+  if (outcome.type === 'compacted')
+    await parts.session.append(cause === 'truncate' ? { ...outcome.entry, isTruncation: true } : outcome.entry)
+  return outcome
+}
+
 /** What a person wants of a compaction. */
 export type CompactOptions = Pick<CompactRequest, 'focus' | 'keepTurns'>
 
-/** What a context engine has to know about a session and keep of it. */
+/** What a context engine has to know about a session and keep of it; `skip` says why a handler objects. */
 export async function compactRequest(
   parts: WindowParts,
   cause: CompactRequest['cause'],
   { signal, focus, keepTurns }: CompactOptions & { readonly signal: AbortSignal },
-): Promise<CompactRequest> {
+): Promise<{ readonly request: CompactRequest; readonly skip: string | null }> {
   const { session, subject, environment, clock, logger, hooks } = parts
   const event = { session, agentPath: subject.agentPath, environment, clock, logger, signal, cause }
-  const carry = (await transformTogether(hooks.at('compaction'), 'compaction', event)).flat()
+  const changes = await transformTogether(hooks.at('compaction'), 'compaction', event)
+  const carry = changes.flatMap((change) => ('type' in change ? [] : change))
+  const skip = changes.flatMap((change) => ('type' in change ? [change.reason] : []))[0] ?? null
   const about = { ...(focus === undefined ? {} : { focus }), ...(keepTurns === undefined ? {} : { keepTurns }) }
-  return { ...contextState(parts), cause, carry, ...about }
-}
-
-/** Makes a compaction durable. */
-export async function storeCompaction(
-  { session }: Pick<AgentParts, 'session'>,
-  outcome: CompactOutcome,
-  isTruncation = false,
-): Promise<void> {
-  if (outcome.type !== 'compacted') return
-  await session.append(isTruncation ? { ...outcome.entry, isTruncation } : outcome.entry)
+  return { request: { ...contextState(parts), cause, carry, ...about }, skip }
 }
 
 /** `runId`: the turn whose endpoint decides, after a fallback another one than the first. */

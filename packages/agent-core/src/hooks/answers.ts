@@ -44,7 +44,9 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
     case 'rest':
       return isObject(answer) && isText(answer['say']) && isOptional(answer['next'], isText)
     case 'compaction':
-      return Array.isArray(answer) && answer.every(isText)
+      return Array.isArray(answer)
+        ? answer.every(isText)
+        : isObject(answer) && answer['type'] === 'skip' && isText(answer['reason'])
     default:
       return name satisfies never
   }

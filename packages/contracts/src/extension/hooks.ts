@@ -86,8 +86,11 @@ export interface HookHandlers {
    * hidden from display. The first such text counts; the limit of steps does too.
    */
   answer(event: AnswerEvent): string | undefined | Promise<string | undefined>
-  /** The conversation is about to be summarised. Texts that are returned reach the model verbatim after it. */
-  compaction(event: CompactionEvent): readonly string[] | undefined | Promise<readonly string[] | undefined>
+  /**
+   * The conversation is about to be summarised. Texts that are returned reach the model verbatim after it. A skip leaves the conversation as it
+   * is; after the causes `overflow` and `truncate`, without which no request fits any more, it has no effect.
+   */
+  compaction(event: CompactionEvent): CompactionChange | undefined | Promise<CompactionChange | undefined>
   /** A run has ended, and its session is free again. */
   'run-end'(event: RunEndEvent): void | Promise<void>
   /**
@@ -347,6 +350,9 @@ export interface CompactionEvent
   extends Pick<HookEvent, 'session' | 'agentPath' | 'environment' | 'signal' | 'clock' | 'logger'> {
   readonly cause: CompactRequest['cause']
 }
+
+/** Texts for the model, or that it is not done this time: `reason` is one line for the person. */
+export type CompactionChange = readonly string[] | { readonly type: 'skip'; readonly reason: string }
 
 /** At {@link HookHandlers.answer}. */
 export interface AnswerEvent extends HookEvent {

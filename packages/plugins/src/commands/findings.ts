@@ -1,5 +1,6 @@
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
+import { unwalledLine } from '../agree.js'
 import type { LoadedPlugin } from '../open-plugins.js'
 
 /** Sets every plugin up, and says what stands in its way. */
@@ -9,7 +10,8 @@ export async function pluginFindings(
 ): Promise<readonly Finding[]> {
   const looked = loaded.map(async ({ entry, process }): Promise<readonly Finding[]> => {
     const { name, agreed } = entry
-    const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? [])].map(
+    const open = (agreed.unwalled ?? null) === null ? [] : [unwalledLine(agreed.unwalled!)]
+    const notes = [...open, ...agreed.components.problems, ...(agreed.listing?.problems ?? [])].map(
       (text) => ({ level: 'warn', text: `${name}: ${text}` }) as const,
     )
     const earlier = process?.problem ?? null

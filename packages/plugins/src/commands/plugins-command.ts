@@ -176,7 +176,9 @@ async function updateOne(entry: PluginEntry, { host, context }: Installing): Pro
     if (goesBeyond(agreed, entry.agreed))
       return [
         done,
-        `It wants other things than before, so it is off. See them and agree: hermes plugins enable ${entry.name}`,
+        'It is not what you agreed to, so it is off. What it brings now:',
+        ...consentLines(agreed).map((line) => `  ${line}`),
+        `To agree: hermes plugins enable ${entry.name}`,
       ]
     await writeEntry(host.stateFile, entry.folder, { ...fresh, isEnabled: true, agreed })
     return [done]
@@ -218,7 +220,7 @@ async function enable(found: FoundPlugin, host: PluginHost, before: readonly str
     agreed,
   })
   for (const { source } of agreed.components.hooks) await host.agreeToHooks(source)
-  const lines = (await consentLines(agreed, host)).map((line) => `  ${line}`)
+  const lines = consentLines(agreed).map((line) => `  ${line}`)
   return text([
     ...before,
     `Enabled ${name}, as it is now:`,
@@ -249,7 +251,7 @@ async function validate(folder: string, host: PluginHost): Promise<CommandResult
   const agreed = await readAgreed(manifest, places, { host, loadsInside: false })
   const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? [])]
   const head = `${manifest.name}${manifest.version === null ? '' : ` ${manifest.version}`} is a plugin.`
-  return text([head, ...(await consentLines(agreed, host)).map((line) => `  ${line}`), ...notes])
+  return text([head, ...consentLines(agreed).map((line) => `  ${line}`), ...notes])
 }
 
 async function entryNamed(name: string, host: PluginHost): Promise<PluginEntry> {

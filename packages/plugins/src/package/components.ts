@@ -22,8 +22,10 @@ export interface PluginHooks {
   readonly source: string
   /** JSON; paths of the plugin in place. */
   readonly text: string
-  /** How many commands it names. */
+  /** The commands it names, as a person is shown them. */
   readonly commands: readonly string[]
+  /** Variables that its commands get: where the plugin and its data are. */
+  readonly variables: Readonly<Record<string, string>>
 }
 
 /** What a plugin brings besides code. */
@@ -50,6 +52,7 @@ export async function readComponents(manifest: PluginManifest, places: PluginPla
   const hooks = await orNothing(reader, 'its hooks', [], () => readHooks(reader))
   const prompts = await orNothing(reader, 'its commands', [], () => readPrompts(reader))
   const skills = await orNothing(reader, 'its skills', [], () => readSkills(reader))
+  problems.push(...(await unusedFolders(reader)))
   return { servers, hooks, prompts, skills, problems }
 }
 
@@ -99,17 +102,17 @@ function hooksIn(places: PluginPlaces, source: string, value: JsonValue): Plugin
   if (!isJsonObject(value)) throw new Error(`${basename(source)} holds no JSON object`)
   const commands: string[] = []
   const fill = (one: JsonValue, key: string): JsonValue => {
-    if (typeof one === 'string') {
-      const text = key === 'command' ? expandPlaces(one, places) : one
-      if (key === 'command') commands.push(text)
-      return text
-    }
-    if (Array.isArray(one)) return one.map((item) => fill(item, ''))
-    return isJsonObject(one)
-      ? Object.fromEntries(Object.entries(one).map(([name, item]) => [name, fill(item!, name)]))
-      : one
+    if (typeof one === 'string') return key === 'command' || key === 'args' ? expandPlaces(one, places) : one
+    if (Array.isArray(one)) return one.map((item) => fill(item, key))
+    if (!isJsonObject(one)) return one
+    const filled = Object.fromEntries(Object.entries(one).map(([name, item]) => [name, fill(item!, name)]))
+    const { command, args = [] } = filled
+    if (typeof command === 'string') commands.push([command, ...(Array.isArray(args) ? args : [])].join(' '))
+    return filled
   }
-  return { source, text: JSON.stringify(fill(value, '')), commands }
+  const { root, data } = places
+  const variables = { PLUGIN_ROOT: root, PLUGIN_DATA: data, CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data }
+  return { source, text: JSON.stringify(fill(value, '')), commands, variables }
 }
 
 async function readPrompts(reader: Reader): Promise<readonly PluginPrompt[]> {
@@ -171,6 +174,17 @@ async function frontMatter(text: string): Promise<Omit<PluginPrompt, 'name'>> {
     description: shortened(typeof summary === 'string' ? summary : first.replace(/^#+\s*/, ''), 100),
     text: body,
   }
+}
+
+/** What other agents find in a plugin by custom, and nothing here uses. */
+async function unusedFolders({ manifest, places: { root } }: Reader): Promise<readonly string[]> {
+  if (manifest.form !== 'dot') return []
+  const there = await Promise.all(
+    ['agents', '.lsp.json', 'output-styles'].map(async (name) =>
+      (await insidePath(root, `./${name}`)) === null ? [] : [`${name} of the plugin is not used here.`],
+    ),
+  )
+  return there.flat()
 }
 
 async function readSkills(reader: Reader): Promise<readonly string[]> {

@@ -118,8 +118,34 @@ function readDotFolder(value: JsonObject, root: string, file: string): PluginMan
     name: read.name ?? parse(name, basename(root), `${file}: name`),
     ours: parse(ours, extensions[NAMESPACE] ?? {}, `${file}: extensions.${NAMESPACE}`),
     raw: value,
-    problems: [],
+    problems: unusedMembers(value, file),
   }
+}
+
+/** Members of a dot folder's manifest that are read, or say what the plugin is. */
+const DOT_MEMBERS = new Set([
+  ...[
+    '$schema',
+    'name',
+    'displayName',
+    'version',
+    'description',
+    'author',
+    'homepage',
+    'repository',
+    'license',
+    'keywords',
+  ],
+  ...['commands', 'hooks', 'mcpServers', 'extensions'],
+])
+
+function unusedMembers(value: JsonObject, file: string): readonly string[] {
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (DOT_MEMBERS.has(key)) return []
+    if (key !== 'skills') return [`${file}: ${shortened(key)} is not used here; it is ignored.`]
+    const isUsual = [member].flat().every((path) => /^(?:\.\/)?skills\/?$/.test(String(path)))
+    return isUsual ? [] : [`${file}: skills are read from skills/ alone; what skills names is ignored.`]
+  })
 }
 
 function readPackage(value: JsonObject, own: JsonObject): PluginManifest {

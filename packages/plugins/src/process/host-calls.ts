@@ -1,6 +1,6 @@
 // What a plugin asks of Hermes while it is called: permits, files, commands, the network. Each goes past the policy.
 import { HermesError, type Logger } from '@hermes/contracts'
-import type { Environment } from '@hermes/contracts/environment'
+import type { Environment, ExecOptions } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { Answer, Notice, Question, ToolContext } from '@hermes/contracts/tool'
 import { shortened } from '../package/shortened.js'
@@ -31,6 +31,9 @@ export interface HostCall {
 const MAX_BODY_BYTES = 20_000_000
 const MAX_READ_BYTES = 20_000_000
 const MAX_PERMITS = 1_000
+/** The time that a call of a tool has. */
+const MAX_EXEC_MS = 600_000
+const MAX_OUTPUT_BYTES = 1_000_000
 const MOST_CHOICES = 6
 
 interface Open {
@@ -154,7 +157,7 @@ export class HostCalls {
         return environment.remove(this.#taken(requested.permit), path)
       case 'exec':
         return environment.exec(this.#taken(requested.permit), requested.command ?? '', {
-          ...requested.options,
+          ...execOptions(requested.options),
           signal,
         })
       default:
@@ -188,6 +191,28 @@ export class HostCalls {
       headers: [...response.headers].filter(([name]) => !/^content-(?:encoding|length)$/i.test(name)),
       body: (await bodyOf(response)).toString('base64'),
     }
+  }
+}
+
+/**
+ * What a plugin may say of how a command runs. The permit is for the command, its folder and where it runs; variables, input and passwords would
+ * change what the command does without anybody having judged them.
+ * @throws HermesError `plugins.bad_option` for anything else, which would have no effect.
+ */
+function execOptions(options: object = {}): ExecOptions {
+  const { cwd, timeoutMs, maxOutputBytes, ...more } = options as ExecOptions
+  const [other] = Object.keys(more)
+  if (other !== undefined)
+    throw new HermesError(
+      `A command of a plugin takes cwd, timeoutMs and maxOutputBytes, not ${shortened(other, 60)}. Write what it needs into the command.`,
+      { code: 'plugins.bad_option' },
+    )
+  return {
+    ...(typeof cwd === 'string' ? { cwd } : {}),
+    ...(typeof timeoutMs === 'number' && timeoutMs > 0 ? { timeoutMs: Math.min(timeoutMs, MAX_EXEC_MS) } : {}),
+    ...(typeof maxOutputBytes === 'number' && maxOutputBytes > 0
+      ? { maxOutputBytes: Math.min(maxOutputBytes, MAX_OUTPUT_BYTES) }
+      : {}),
   }
 }
 

@@ -1,6 +1,7 @@
 // Every part that comes with Hermes, in one list: adding one adds a line here, and a folder or package.
 import {
   createSessionId,
+  isPlanning,
   platformChange,
   type ReferenceOptions,
   references,
@@ -78,7 +79,7 @@ interface HomeParts {
   readonly logger: Logger
   /** The home itself, once it is open, and what it was opened with. */
   readonly runtime: () => Runtime
-  readonly opened: DoctorHome & { readonly userHome: string; readonly cwd: string }
+  readonly opened: DoctorHome & { readonly userHome: string; readonly cwd: string; readonly yolo?: boolean }
   readonly seesImages: NonNullable<ReferenceOptions['seesImages']>
   readonly describeImage: NonNullable<ReferenceOptions['describeImage']>
   readonly takes: NonNullable<ReferenceOptions['takes']>
@@ -97,6 +98,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
   const { coding_context: mode } = config.agent
   const git = (event: HookEvent) => mode === 'on' || AT_A_WORKSPACE.has(event.platform)
   const network = networkOf(config)
+  const asksNobody = parts.opened.yolo === true || config.approvals.mode === 'off'
   return [
     // First: it stands around what the others do.
     telemetry({ version: HERMES_VERSION }),
@@ -124,7 +126,11 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     isolationNotice({ terminal: config.terminal, isolationSupport, logger }),
     checkpoints.extension,
     ownHand(parts.trust),
-    hooksExtension(parts.hooks, { cwd: parts.opened.cwd, policy: parts.permissions.policy }),
+    hooksExtension(parts.hooks, {
+      cwd: parts.opened.cwd,
+      policy: parts.permissions.policy,
+      permissionMode: (entries) => (isPlanning(entries) ? 'plan' : asksNobody ? 'bypassPermissions' : 'default'),
+    }),
     parts.mcp.extension,
     parts.web,
     pluginsExtension(parts.plugins),

@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { silentLogger } from '@hermes/contracts'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
@@ -80,6 +81,8 @@ describe('a hook of config.yaml', () => {
   })
 
   it('is told the event as JSON, without keys in its environment', async () => {
+    place = { ...place, home: join(place.home, 'profiles', 'work') }
+    await mkdir(place.home, { recursive: true })
     const file = await script('tell.sh', `cat > "${place.userHome}/told.json"; env > "${place.userHome}/env"`)
     await say(await open(guard('pre_tool_call', file, { matcher: 'terminal' }), accepting), 'Go.', touch)
     expect(JSON.parse(await readFile(join(place.userHome, 'told.json'), 'utf8'))).toMatchObject({
@@ -87,7 +90,7 @@ describe('a hook of config.yaml', () => {
         hook_event_name: 'pre_tool_call',
         tool_name: 'terminal',
         tool_input: { command: 'touch made' },
-        cwd: place.cwd,
+        ...{ cwd: place.cwd, profile: 'work' },
       },
       extra: { platform: 'cli', model: 'm' },
     })
@@ -169,6 +172,25 @@ describe('a hook of config.yaml', () => {
     expect(result).toMatchObject({ status: 'completed', text: 'Done.' })
   })
 
+  it('is looked at by hermes doctor: a script that was edited, a program that is not there, an answer that is none', async () => {
+    const edited = await script('edited.sh', 'exit 0')
+    const odd = await script('odd.sh', `echo '{"decision":'`)
+    const hooks = [edited, odd, 'no-such-program', join(place.userHome, 'gone.sh')].map((command) => ({ command }))
+    const opened = await open({ hooks: { post_tool_call: hooks } })
+    await opened.hooks.agree(place.cwd)
+    await say(opened, 'Go.', touch)
+    await script('edited.sh', 'exit 1')
+    const check = opened.extensions.list('check').find(({ item }) => item.name === 'hooks')!.item
+    const findings = await check.run({ isOffline: true, signal: new AbortController().signal })
+    const at = 'post_tool_call: '
+    expect(findings.map(({ level, text }) => `${level} ${text}`)).toEqual([
+      `warn ${at}${edited} has changed since you agreed to it. Run: hermes hooks accept 1`,
+      `warn ${at}${odd} does not work: The hook ${odd} answered with broken JSON. To try it: hermes hooks test 2`,
+      `warn ${at}no-such-program does not work: no-such-program is no program that can be run. To try it: hermes hooks test 3`,
+      `warn ${at}${place.userHome}/gone.sh does not work: ${place.userHome}/gone.sh is no program that can be run. To try it: hermes hooks test 4`,
+    ])
+  })
+
   it('that watches never holds a run up', async () => {
     const hooks = Object.fromEntries(
       ['on_session_start', 'post_tool_call', 'post_api_request', 'on_session_end'].map((event) => [
@@ -209,13 +231,69 @@ describe('a hook of a project', () => {
   })
 
   it('stops a message before any model sees it', async () => {
-    await settings('UserPromptSubmit', 'echo "a key is in it" >&2; exit 2')
+    await settings(
+      'UserPromptSubmit',
+      `grep -q '"permission_mode":"bypassPermissions"' && echo "a key is in it" >&2; exit 2`,
+    )
     const { result } = await say(await open({}, { ...accepting, trust: true }), 'My key is x.')
     expect(result).toMatchObject({
       status: 'stopped',
       error: { code: 'hooks.blocked', message: 'A hook stopped this run: a key is in it' },
     })
     expect(server.requests).toHaveLength(0)
+  })
+
+  it('keeps a conversation from being compacted, and is heard by the person', async () => {
+    await settings('PreCompact', `echo '{"decision":"block","reason":"not now","systemMessage":"I looked."}'`)
+    const opened = await open({}, { ...accepting, trust: true })
+    server.enqueue({ text: 'One.' }, { text: 'Two.' })
+    const { agent } = await opened.createAgent({ platform: 'cli' })
+    await agent.run('Go.').result
+    expect(await agent.compact({ keepTurns: 1 })).toMatchObject({ type: 'unchanged', reason: 'not now' })
+    const texts: string[] = []
+    for await (const event of agent.run('On.')) if (event.type === 'notice') texts.push(event.text)
+    expect(texts).toContain('I looked.')
+  })
+
+  it('of Codex is read from its settings too', async () => {
+    await mkdir(join(place.cwd, '.codex'))
+    await writeFile(
+      join(place.cwd, '.codex/config.toml'),
+      [
+        'model = "m"',
+        '[[hooks.PreToolUse]]',
+        'matcher = "^Bash$"',
+        '[[hooks.PreToolUse.hooks]]',
+        'type = "command"',
+        `command = 'echo "not by Codex" >&2; exit 2'`,
+        '[hooks.state."x"]',
+        'trusted_hash = "y"',
+      ].join('\n'),
+    )
+    const { last, notices } = await say(await open({}, { ...accepting, trust: true }), 'Go.', touch)
+    expect(last).toContain('not by Codex')
+    expect(notices).toEqual([])
+  })
+
+  it('that is only told of a question never answers it', async () => {
+    await settings('Notification', 'echo "no" >&2; exit 2')
+    const logged: string[] = []
+    const warn = (message: string) => void logged.push(message)
+    const opened = await open({}, { ...accepting, trust: true, yolo: false, logger: { ...silentLogger, warn } })
+    server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'rm -rf build' } }] }, { text: 'Done.' })
+    const { agent } = await opened.createAgent({ platform: 'cli' })
+    const answered = new Promise<boolean>((resolve) => {
+      opened.policy.listen(agent.sessionId, async (id) => {
+        await expect
+          .poll(() => logged.join())
+          .toContain('ended with exit code 2: no')
+          .catch(() => undefined)
+        resolve(await opened.policy.answer(id, 'once', 'the person'))
+      })
+    })
+    await agent.run('Go.').result
+    expect(await answered).toBe(true)
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))).not.toContain('Not permitted')
   })
 
   it('does not say yes in a person’s place, but says no', async () => {
@@ -292,6 +370,47 @@ describe('a webhook', () => {
       tool_name: 'terminal',
       delivery_id: expect.any(String),
     })
+  })
+
+  it('is told nothing without the key that it is signed with, which is said', async () => {
+    const keyed = { secret: undefined, secret_env: 'OPS_KEY' }
+    const { notices } = await say(await open(outbound(keyed)), 'Go.', touch)
+    expect(notices).toContainEqual(
+      expect.stringContaining(
+        'the webhook outbound 1 has no effect: OPS_KEY, which its secret_env names, is not set. Put it into .env.',
+      ),
+    )
+    await runtime!.close()
+    expect(bodies).toHaveLength(0)
+    status = 204
+    await say(await open(outbound(keyed), { env: { PATH: process.env['PATH']!, OPS_KEY: 'words' } }), 'Go.', touch)
+    await runtime!.close()
+    runtime = null
+    const [{ signature, body }] = bodies as [(typeof bodies)[number]]
+    expect(signature).toBe(`sha256=${createHmac('sha256', 'words').update(body).digest('hex')}`)
+  })
+
+  it('is told no secret, of the session or of a task that it delegated', async () => {
+    status = 204
+    const secret = 'quo"ted-secret-words-1234'
+    const events = ['pre_llm_call', 'subagent_start', 'subagent_stop']
+    const file = await script('tell.sh', `cat >> "${place.userHome}/heard"`)
+    const hooks = { ...outbound({ events }).hooks, subagent_start: [{ command: file }] }
+    const env = { PATH: process.env['PATH']!, SOME_API_KEY: secret }
+    await writeFile(join(place.home, '.env'), `SOME_API_KEY='${secret}'\n`)
+    const opened = await open({ hooks }, { ...accepting, env })
+    server.enqueue(
+      { toolCalls: [{ name: 'delegate_task', args: { goal: `Look for ${secret}.` } }] },
+      { text: `It is ${secret}.` },
+    )
+    await say(opened, `My key is ${secret}.`)
+    await runtime!.close()
+    runtime = null
+    expect(new Set(bodies.map(({ event }) => event))).toEqual(new Set(events))
+    const heard = [...bodies.map(({ body }) => body), await readFile(join(place.userHome, 'heard'), 'utf8')].join('\n')
+    expect(heard).toContain('Look for')
+    expect(heard).toContain('It is')
+    expect(heard).not.toContain('secret-words')
   })
 
   it('is not asked again where it refuses or sends elsewhere', async () => {

@@ -1,4 +1,5 @@
-import { type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
+import { basename } from 'node:path'
+import { type HermesConfig, homeLayout, rootOfHome, type TrustStore } from '@hermes/config'
 import type { Clock, JsonValue, Logger } from '@hermes/contracts'
 import type { Policy } from '@hermes/contracts/policy'
 import { type HomeHooks, openHooks, type ReadHooks, readHookFile } from '@hermes/hooks'
@@ -21,6 +22,7 @@ interface HomeHookOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | 'cw
   /** Hook files of plugins that the person agreed to. */
   readonly pluginHooks: () => Promise<readonly PluginHooks[]>
   readonly fetchTo: (address: string) => typeof fetch
+  readonly redact: (text: string) => string
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -55,6 +57,9 @@ export function openHomeHooks(options: HomeHookOptions): HomeHooks {
     },
     secret: (name) => secrets[name],
     fetchTo: options.fetchTo,
+    redact: options.redact,
+    path: env['PATH'] ?? '',
+    profile: rootOfHome(home) === home ? 'default' : basename(home),
     user,
     clock,
     logger,
@@ -63,7 +68,9 @@ export function openHomeHooks(options: HomeHookOptions): HomeHooks {
 
 /** They have the form of Claude Code. */
 function readPluginHooks(files: readonly PluginHooks[]): ReadHooks {
-  const read = files.map(({ source, text }) => readHookFile(text, { form: 'claude', source, project: null }))
+  const read = files.map(({ source, text, variables }) =>
+    readHookFile(text, { form: 'claude', source, project: null, variables }),
+  )
   return {
     hooks: read.flatMap(({ hooks }) => hooks),
     outbound: [],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { CommandContext, CommandOutput } from '@hermes/contracts/extension'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -215,4 +215,102 @@ it('a skill of a plugin is shown while the plugin is what was agreed to, and tai
   await agent.run('And now?').result
   await agent.close()
   expect(JSON.stringify(server.requests.at(-1)!.body)).toContain('its plugin seaside is not as you agreed to it')
+})
+
+/** A plugin in the form of Claude Code, of these files. */
+async function dotted(name: string, texts: Readonly<Record<string, string | object>>): Promise<string> {
+  const folder = join(home.path, 'sources', name)
+  for (const [path, text] of Object.entries({ '.claude-plugin/plugin.json': { name, version: '1' }, ...texts })) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), typeof text === 'string' ? text : JSON.stringify(text), { mode: 0o755 })
+  }
+  return folder
+}
+
+it('a hook of a plugin finds its script, and another one after an update once the person agreed to that', async () => {
+  const refuse = (word: string) => `#!/bin/sh\necho "${word} no" >&2\nexit 2\n`
+  const hook = { type: 'command', command: '$CLAUDE_PLUGIN_ROOT/x.sh' }
+  const hooks = { hooks: { PreToolUse: [{ hooks: [hook] }] } }
+  const folder = await dotted('guarded', { 'hooks/hooks.json': hooks, 'x.sh': refuse('first') })
+  await withPlugins(folder)
+  expect(await callTool('terminal', { command: 'true' })).toContain('first no')
+  await writeFile(join(folder, 'x.sh'), refuse('second'))
+  const updated = await plugins(['update', 'guarded'])
+  expect(updated).toContain('so it is off')
+  expect(updated).toContain('It runs $CLAUDE_PLUGIN_ROOT/x.sh at events, which can do whatever you can.')
+  await open()
+  expect(await callTool('terminal', { command: 'true' })).not.toContain(' no')
+  await plugins(['enable', 'guarded'])
+  await open()
+  expect(await callTool('terminal', { command: 'true' })).toContain('second no')
+})
+
+it('a server of a plugin gets the variables that its consent names, and is named where one is not set', async () => {
+  const mcpServers = { served: { command: './serve.sh', env: { WORD: '${SERVED_KEY}' } } }
+  const texts = { '.mcp.json': { mcpServers }, 'serve.sh': '#!/bin/sh\nprintf %s "$WORD" > "$PLUGIN_DATA/seen"\n' }
+  await open()
+  const text = await plugins(['install', await dotted('served', texts)], { enable: true })
+  expect(text).toContain('Its MCP server served gets SERVED_KEY.')
+  await open()
+  expect(runtime!.problems).toEqual([
+    'The MCP server served of a plugin is not used: ${SERVED_KEY} is not set. Put it into .env of the home.',
+  ])
+  await open({}, { SERVED_KEY: 'valued' })
+  expect(runtime!.problems).toEqual([])
+  server.enqueue({ text: 'Done.' })
+  const { agent } = await runtime!.createAgent({})
+  await agent.run('go').result
+  const seen = join(home.path, 'plugin-data', 'served', 'seen')
+  await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toBe('valued')
+  await agent.close()
+})
+
+it('what a first request would wait for begins with the agent; opening a home begins nothing', async () => {
+  const begun = join(home.path, 'plugin-data', 'early', 'begun')
+  const code = `process.getBuiltinModule('node:fs').writeFileSync(process.env.PLUGIN_DATA + '/begun', 'x')
+    api.prompt.section({ name: 'early', order: 1, maxBytes: 100, render: () => 'It is early.' })`
+  await withPlugins(await plugin('early', code))
+  await rm(begun)
+  await open()
+  expect(existsSync(begun)).toBe(false)
+  const { agent } = await runtime!.createAgent({})
+  await expect.poll(() => existsSync(begun)).toBe(true)
+  await agent.close()
+})
+
+it('a plugin has sockets, commands, hosts and keys where it declared them, and not else', async () => {
+  const { port } = new URL(server.baseUrl)
+  const code = (name: string) =>
+    toolCode(
+      name,
+      `const seen = { keyLength: (process.env.SOME_KEY ?? '').length }
+       const tried = async (name, work) => { try { seen[name] = String(await work()) } catch (error) { seen[name] = 'no: ' + error.message } }
+       const { connect } = await import('node:net')
+       await tried('socket', () => new Promise((resolve, reject) => connect(${port}, '127.0.0.1', () => resolve('open')).on('error', reject)))
+       await tried('fetch', async () => (await fetch('http://127.0.0.1:${port}/nothing')).status)
+       await tried('other', async () => (await fetch('http://127.0.0.1:1/')).status)
+       await tried('exec', async () => { const command = 'echo hi'; const permit = await context.permit({ type: 'spawn', command, cwd: context.environment.cwd(), backend: context.environment.backend }); return (await context.environment.exec(permit, command)).output })
+       return JSON.stringify(seen)`,
+    )
+  const capabilities = { network: [`127.0.0.1:${port}`], exec: true, secrets: ['SOME_KEY'] }
+  await withPlugins(
+    await plugin('plain', code('plain_look')),
+    await plugin('listed', code('listed_look'), { capabilities }),
+    await plugin('free', code('free_look'), { capabilities: { network: true } }),
+  )
+  await writeFile(join(home.path, 'permissions.yaml'), `web(http://127.0.0.1:${port}/*): allow\n`)
+  await open({}, { SOME_KEY: 'a-word' })
+  const look = async (name: string) =>
+    JSON.parse(JSON.parse(await callTool(name)).content) as Readonly<Record<string, string>>
+  expect(await look('plain_look')).toMatchObject({
+    keyLength: 0,
+    ...{ socket: expect.stringMatching(/^no: /), fetch: expect.stringContaining('has not declared the host') },
+    exec: expect.stringContaining('has not declared that it runs commands'),
+  })
+  expect(await look('listed_look')).toMatchObject({
+    keyLength: 6,
+    ...{ socket: expect.stringMatching(/^no: /), exec: expect.stringContaining('hi') },
+    ...{ fetch: expect.stringMatching(/^\d+$/), other: expect.stringContaining('has not declared the host') },
+  })
+  expect(await look('free_look')).toMatchObject({ keyLength: 0, socket: 'open' })
 })
