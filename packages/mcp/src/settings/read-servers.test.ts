@@ -32,6 +32,8 @@ it('names what is wrong by its place, and keeps the other servers', () => {
     list: [],
     trust: { command: 'a', trust: 'some' },
     alone: { url: 'https://a', oauth: { grant: 'client_credentials', client_id: 'a' } },
+    secret: { url: 'https://a', oauth: { client_id: 'a', client_secret: 'b' } },
+    issuer: { url: 'https://a', oauth: { issuer: 'login' } },
     good: { command: 'a' },
   }
   const { servers, problems } = readServers(wrong)
@@ -45,6 +47,8 @@ it('names what is wrong by its place, and keeps the other servers', () => {
     'list: it must be a map with a command or an url.',
     'trust.trust: it can be full or untrusted.',
     'alone.oauth: with grant client_credentials it needs client_id, and client_secret or private_key.',
+    'secret.oauth.issuer: it is needed with a secret or key: the authorization server that it is for.',
+    'issuer.oauth.issuer: it must be the address of an authorization server.',
   ])
 })
 

@@ -150,10 +150,12 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
   const redirectPort = read.number(oauth, 'redirect_port', ['oauth'])
   const privateKey = read.text(oauth, 'private_key', ['oauth'])
   const signingAlgorithm = read.text(oauth, 'signing_algorithm', ['oauth'])
-  const issuer = read.text(oauth, 'issuer', ['oauth'])
+  const issuer = readIssuer(oauth, read)
   const grant = read.oneOf(oauth, 'grant', ['authorization_code', 'client_credentials'], ['oauth'])
   if (grant === 'client_credentials' && (clientId === undefined || (clientSecret ?? privateKey) === undefined))
     return read.fail(['oauth'], 'with grant client_credentials it needs client_id, and client_secret or private_key.')
+  if (issuer === undefined && (clientSecret ?? privateKey) !== undefined)
+    return read.fail(['oauth', 'issuer'], 'it is needed with a secret or key: the authorization server that it is for.')
   return {
     isAllowed: auth === undefined || auth === 'oauth',
     ...(clientId === undefined ? {} : { clientId }),
@@ -166,6 +168,13 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
     ...(issuer === undefined ? {} : { issuer }),
     ...(redirectPort === null ? {} : { redirectPort }),
   }
+}
+
+/** Without it the server would say who gets a secret. */
+function readIssuer(oauth: JsonObject, read: EntryReader): string | undefined {
+  const issuer = read.text(oauth, 'issuer', ['oauth'])
+  if (issuer === undefined || (/^https?:/i.test(issuer) && URL.canParse(issuer))) return issuer
+  return read.fail(['oauth', 'issuer'], 'it must be the address of an authorization server.')
 }
 
 class WrongEntry extends Error {

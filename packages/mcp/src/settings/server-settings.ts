@@ -78,7 +78,7 @@ export interface OAuthSettings {
   readonly privateKey?: string
   /** Of {@link privateKey}. Default ES256. */
   readonly signingAlgorithm?: string
-  /** The authorization server that secret and key go to. Default: the one that the server names. */
+  /** The authorization server that a login is had from; always there with a secret or key. Default: the one that the server names. */
   readonly issuer?: string
   /** Where a document about Hermes as a client stands, for servers that take its address as client id. Default: Hermes is registered. */
   readonly clientMetadataUrl?: string
