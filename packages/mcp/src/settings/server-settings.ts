@@ -32,6 +32,8 @@ export interface ToolFilter {
 /** What a server may ask of the model of the home. */
 export interface SamplingLimits {
   readonly isEnabled: boolean
+  /** The models that may answer. Empty: any. */
+  readonly models: readonly string[]
   /** Tokens of one answer. Default 4,096. */
   readonly maxTokens: number
   /** Default 10. */
@@ -43,6 +45,8 @@ export interface SamplingLimits {
 /** One entry of `mcp_servers`. */
 export interface ServerSettings {
   readonly name: string
+  /** Tells its program or address from others, whatever tokens it is given. */
+  readonly identity: string
   readonly address: ServerAddress
   readonly isEnabled: boolean
   /** One call, without news of it. Default 300,000. */
