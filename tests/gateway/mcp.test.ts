@@ -11,10 +11,12 @@ it('serves MCP clients that have its key, and nobody else', async () => {
   const gateway = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'm'], scene)
   try {
     const url = new URL('/mcp', gateway.baseUrl)
-    const refused = await fetch(url, { method: 'POST', body: '{}', headers: { origin: 'https://evil.example' } })
-    expect(refused.status).toBe(401)
+    const authorization = `Bearer ${KEY}`
+    const post = (headers: Readonly<Record<string, string>>) => fetch(url, { method: 'POST', body: '{}', headers })
+    expect((await post({})).status).toBe(401)
+    expect((await post({ authorization, origin: 'https://evil.example' })).status).toBe(403)
     const client = new Client({ name: 'other', version: '1' })
-    const requestInit = { headers: { authorization: `Bearer ${KEY}` } }
+    const requestInit = { headers: { authorization } }
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never)
     scene.server.enqueue({ text: 'Tea is ready.' })
     const run = await client.callTool({ name: 'run_agent', arguments: { prompt: 'Make tea.' } })

@@ -14,10 +14,18 @@ import { createPeerOf, type Peer } from './peer.js'
 
 const NOTHING = { host: '127.0.0.1:1', origin: undefined, authorization: undefined, fetchSite: undefined }
 
-async function outcome(more: { readonly fetchSite?: string; readonly peer?: Peer }): Promise<string> {
+const holderOf = () => undefined
+
+async function outcome(
+  more: { readonly host?: string; readonly origin?: string; readonly fetchSite?: string; readonly peer?: Peer },
+  { key, corsOrigins = [] }: { readonly key?: string; readonly corsOrigins?: readonly string[] } = {},
+): Promise<string> {
+  const { peer = 'other', ...headers } = more
+  const access =
+    key === undefined ? ({ type: 'loopback', holderOf } as const) : ({ type: 'key', key, holderOf } as const)
+  const authorization = key === undefined ? undefined : `Bearer ${key}`
   try {
-    const peer = async () => more.peer ?? 'other'
-    await checkAccess({ type: 'loopback', holderOf: () => undefined }, { ...NOTHING, fetchSite: more.fetchSite }, peer)
+    await checkAccess(access, { ...NOTHING, authorization, ...headers }, { peer: async () => peer, corsOrigins })
     return 'passes'
   } catch (error) {
     if (error instanceof ApiError) return (error.body as { error: { code: string } }).error.code
@@ -31,10 +39,27 @@ it.each([
   [{ fetchSite: 'same-origin' }, 'passes'],
   [{ fetchSite: 'cross-site' }, 'foreign_origin'],
   [{ fetchSite: 'same-site' }, 'foreign_origin'],
+  [{ origin: 'http://127.0.0.1:1' }, 'passes'],
+  [{ origin: 'https://evil.example' }, 'foreign_origin'],
+  [{ host: 'evil.example:1', origin: 'http://evil.example:1' }, 'foreign_host'],
   [{ peer: 'isolated' }, 'isolated_client'],
   [{ peer: 'gone' }, 'isolated_client'],
 ] as const)('without a key, what comes with %j: %s', async (more, expected) => {
   expect(await outcome(more)).toBe(expected)
+})
+
+it.each([
+  [{}, 'passes'],
+  [{ host: 'hermes.example' }, 'passes'],
+  [{ origin: 'http://127.0.0.1:1' }, 'passes'],
+  [{ origin: 'https://chat.example' }, 'passes'],
+  [{ origin: 'https://evil.example' }, 'foreign_origin'],
+  [{ origin: 'null' }, 'foreign_origin'],
+  // A page whose name was made to lead here.
+  [{ host: 'evil.example:1', origin: 'http://evil.example:1' }, 'foreign_origin'],
+] as const)('with its key, what comes with %j: %s', async (more, expected) => {
+  expect(await outcome(more, { key: 'k'.repeat(32), corsOrigins: ['https://chat.example'] })).toBe(expected)
+  expect(await outcome(more, { key: 'k'.repeat(32), corsOrigins: ['*'] })).toBe('passes')
 })
 
 /** A server on loopback that says who asks. */

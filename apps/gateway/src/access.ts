@@ -34,16 +34,29 @@ interface AccessHeaders {
   readonly fetchSite: string | undefined
 }
 
+/** What else a request is judged by. */
+interface AccessBounds {
+  /** Asked only where there is no key. */
+  readonly peer: () => Promise<Peer>
+  /** Origins of web pages that are let in with a key; `*` is all of them. */
+  readonly corsOrigins: readonly string[]
+}
+
 /**
- * Lets a request pass. Without a key a web page must not get in: not from another origin, and not under another name for this machine; nor
- * a command that the agent runs isolated, which would get what its isolation keeps from it. `peer` is asked only where there is no key.
+ * Lets a request pass. With a key or without, a web page must not get in from another origin, nor under another name for this machine. Without
+ * one no program does that uses another name, nor a command that the agent runs isolated, which would get what its isolation keeps from it.
  * Resolves with who asks. Rejects with an ApiError 401 or 403.
  */
-export async function checkAccess(access: Access, headers: AccessHeaders, peer: () => Promise<Peer>): Promise<Caller> {
+export async function checkAccess(
+  access: Access,
+  headers: AccessHeaders,
+  { peer, corsOrigins }: AccessBounds,
+): Promise<Caller> {
   const input = bearer(headers.authorization)
   const holder = input === undefined ? undefined : access.holderOf(input)
   switch (access.type) {
     case 'key':
+      checkOrigin(headers, corsOrigins)
       return holder ?? checkKey(access.key, input)
     case 'loopback':
       checkLocal(headers)
@@ -75,8 +88,19 @@ function checkPeer(peer: Peer): void {
   throw new ApiError(message, { status: 403, code: 'isolated_client' })
 }
 
+/** A page that a name of its own leads here with is a foreign one too, so that its host has to be this machine or be listed. */
+function checkOrigin({ host = '', origin }: AccessHeaders, corsOrigins: readonly string[]): void {
+  if (origin === undefined || corsOrigins.includes('*') || corsOrigins.includes(origin)) return
+  if (isLoopback(hostName(host)) && isSameOrigin(origin, host)) return
+  const message = `This server refuses web pages of other origins, such as "${origin}". It lets in those of gateway.api_server.cors_origins.`
+  throw new ApiError(message, { status: 403, code: 'foreign_origin' })
+}
+
+const hostName = (host: string) => host.replace(/:\d+$/, '')
+const isSameOrigin = (origin: string, host: string) => origin.toLowerCase() === `http://${host.toLowerCase()}`
+
 function checkLocal({ host = '', origin, fetchSite }: AccessHeaders): void {
-  if (!isLoopback(host.replace(/:\d+$/, ''))) {
+  if (!isLoopback(hostName(host))) {
     const message = `This server has no key and answers to the names of this machine only, not to "${host}".`
     throw new ApiError(message, { status: 403, code: 'foreign_host' })
   }
@@ -84,7 +108,7 @@ function checkLocal({ host = '', origin, fetchSite }: AccessHeaders): void {
     const message = 'This server has no key and refuses what web pages of other sites send.'
     throw new ApiError(message, { status: 403, code: 'foreign_origin' })
   }
-  if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) return
+  if (origin === undefined || isSameOrigin(origin, host)) return
   const message = `This server has no key and refuses web pages of other origins, such as "${origin}".`
   throw new ApiError(message, { status: 403, code: 'foreign_origin' })
 }

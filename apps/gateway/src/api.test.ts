@@ -127,6 +127,11 @@ it('lets web pages of the origins that are allowed read answers, and others none
   expect(allowed.headers.get('access-control-allow-headers')).toContain('x-stainless-os')
   expect(allowed.headers.get('access-control-max-age')).toBe('600')
   expect((await preflight('https://evil.example')).headers.get('access-control-allow-origin')).toBeNull()
+  for (const path of ['/v1/models', '/mcp'])
+    expect(await codeOf(stage.ask(path, undefined, { origin: 'https://evil.example' }))).toEqual([
+      403,
+      'foreign_origin',
+    ])
   const answer = await stage.ask('/v1/models', undefined, { origin: 'https://chat.example' })
   expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([
     'https://chat.example',

@@ -34,7 +34,7 @@ interface AppOptions {
   readonly skills: () => ReturnType<Runtime['skills']['list']>
   /** Whether the store answers. */
   readonly storeAnswers: () => Promise<boolean>
-  /** Origins of web pages that may read answers. */
+  /** Origins of web pages that may ask, and read answers. */
   readonly corsOrigins: readonly string[]
   readonly sessions: SessionRoutes
   readonly extensions: ExtensionRoutes
@@ -81,7 +81,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     const { path } = context.req
     const isOpen = OPEN.has(path) || path.startsWith(WEBHOOKS) || extensions.isOpen(context.req.raw)
     const needsKey = !(access.type === 'key' && isOpen)
-    const { person, key } = needsKey ? await guard(access, context, peerOf) : NOBODY_ELSE
+    const { person, key } = needsKey ? await guard(context, { access, corsOrigins, peerOf }) : NOBODY_ELSE
     if (key) {
       const scope = scopeOf(path)
       if (scope !== 'any' && scope !== 'none') requireScope(key, scope)
@@ -257,17 +257,20 @@ const SAFE_HEADERS = {
   'cache-control': 'no-store',
 }
 
-function guard(access: Access, { req, env }: Context<Env>, peerOf: PeerOf): Promise<Caller> {
+function guard(
+  { req, env }: Context<Env>,
+  { access, corsOrigins, peerOf }: Pick<AppOptions, 'access' | 'corsOrigins'> & { readonly peerOf: PeerOf },
+): Promise<Caller> {
   const headers = {
     host: req.header('host'),
     origin: req.header('origin'),
     authorization: req.header('authorization'),
     fetchSite: req.header('sec-fetch-site'),
   }
-  return checkAccess(access, headers, () => peerOf(env.incoming.socket))
+  return checkAccess(access, headers, { peer: () => peerOf(env.incoming.socket), corsOrigins })
 }
 
-/** Web pages of these origins read answers; what they may send is decided by their key. */
+/** Web pages of these origins read answers, and ask what their key lets them. */
 function corsFor(origins: readonly string[]) {
   const isAllowed = (origin: string) => origins.includes('*') || origins.includes(origin)
   return cors({

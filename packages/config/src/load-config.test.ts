@@ -354,6 +354,19 @@ describe('loadConfig', () => {
     expect(problems).toMatchObject([{ line: 2, column: 11, message: expect.stringContaining('NONE') }])
   })
 
+  it('leaves what is not set below a key of an extension to that extension', async () => {
+    await write(`kettle: {key: "${ref('NONE')}-${ref('A')}"}\n`)
+    const { own, problems } = await load({ A: 'a' })
+    expect(problems.filter(({ message }) => message.includes('not set'))).toEqual([])
+    expect(own).toMatchObject([
+      {
+        value: { key: `${ref('NONE')}-a` },
+        written: { key: `${ref('NONE')}-${ref('A')}` },
+        unset: [{ line: 1, message: expect.stringContaining('kettle.key refers to ${NONE}') }],
+      },
+    ])
+  })
+
   it('takes no key for more than a key', async () => {
     await write('__proto__: {polluted: 1}\ndisplay: {constructor: x}\n')
     const { config } = await load()

@@ -38,6 +38,10 @@ export interface OwnValue {
   readonly key: string
   /** References to variables are put in. */
   readonly value: unknown
+  /** The same as the file has it. */
+  readonly written: unknown
+  /** Of references whose variable is not set: such a text stays as it is written. */
+  readonly unset: readonly ConfigProblem[]
   /** The line for something wrong at a place below the key. */
   problem(path: Path, message: string): ConfigProblem
 }
@@ -134,26 +138,36 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
   const unset: Unset[] = []
   const value = expandReferences(yaml.value, variables, unset)
   const { config, issues } = checkValues(value, yaml)
+  const notSet = unset.map(({ path, name }) => ({
+    key: path[0],
+    ...problemAt(
+      file,
+      yaml.locate(path),
+      `${path.join('.')} refers to \${${name}}, which is not set; the text stays as it is.`,
+    ),
+  }))
+  const own = ownValues(file, yaml, { value, notSet })
   return {
     config,
     isMap: true,
     readable: readableValues(config, issues),
-    own: ownValues(file, yaml, value),
+    own,
     errors: issues.map((issue) => issueProblem(file, yaml, issue)),
     warnings: [
       ...misplacedKeys(file, yaml),
-      ...unset.map(({ path, name }) =>
-        problemAt(
-          file,
-          yaml.locate(path),
-          `${path.join('.')} refers to \${${name}}, which is not set; the text stays as it is.`,
-        ),
-      ),
+      ...notSet.filter((problem) => !own.some(({ key }) => key === problem.key)),
     ],
   }
 }
 
-function ownValues(file: string, yaml: YamlFile, value: unknown): readonly OwnValue[] {
+function ownValues(
+  file: string,
+  yaml: YamlFile,
+  {
+    value,
+    notSet,
+  }: { readonly value: unknown; readonly notSet: readonly (ConfigProblem & { readonly key: unknown })[] },
+): readonly OwnValue[] {
   if (!isMap(value) || SCHEMA.type !== 'section') return []
   const { fields, aliases = {} } = SCHEMA
   return Object.entries(value)
@@ -161,6 +175,8 @@ function ownValues(file: string, yaml: YamlFile, value: unknown): readonly OwnVa
     .map(([key, item]) => ({
       key,
       value: item,
+      written: (yaml.value as Readonly<Record<string, unknown>>)[key],
+      unset: notSet.filter((problem) => problem.key === key),
       problem: (path, message) =>
         problemAt(file, yaml.locate([key, ...path]), `${[key, ...path].join('.')}: ${message}`),
     }))

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RequestServer } from '@hermes/mcp/serve'
 import { openRuntime, type Runtime } from '@hermes/runtime'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   const auxiliary = { title_generation: { enabled: false }, session_summary: { enabled: false } }
   const config = { model: { default: 'm', base_url: models.baseUrl }, terminal: { isolation: 'off' }, auxiliary }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
-  const env = { PATH: process.env['PATH']! }
+  const env = { PATH: `${home.path}:${process.env['PATH']!}` }
   runtime = await openRuntime({
     home: home.path,
     userHome: home.path,
@@ -109,6 +109,36 @@ it('runs the agent with progress, and puts its questions and approvals to the pe
   expect(textOf(await client.callTool({ name: 'run_agent', arguments: again }))).toBe('Nothing more.')
   expect(JSON.stringify(models.requests.at(-1)!.body)).toContain('Make tea.')
   await client.close()
+})
+
+it('asks a client for no password, in either protocol', async () => {
+  // One that always wants a password.
+  const sudo = join(home.path, 'sudo')
+  await writeFile(sudo, '#!/bin/sh\necho sudo: a password is required >&2\nexit 1\n')
+  await chmod(sudo, 0o755)
+  const forms: string[] = []
+  const filled = async ({ params }: { readonly params: { readonly message: string } }) => {
+    forms.push(params.message)
+    return { action: 'accept', content: { answer: params.message.includes('assword') ? 'hunter2' : 'once' } } as const
+  }
+  const capabilities = { elicitation: { form: {} } }
+  const versionNegotiation = { mode: { pin: '2026-07-28' } } as const
+  const newer = new NewClient({ name: 'new', version: '1' }, { capabilities, versionNegotiation })
+  newer.setRequestHandler('elicitation/create', filled)
+  await newer.connect(new NewTransport(url, { fetch: answer as never }))
+  const older = new Client({ name: 'old', version: '1' }, { capabilities: { elicitation: {} } })
+  older.setRequestHandler(ElicitRequestSchema, filled)
+  await older.connect(new StreamableHTTPClientTransport(url, { fetch: answer as never }) as never)
+  for (const client of [newer, older]) {
+    const command = 'sudo echo one'
+    models.enqueue({ toolCalls: [{ name: 'terminal', args: { command } }] }, { text: 'No password.' })
+    const result = await client.callTool({ name: 'run_agent', arguments: { prompt: 'Become root.' } })
+    expect(textOf(result)).toBe('No password.')
+    expect(JSON.stringify(models.requests.at(-1)!.body.messages.at(-1))).toContain('there is no password for sudo here')
+    await client.close()
+  }
+  expect(forms.filter((form) => /password/i.test(form))).toEqual([])
+  expect(JSON.stringify(models.requests.map(({ body }) => body))).not.toContain('hunter2')
 })
 
 it('hands on skills as they are, each file verified by its digest, and none that may take over an agent', async () => {

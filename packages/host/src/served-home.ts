@@ -20,6 +20,7 @@ interface ServedHomeOptions {
 }
 
 const MOST_TEXT_CHARS = 20_000
+const SECRET = 'Clients would show what is typed.'
 const iso = (atMs: number) => new Date(atMs).toISOString()
 
 /** What clients of the Model Context Protocol may see and do in a home: what its owner may, run by run. */
@@ -149,7 +150,7 @@ class HostedRun implements ServedRun {
               this.#answer(
                 id,
                 text === null
-                  ? { type: 'unanswered', reason: 'The client did not answer.' }
+                  ? { type: 'unanswered', reason: question.isSecret ? SECRET : 'The client did not answer.' }
                   : { type: 'answered', text },
               ),
           })

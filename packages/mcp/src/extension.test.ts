@@ -9,8 +9,9 @@ type Handler = (event: HookEvent) => unknown
 it('names a server of one session that does not start, once and to the person of that session', async () => {
   await using home = await temporaryHome()
   const mcp = createMcp({
-    configured: undefined,
-    reread: async () => undefined,
+    configured: { value: undefined },
+    reread: async () => ({ value: undefined }),
+    folders: { userHome: home.path, workspace: home.path },
     writeServer: async () => undefined,
     cacheDir: `${home.path}/listings`,
     loginDir: `${home.path}/logins`,

@@ -9,7 +9,7 @@ import { loginFetch } from './login/login-fetch.js'
 import { LoginFiles } from './login/login-files.js'
 import { ProgramAuth } from './login/program-auth.js'
 import { ServerAuth } from './login/server-auth.js'
-import type { McpOptions } from './mcp-options.js'
+import type { ConfiguredServers, McpOptions } from './mcp-options.js'
 import { PromptCommands } from './prompts/prompt-commands.js'
 import { createServer, HomeServers, toSource, untilHeard } from './servers/home-servers.js'
 import { changedTools, ListingFiles } from './servers/listing.js'
@@ -56,6 +56,8 @@ export function createMcp(options: McpOptions): HomeMcp {
       return new ProgramAuth(settings, { ...options, fetch: loginFetch(address.url, options.fetchTo) })
     return new ServerAuth(settings, { ...options, logins, fetch: loginFetch(address.url, options.fetchTo) })
   }
+  const read = ({ value = {}, written = value }: ConfiguredServers) =>
+    readServers(value, { folders: options.folders, written })
   const shared = { ...options, listings: new ListingFiles(options.cacheDir), calls, answersOf, authOf }
   /** Of sessions that have servers of their own. */
   const ofSessions = new Map<string, readonly McpServer[]>()
@@ -78,18 +80,17 @@ export function createMcp(options: McpOptions): HomeMcp {
       setup(api) {
         const servers = new HomeServers(api, new PromptCommands(api.commands), shared)
         ofHome = servers
-        const use = (read: ReadServers) => {
-          for (const one of read.servers) concealSecrets(one, options)
-          return servers.set(read.servers)
+        const use = ({ servers: all }: ReadServers) => {
+          for (const one of all) concealSecrets(one, options)
+          return servers.set(all)
         }
         api.config.section<ReadServers>({
           key: 'mcp_servers',
-          schema: {
-            '~standard': { version: 1, vendor: 'hermes', validate: (value) => ({ value: readServers(value) }) },
-          },
+          schema: { '~standard': { version: 1, vendor: 'hermes', validate: (value) => ({ value: read({ value }) }) } },
+          namesUnset: true,
           problems: ({ problems }) => problems,
         })
-        if (options.configured !== undefined) void use(readServers(options.configured))
+        if (options.configured.value !== undefined) void use(read(options.configured))
         api.hooks.on('session-start', () => servers.begin())
         api.hooks.on('before-tool-call', async ({ tool, session, signal }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
@@ -104,12 +105,13 @@ export function createMcp(options: McpOptions): HomeMcp {
           name: 'mcp',
           run: ({ isOffline, signal }) => findings(servers.list(), { isOffline, signal }),
         })
-        mcpCommands(api, { servers, options, logins, use })
+        const reread = async () => read(await options.reread())
+        mcpCommands(api, { servers, options, logins, read, reread, use })
         return () => servers.close()
       },
     },
     forSession(sessionId, entries) {
-      const { servers, problems } = readServers(entries)
+      const { servers, problems } = read({ value: entries })
       for (const one of servers) concealSecrets(one, options)
       const made = servers.map((settings) => createServer(settings, shared))
       ofSessions.set(sessionId, made)

@@ -2,13 +2,24 @@ import type { Clock, Logger } from '@hermes/contracts'
 import type { Sample } from './answers/sampling.js'
 import type { ConnectionPorts } from './connection/open-connection.js'
 import type { OpenLoopback } from './login/log-in.js'
+import type { Folders } from './settings/written-entry.js'
+
+/** `mcp_servers` of config.yaml. */
+export interface ConfiguredServers {
+  /** With its variables in place; `undefined` without the key. */
+  readonly value: unknown
+  /** As the file has it. Default: the same. */
+  readonly written?: unknown
+}
 
 /** What MCP needs of a home. */
 export interface McpOptions extends ConnectionPorts {
-  /** `mcp_servers` of config.yaml as the home was opened with, its variables in place; `undefined` without it. */
-  readonly configured: unknown
-  /** The same as it is now. */
-  reread(): Promise<unknown>
+  /** As the home was opened with. */
+  readonly configured: ConfiguredServers
+  /** As it is now. */
+  reread(): Promise<ConfiguredServers>
+  /** What `${userHome}` and `${workspaceFolder}` stand for. */
+  readonly folders: Folders
   /** Writes one entry of `mcp_servers`, or takes it away with `null`. */
   writeServer(name: string, entry: object | null): Promise<void>
   /** Where listings are kept. Absolute; made on first write. */

@@ -337,7 +337,7 @@ export const CONFIG = section({
         }),
       ).describe('Further keys of clients, by a name for each.'),
       cors_origins: texts().describe(
-        'Origins of web pages that may read answers, such as `https://chat.example`, or `*`; only where a key is needed.',
+        'Origins of web pages that may ask and read answers, such as `https://chat.example`, or `*`; only where a key is needed.',
       ),
       // Who may ask is not always who owns the files.
       context_references: flag(false).describe('Whether `@file:`, `@url:` and their kin in a request are attached.'),

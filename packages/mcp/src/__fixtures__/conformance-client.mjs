@@ -30,7 +30,11 @@ const url = process.argv.at(-1)
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? ''
 const { client_id, client_secret, private_key_pem, signing_algorithm } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT || '{}')
 const home = await mkdtemp(join(tmpdir(), 'hermes-conformance-'))
+// What the person knows who was given the secret.
+const { discoverOAuthServerInfo } = await import('@modelcontextprotocol/client')
+const issuer = (client_secret || private_key_pem) && (await discoverOAuthServerInfo(url)).authorizationServerUrl
 const oauth = {
+  ...(issuer && { issuer }),
   ...(client_id && { client_id }),
   ...(client_secret && { client_secret }),
   ...(scenario.startsWith('auth/client-credentials') && { grant: 'client_credentials' }),

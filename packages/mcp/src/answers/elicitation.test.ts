@@ -56,17 +56,37 @@ it('declines with the person, and gives up with nobody there or after three answ
   expect((await ask(form({}), 'Yes')).result).toEqual({ action: 'accept' })
 })
 
-it.each([
-  { password: { type: 'string' } },
-  { apiKey: { type: 'string' } },
-  { a: { type: 'string', title: 'Your PIN' } },
-  { a: { type: 'string', description: 'The passphrase of your wallet' } },
-  Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, { type: 'string' }])),
-])('asks for no secret and no heap of answers: %j', async (fields) => {
-  const { requested, lines, result } = await ask(form(fields))
+const text = { type: 'string' }
+const heap = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, text]))
+it.each<[object, string?]>([
+  [{ password: text }],
+  [{ pwd: text }],
+  [{ passcode: text }],
+  [{ apiKey: text }],
+  [{ user_pin: { type: 'integer' } }],
+  [{ a: { ...text, title: 'Your PIN' } }],
+  [{ a: { ...text, description: 'The passphrase of your wallet' } }],
+  [{ a: { ...text, description: 'The PIN of your card' } }],
+  [{ a: { type: 'integer', description: 'OTP' } }],
+  [{ a: { ...text, description: 'The one-time code we sent you' } }],
+  [{ value: text }, 'Enter your GitHub password'],
+  [{ value: text }, 'Enter your GitHub pass\u200Bword'],
+  [{ colour: { enum: ['red'] }, value: { type: 'number' } }, 'Type the verification code of your phone'],
+  [heap],
+])('asks for no secret and no heap of answers: %j %s', async (fields, message = 'Please.') => {
+  const { requested, lines, result } = await ask({ ...form(fields), message })
   expect(result).toEqual({ action: 'decline' })
   expect(requested).toEqual([])
   expect(lines).toEqual([expect.stringMatching(/^The MCP server far asked for .*, which it may not: declined\.$/)])
+})
+
+it.each<[object, string?]>([
+  [{ sure: { type: 'boolean' } }, 'Delete the entry of your password?'],
+  [{ reset_password: { type: 'boolean' } }],
+  [{ channel: text }, 'Where is the message to be pinned? Pin it to'],
+  [{ limit: { type: 'integer', description: 'How many tokens of text' } }],
+])('asks what no secret is typed into: %j %s', async (fields, message = 'Please.') => {
+  expect((await ask({ ...form(fields), message }, 'Decline')).requested).toHaveLength(1)
 })
 
 it('shows an address with its host and opens nothing', async () => {

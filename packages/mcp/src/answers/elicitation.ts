@@ -6,11 +6,13 @@ import { cleanLine, cleanText } from '../tools/clean-text.js'
 const MOST_FIELDS = 20
 const MOST_CHOICES = 6
 const MOST_TRIES = 3
-/** What no server may ask for in a form. */
+/** What no server may ask for in a form, by whatever words of it. */
 const SECRET =
-  /passw|passphrase|\bpin\b|secret|token|api.?key|private.?key|credential|cvv|cvc|card.?number|one.?time|\botp\b|\bssn\b/i
-/** Descriptions warn of secrets too. */
-const ASKS_FOR_SECRET = /passw|passphrase|(?:api|private|secret|access).?(?:key|token)|recovery.?code|cvv|cvc/i
+  /passw|passphrase|pass.?code|\bpwd\b|\botp\b|one.?time.?(?:code|pass|pin|token)|recovery.?code|(?:seed|recovery).?phrase|\bcvv|\bcvc|\bssn\b|\bcredentials?\b|(?:api|private|secret|access|auth).?(?:key|token)|(?:2fa|mfa|verification|security|authenticat\w+|two.?factor).?code|\bpin.?(?:code|number)|(?:your|the) pin\b|card.?number/i
+/** The name of a field says it shorter. */
+const SECRET_NAME = /secret|token|\bpin\b|one.?time|credential/i
+/** In a sentence it is one in capitals only: messages are pinned, too. */
+const PIN = /\bPIN\b/
 
 const DECLINE = 'Decline'
 const EMPTY = 'Leave it empty'
@@ -25,7 +27,7 @@ type Outcome =
 
 /**
  * Asks the person what a server wants to know, a question for each field; each can be declined. Addresses are shown, never opened. A form that
- * wants a password is declined unasked. Rejects as `ask` does.
+ * wants a password, by its fields or its message, is declined unasked. Rejects as `ask` does.
  */
 export async function elicit(
   server: string,
@@ -35,7 +37,7 @@ export async function elicit(
   const head = `The MCP server ${server} asks: ${cleanText(params.message, 1_000)}`
   if (params.mode === 'url') return openAddress(head, params.url, ask)
   const fields = fieldsOf(params.requestedSchema)
-  const secret = fields.find(([name, field]) => isSecret(name, field))
+  const secret = fields.find(([name, field]) => isSecret(name, field, params.message))
   if (secret || fields.length > MOST_FIELDS) {
     const what = secret ? `a secret (${cleanLine(secret[0], 60)})` : `${fields.length} answers at once`
     progress(`The MCP server ${server} asked for ${what}, which it may not: declined.`)
@@ -203,8 +205,15 @@ function requiredOf(schema: unknown): readonly unknown[] {
   return Array.isArray(required) ? required : []
 }
 
-function isSecret(name: string, { type, title, description, format }: JsonObject): boolean {
-  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ')
-  const isNamedSo = [words, title, format].some((text) => typeof text === 'string' && SECRET.test(text))
-  return isNamedSo || (typeof description === 'string' && type !== 'integer' && ASKS_FOR_SECRET.test(description))
+/** Whether a secret would be typed into a field: by what it is called, and by all that is said about it and its form. */
+function isSecret(name: string, field: JsonObject, message: string): boolean {
+  if (optionsOf(field) !== null) return false
+  const { title, description, format } = field
+  const words = (texts: readonly unknown[]) =>
+    cleanText(texts.filter((text) => typeof text === 'string').join('\n'), 10_000)
+  const called = words([name, title, format])
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+  const explained = words([description, message])
+  return SECRET_NAME.test(called) || [called, explained].some((text) => SECRET.test(text) || PIN.test(text))
 }

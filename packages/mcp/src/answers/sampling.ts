@@ -8,13 +8,16 @@ import type { ServerSettings } from '../settings/server-settings.js'
 /** What is asked of a model on behalf of a server. */
 export interface SampleRequest {
   readonly sessionId: string
+  readonly server: string
+  /** The models that may answer, with their provider (`openai/gpt-5`) or without. Empty: any. */
+  readonly models: readonly string[]
   readonly messages: readonly Message[]
   readonly maxOutputTokens: number
   readonly temperature?: number
   readonly signal: AbortSignal
 }
 
-/** Asks the model of a session. Rejects as the model client does. */
+/** Asks the model of a session. Rejects as the model client does, and with `mcp.sampling_refused` where it is none that may answer. */
 export type Sample = (request: SampleRequest) => Promise<ModelFinish>
 
 const MINUTE_MS = 60_000
@@ -42,6 +45,8 @@ export class Sampling {
     context.progress(`The MCP server ${name} asks the model.`)
     const finish = await this.#options.sample({
       sessionId: context.sessionId,
+      server: name,
+      models: sampling.models,
       messages,
       maxOutputTokens: Math.min(params.maxTokens, sampling.maxTokens),
       ...(params.temperature === undefined ? {} : { temperature: params.temperature }),

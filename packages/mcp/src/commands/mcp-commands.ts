@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult, ExtensionApi } from '@hermes/contracts/extension'
 import { changedTools } from '../servers/listing.js'
 import type { McpServer } from '../servers/server.js'
-import { readServers } from '../settings/read-servers.js'
 import type { ServerAddress } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
 import { toolNames } from '../tools/names.js'
@@ -69,8 +68,8 @@ async function run(
   }
 }
 
-async function list({ servers, options }: McpCommandParts): Promise<CommandResult> {
-  const all = readServers((await options.reread()) ?? {})
+async function list({ servers, reread }: McpCommandParts): Promise<CommandResult> {
+  const all = await reread()
   const rows = await Promise.all(
     all.servers.map(async ({ name, address, isEnabled }) => {
       const server = servers.get(name)
@@ -105,30 +104,31 @@ function placeOf(address: ServerAddress): string {
 
 /** Writes the entry, then tries it: what a server needs is often missing the first time. */
 async function add(
-  { servers, options, use }: McpCommandParts,
+  { servers, options, read, reread, use }: McpCommandParts,
   [name, first, ...rest]: readonly string[],
   signal: AbortSignal,
 ): Promise<CommandResult> {
   if (name === undefined || first === undefined) throw usage('Use /mcp add NAME COMMAND … or /mcp add NAME ADDRESS.')
   const entry = entryOf(first, rest)
-  const { servers: read, problems } = readServers({ [name]: entry })
+  const entered = read({ value: { [name]: entry } })
   // A variable may be set later; what stands in the file is the reference.
-  const wrong = problems.filter(({ message }) => !message.includes('is not set'))
+  const wrong = entered.problems.filter(({ message }) => !message.includes('is not set'))
   if (wrong.length > 0) throw usage(`${wrong[0]!.path.join('.')}: ${wrong[0]!.message}`)
   if (name.includes('.')) throw usage(`"${name}": name it without a dot.`)
-  const configured = await options.reread()
-  if (typeof configured === 'object' && configured !== null && Object.hasOwn(configured, name))
+  if (isThere((await options.reread()).value, name))
     throw usage(`There is an MCP server "${name}" already. Remove it first: /mcp remove ${name}`)
   await options.writeServer(name, entry)
-  const now = readServers((await options.reread()) ?? {})
+  const now = await reread()
   await use(now)
   const added = { type: 'text', text: `Added ${name} to mcp_servers of config.yaml.` } as const
-  if (!servers.get(name) || read.length === 0) {
+  if (!servers.get(name) || entered.servers.length === 0) {
     const line = now.problems.find(({ path }) => path[0] === name)?.message ?? 'it is switched off.'
     return [added, { type: 'text', text: `It is not used yet: ${line}`, isProblem: true }]
   }
   return [added, await test({ servers }, [name], signal)].flat()
 }
+
+const isThere = (configured: unknown, name: string) => isJsonObject(configured) && Object.hasOwn(configured, name)
 
 function entryOf(first: string, rest: readonly string[]): JsonObject {
   if (first.startsWith('{')) {
@@ -212,8 +212,8 @@ async function tools(
   return [table, { type: 'text', text }]
 }
 
-async function reload({ servers, options, use }: McpCommandParts): Promise<CommandResult> {
-  const read = readServers((await options.reread()) ?? {})
+async function reload({ servers, reread, use }: McpCommandParts): Promise<CommandResult> {
+  const read = await reread()
   for (const server of servers.list()) server.forgive()
   const { added, removed } = await use(read)
   servers.begin()
@@ -229,10 +229,9 @@ async function reload({ servers, options, use }: McpCommandParts): Promise<Comma
 
 async function remove(parts: McpCommandParts, [name, ...more]: readonly string[]): Promise<CommandResult> {
   if (name === undefined || more.length > 0) throw usage('Use /mcp remove SERVER.')
-  const configured = await parts.options.reread()
-  const isThere = typeof configured === 'object' && configured !== null && Object.hasOwn(configured, name)
-  if (!isThere) throw unknown(name, Object.keys(configured ?? {}))
+  const { value } = await parts.options.reread()
+  if (!isThere(value, name)) throw unknown(name, isJsonObject(value) ? Object.keys(value) : [])
   await parts.options.writeServer(name, null)
-  await parts.use(readServers((await parts.options.reread()) ?? {}))
+  await parts.use(await parts.reread())
   return { type: 'text', text: `Removed ${name} from mcp_servers of config.yaml.` }
 }

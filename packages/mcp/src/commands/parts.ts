@@ -1,6 +1,6 @@
 import { HermesError } from '@hermes/contracts'
 import type { LoginFiles } from '../login/login-files.js'
-import type { McpOptions } from '../mcp-options.js'
+import type { ConfiguredServers, McpOptions } from '../mcp-options.js'
 import type { HomeServers } from '../servers/home-servers.js'
 import type { McpServer } from '../servers/server.js'
 import type { ReadServers } from '../settings/read-servers.js'
@@ -10,6 +10,9 @@ export interface McpCommandParts {
   readonly servers: HomeServers
   readonly options: McpOptions
   readonly logins: LoginFiles
+  read(configured: ConfiguredServers): ReadServers
+  /** Reads config.yaml again. */
+  reread(): Promise<ReadServers>
   /** Has the servers of a configuration from now on. */
   use(read: ReadServers): Promise<{ readonly added: readonly string[]; readonly removed: readonly string[] }>
 }

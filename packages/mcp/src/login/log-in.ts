@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, errorLine, HermesError } from '@hermes/contracts'
 import type {
+  OAuthClientInformationContext,
   OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
@@ -10,7 +11,7 @@ import type {
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
 import type { Login } from './login-files.js'
-import { endOf } from './server-auth.js'
+import { endOf, isSameIssuer } from './server-auth.js'
 
 /** Listens on this machine for the browser to come back. */
 export type OpenLoopback = (options: {
@@ -105,9 +106,13 @@ class LoginAttempt implements OAuthClientProvider {
   constructor(settings: ServerSettings, back: { readonly redirectUrl: string; readonly state: string }) {
     this.#settings = settings
     this.#back = back
-    const { clientId, clientSecret, clientMetadataUrl } = settings.oauth
+    const { clientId, clientSecret, clientMetadataUrl, issuer } = settings.oauth
     if (clientId !== undefined)
-      this.#client = { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) }
+      this.#client = {
+        client_id: clientId,
+        ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+        ...(issuer === undefined ? {} : { issuer }),
+      }
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = clientMetadataUrl
   }
 
@@ -126,7 +131,13 @@ class LoginAttempt implements OAuthClientProvider {
   }
 
   state = () => this.#back.state
-  clientInformation = () => this.#client
+  /** Asked once its authorization server is known, and before anything goes there or the person does. */
+  clientInformation = (context?: OAuthClientInformationContext) => {
+    const { issuer } = this.#settings.oauth
+    if (issuer !== undefined && context !== undefined && !isSameIssuer(issuer, context.issuer))
+      throw new Error(`it names the authorization server ${context.issuer}, and oauth.issuer is ${issuer}`)
+    return this.#client
+  }
   saveClientInformation = (client: StoredOAuthClientInformation) => void (this.#client = client)
   tokens = () => this.#tokens
   saveTokens = (tokens: StoredOAuthTokens) => void (this.#tokens = tokens)
@@ -141,7 +152,6 @@ class LoginAttempt implements OAuthClientProvider {
     if (!this.#tokens || !this.#client || !this.#discovery) throw new Error('its authorization server gave no token')
     return {
       authorizationServer: this.#discovery.authorizationServerUrl,
-      metadata: this.#discovery.authorizationServerMetadata ?? null,
       client: this.#client,
       tokens: this.#tokens,
       resource: this.#resource,

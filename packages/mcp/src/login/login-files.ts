@@ -3,17 +3,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '@hermes/contracts'
 import { withLock, writePrivate } from '@hermes/files'
-import type {
-  AuthorizationServerMetadata,
-  OAuthTokens,
-  StoredOAuthClientInformation,
-} from '@modelcontextprotocol/client'
+import type { OAuthTokens, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import type { ServerSettings } from '../settings/server-settings.js'
 
 /** A login at one server, and where it was had: its tokens go nowhere else. */
 export interface Login {
   readonly authorizationServer: string
-  readonly metadata: AuthorizationServerMetadata | null
   readonly client: StoredOAuthClientInformation
   readonly tokens: OAuthTokens
   /** What the tokens are for, as the server calls itself. */

@@ -6,7 +6,7 @@ import { silentLogger, systemClock } from '@hermes/contracts'
 import { createOriginFetch } from '@hermes/safety'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { type AuthServer, startAuthServer } from '@hermes/testkit/auth-server'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { ListingFiles } from '../servers/listing.js'
 import { McpServer } from '../servers/server.js'
 import { readServers } from '../settings/read-servers.js'
@@ -18,7 +18,7 @@ import { ServerAuth } from './server-auth.js'
 
 let home: TemporaryHome
 let auth: AuthServer
-let guarded: { readonly url: string; close(): void }
+let guarded: Awaited<ReturnType<typeof startGuarded>>
 
 beforeEach(async () => {
   home = await temporaryHome()
@@ -35,6 +35,7 @@ const fetchTo = (baseUrl: string) => createOriginFetch({ baseUrl })
 
 /** A server of one tool that answers nobody without a token of `auth`. */
 async function startGuarded({ issuer, accepts }: AuthServer) {
+  let named = issuer
   const server = createServer(async (request, response) => {
     const origin = `http://${request.headers.host}`
     const json = (status: number, body: object, headers = {}) =>
@@ -42,7 +43,7 @@ async function startGuarded({ issuer, accepts }: AuthServer) {
     if (request.url === '/about')
       return json(200, {
         resource: `${origin}/mcp`,
-        authorization_servers: [issuer],
+        authorization_servers: [named],
         scopes_supported: ['openid', 'offline_access'],
       })
     if (!(await accepts(request.headers.authorization?.replace('Bearer ', '') ?? '')))
@@ -64,11 +65,33 @@ async function startGuarded({ issuer, accepts }: AuthServer) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    /** Says from now on that one logs in at another authorization server. */
+    name: (other: string) => {
+      named = other
+    },
     close: () => {
       server.close()
       server.closeAllConnections()
     },
   }
+}
+
+/** An authorization server that would take whatever it is sent. */
+async function startOther() {
+  const requests: string[] = []
+  const server = createServer(async (request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''} ${await bodyOf(request)}`)
+    const [token_endpoint, authorization_endpoint] = [`${issuer}/token`, `${issuer}/auth`]
+    const about = { issuer, token_endpoint, authorization_endpoint, registration_endpoint: `${issuer}/register` }
+    const more = { response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] }
+    const tokens = { access_token: 'theirs', token_type: 'Bearer', client_id: 'theirs', redirect_uris: [] }
+    const body = request.url?.startsWith('/.well-known/') ? { ...about, ...more } : tokens
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { issuer, requests }
 }
 
 /** As a home has it, as far as a login needs it. */
@@ -90,7 +113,8 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return body === '' ? '{}' : body
 }
 
-const settingsOf = (url: string): ServerSettings => readServers({ locked: { url, protocol: 'legacy' } }).servers[0]!
+const settingsOf = (url: string, oauth: object = {}): ServerSettings =>
+  readServers({ locked: { url, protocol: 'legacy', oauth } }).servers[0]!
 const logins = () => new LoginFiles(join(home.path, 'mcp-tokens'))
 
 function loginAt(settings: ServerSettings, agree: (url: string) => Promise<unknown>) {
@@ -102,6 +126,16 @@ function loginAt(settings: ServerSettings, agree: (url: string) => Promise<unkno
     clock: systemClock,
   })
 }
+
+/** The browser comes back from an authorization server with this. */
+async function comeBack(url: string, query: Readonly<Record<string, string>>): Promise<void> {
+  const { searchParams } = new URL(url)
+  const back = new URL(searchParams.get('redirect_uri')!)
+  back.search = String(new URLSearchParams({ state: searchParams.get('state')!, ...query }))
+  await fetch(back)
+}
+
+const decline = (url: string) => comeBack(url, { error: 'access_denied' })
 
 function connected(settings: ServerSettings): McpServer {
   const concealed = () => undefined
@@ -160,21 +194,54 @@ it('goes to no other place with a login than where it was had', async () => {
   const sent = loginFetch('https://tools.example/mcp', fetchTo)
   for (const url of ['http://tools.example/token', 'https://10.0.0.1/token', 'https://169.254.169.254/', auth.issuer])
     await expect(sent(url)).rejects.toMatchObject({ code: 'mcp.login_refused' })
-  const moved = { ...login, metadata: { ...login.metadata!, token_endpoint: 'http://evil.example/token' } }
-  await logins().write(settings, moved)
+  // Whatever else stands in the file, and whomever the server names by now.
+  const other = await startOther()
+  guarded.name(other.issuer)
+  await logins().write(settings, { ...login, metadata: { token_endpoint: `${other.issuer}/token` } } as typeof login)
   await auth.revoke(login.tokens.access_token)
-  await expect(connected(settings).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  expect(auth.tokenRequests.at(-1)).toEqual({ grantType: 'refresh_token', status: 200 })
+  expect(other.requests).toEqual([])
+})
+
+it('has a login from the configured authorization server and from no other', async () => {
+  const other = await startOther()
+  const oauth = { client_id: auth.clientId, client_secret: 'the-secret', issuer: auth.issuer }
+  const settings = settingsOf(guarded.url, oauth)
+  guarded.name(other.issuer)
+  const shown: string[] = []
+  const show = (url: string) => {
+    shown.push(url)
+    return decline(url)
+  }
+  await expect(loginAt(settings, show)).rejects.toMatchObject({
+    message: `Cannot log in at the MCP server locked: it names the authorization server ${other.issuer}, and oauth.issuer is ${auth.issuer}.`,
+  })
+  expect(shown).toEqual([])
+  expect(other.requests.filter((one) => one.includes('the-secret') || !one.startsWith('GET /.well-known/'))).toEqual([])
+  guarded.name(auth.issuer)
+  const open = { client_id: auth.clientId, issuer: `${auth.issuer}/` }
+  const login = await loginAt(settingsOf(guarded.url, open), (url) => auth.agreeInBrowser(url))
+  await logins().write(settings, login)
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  // A login that was had elsewhere is none.
+  const moved = settingsOf(guarded.url, { issuer: other.issuer })
+  await expect(connected(moved).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
+})
+
+it('redeems no code that another authorization server sent', async () => {
+  const settings = settingsOf(guarded.url)
+  const mixUp = (url: string) => comeBack(url, { code: 'theirs', iss: 'https://evil.example' })
+  await expect(loginAt(settings, mixUp)).rejects.toMatchObject({ code: 'mcp.login_failed' })
+  expect(auth.tokenRequests).toEqual([])
 })
 
 it('says in a line why a login failed', async () => {
   const settings = settingsOf(guarded.url)
-  const decline = async (url: string) => {
-    const back = new URL(new URL(url).searchParams.get('redirect_uri')!)
-    back.search = String(
-      new URLSearchParams({ state: new URL(url).searchParams.get('state')!, error: 'access_denied' }),
-    )
-    await fetch(back)
-  }
   await expect(loginAt(settings, decline)).rejects.toMatchObject({
     message: 'Cannot log in at the MCP server locked: it was declined (access_denied).',
   })

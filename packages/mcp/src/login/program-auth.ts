@@ -87,12 +87,18 @@ export class ProgramAuth implements ConnectionAuth {
 
   async #provider(scope: string | undefined) {
     const { ClientCredentialsProvider, PrivateKeyJwtProvider } = await import('@modelcontextprotocol/client')
-    const { clientId = '', clientSecret = '', privateKey, signingAlgorithm = 'ES256', issuer } = this.#settings.oauth
+    const {
+      clientId = '',
+      clientSecret = '',
+      privateKey,
+      signingAlgorithm = 'ES256',
+      issuer = '',
+    } = this.#settings.oauth
     const common = {
       clientId,
       clientName: 'Hermes',
       ...(scope === undefined ? {} : { scope }),
-      ...(issuer === undefined ? {} : { expectedIssuer: issuer }),
+      expectedIssuer: issuer,
     }
     if (privateKey === undefined) return new ClientCredentialsProvider({ ...common, clientSecret })
     return new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: signingAlgorithm })

@@ -34,8 +34,8 @@ export class ServerAuth implements ConnectionAuth {
   }
 
   async token(): Promise<string | undefined> {
-    const { logins, clock, conceal } = this.#options
-    let login = await logins.read(this.#settings)
+    const { clock, conceal } = this.#options
+    let login = await this.#login()
     if (login?.expiresAtMs && login.expiresAtMs - clock.now() < EARLY_MS) login = (await this.#renew(login)) ?? login
     this.#sent = login?.tokens.access_token
     if (this.#sent !== undefined) conceal(this.#sent)
@@ -44,7 +44,7 @@ export class ServerAuth implements ConnectionAuth {
 
   /** @throws UnauthorizedError when there is nothing to renew */
   async onUnauthorized(): Promise<void> {
-    const login = await this.#options.logins.read(this.#settings)
+    const login = await this.#login()
     const isOther = login !== null && login.tokens.access_token !== this.#sent
     if (isOther || (login && (await this.#renew(login)))) return
     const { UnauthorizedError } = await import('@modelcontextprotocol/client')
@@ -61,6 +61,13 @@ export class ServerAuth implements ConnectionAuth {
       const wanted = computeScopeUnion(login.wanted, login.tokens.scope, scope)
       if (wanted !== undefined && wanted !== login.wanted) await logins.write(this.#settings, { ...login, wanted })
     })
+  }
+
+  /** What was had from another authorization server than the configured one is none. */
+  async #login(): Promise<Login | null> {
+    const login = await this.#options.logins.read(this.#settings)
+    const { issuer } = this.#settings.oauth
+    return login && (issuer === undefined || isSameIssuer(issuer, login.authorizationServer)) ? login : null
   }
 
   #renew(login: Login): Promise<Login | null> {
@@ -90,16 +97,19 @@ export class ServerAuth implements ConnectionAuth {
   }
 
   async #ask(login: Login): Promise<Login> {
-    const { logins, fetch, clock, conceal } = this.#options
-    const { refreshAuthorization } = await import('@modelcontextprotocol/client')
-    const { tokens, metadata, client, resource } = login
+    const { logins, clock, conceal } = this.#options
+    const { discoverAuthorizationServerMetadata, refreshAuthorization } = await import('@modelcontextprotocol/client')
+    const { tokens, client, resource, authorizationServer } = login
+    const fetchFn = this.#options.fetch as never
     conceal(tokens.refresh_token!)
-    const renewed = await refreshAuthorization(login.authorizationServer, {
+    // Where its tokens go says the authorization server itself, each time.
+    const metadata = await discoverAuthorizationServerMetadata(authorizationServer, { fetchFn })
+    const renewed = await refreshAuthorization(authorizationServer, {
       ...(metadata ? { metadata } : {}),
       ...(resource === null ? {} : { resource }),
       clientInformation: client,
       refreshToken: tokens.refresh_token!,
-      fetchFn: fetch as never,
+      fetchFn,
     })
     const next: Login = { ...login, tokens: { ...tokens, ...renewed }, expiresAtMs: endOf(renewed, clock.now()) }
     await logins.write(this.#settings, next)
@@ -110,4 +120,9 @@ export class ServerAuth implements ConnectionAuth {
 /** When tokens end, in Unix milliseconds; `null` where they do not say. */
 export function endOf({ expires_in: seconds }: Login['tokens'], nowMs: number): number | null {
   return seconds === undefined ? null : Math.round(nowMs + seconds * 1_000)
+}
+
+/** The same authorization server, with a last slash or without. */
+export function isSameIssuer(left: string, right: string): boolean {
+  return left.replace(/\/$/, '') === right.replace(/\/$/, '')
 }

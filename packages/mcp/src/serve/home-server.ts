@@ -147,13 +147,22 @@ async function runAgent(
   const { session } = args
   const request = { prompt: String(args['prompt']), ...(typeof session === 'string' ? { session } : {}) }
   const run = known?.run ?? (await home.run(request))
-  const next = await run.next({ progress: progressOf({ mcpReq }), signal: mcpReq.signal })
+  const next = await nextToShow(run, { progress: progressOf({ mcpReq }), signal: mcpReq.signal })
   if ('question' in next)
     return sdk.inputRequired({
       inputRequests: { [ANSWER]: sdk.inputRequired.elicit(toForm(next.question) as never) },
       requestState: waiting.keep(run, next),
     })
   return toResult(next)
+}
+
+/** Secrets are answered with none: forms show what is typed, and a client may keep it or hand it to its model. */
+async function nextToShow(run: ServedRun, options: Parameters<ServedRun['next']>[0]): ReturnType<ServedRun['next']> {
+  for (;;) {
+    const next = await run.next(options)
+    if (!('question' in next && next.question.isSecret)) return next
+    next.answer(null)
+  }
 }
 
 function toResult({ session, status, text }: RunOutcome): CallToolResult {

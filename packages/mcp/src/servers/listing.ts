@@ -44,7 +44,7 @@ export function changedTools({ tools, accepted }: Listing): readonly string[] {
   return tools.filter((tool) => accepted[tool.name] !== toolHash(tool)).map(({ name }) => name)
 }
 
-/** Where listings are kept: a file for each configuration, so that a server of the same name and another program has none. */
+/** Where listings are kept: a file for each program or address, so that a server of the same name and another program has none. */
 export class ListingFiles {
   readonly #directory: string
 
@@ -66,9 +66,9 @@ export class ListingFiles {
     await writePrivate(this.#path(server), JSON.stringify({ format: FORMAT, server: server.name, listing }))
   }
 
-  #path({ name, address, protocol }: ServerSettings): string {
+  #path({ name, identity }: ServerSettings): string {
     const about = createHash('sha256')
-      .update(JSON.stringify([name, address, protocol]))
+      .update(JSON.stringify([name, identity]))
       .digest('hex')
     return join(this.#directory, `${about.slice(0, 32)}.json`)
   }

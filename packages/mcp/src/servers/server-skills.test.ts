@@ -44,8 +44,8 @@ async function setup(
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const home = await temporaryHome()
   const mcp = createMcp({
-    configured: { sea: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } },
-    reread: async () => undefined,
+    configured: { value: { sea: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } } },
+    reread: async () => ({ value: undefined }),
     writeServer: async () => undefined,
     cacheDir: `${home.path}/listings`,
     loginDir: `${home.path}/logins`,

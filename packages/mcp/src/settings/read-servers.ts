@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, nearestName } from '@hermes/contracts'
 import type { OAuthSettings, SamplingLimits, ServerAddress, ServerSettings, ToolFilter } from './server-settings.js'
+import { type Folders, identityOf, withFolders } from './written-entry.js'
 
 /** What is wrong with `mcp_servers`, and where. */
 interface SettingsProblem {
@@ -18,30 +19,69 @@ const UNSET = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}/
 const DEFAULT_TIMEOUT_S = 300
 const DEFAULT_CONNECT_TIMEOUT_S = 60
 
-/** Keys that other clients know and that do nothing here, and what does. */
+/** Keys that other clients know and that do nothing here, and what does; by their place in an entry. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   ssl_verify: 'name the certificate in NODE_EXTRA_CA_CERTS instead',
   client_cert: 'a proxy in front of the server can present it',
   client_key: 'a proxy in front of the server can present it',
   skip_preflight: 'there is no such check here',
   keepalive_interval: 'a connection that was lost is made again by the next call',
+  'sampling.model': 'the model of the session answers; sampling.allowed_models says which may',
+  'sampling.max_tool_rounds': 'no model is given tools by a server',
+  'sampling.log_level': 'logging.level says what is logged',
+  'oauth.client_name': 'it registers as Hermes',
 }
 
-const KEYS = [
-  ...['command', 'args', 'env', 'cwd', 'isolated', 'url', 'headers', 'transport', 'type', 'enabled', 'timeout'],
-  ...['connect_timeout', 'idle_timeout_seconds', 'max_lifetime_seconds', 'tools', 'trust', 'protocol', 'auth', 'oauth'],
-  ...['supports_parallel_tool_calls', 'sampling', 'elicitation', 'disabled'],
-]
+/** The keys of an entry, and of the maps in it. */
+const KEYS = {
+  '': [
+    ...['command', 'args', 'env', 'cwd', 'isolated', 'url', 'headers', 'transport', 'type', 'enabled', 'timeout'],
+    ...['connect_timeout', 'idle_timeout_seconds', 'max_lifetime_seconds', 'tools', 'trust', 'protocol', 'auth'],
+    ...['oauth', 'supports_parallel_tool_calls', 'sampling', 'elicitation', 'disabled'],
+  ],
+  tools: ['include', 'exclude', 'resources', 'prompts'],
+  sampling: ['enabled', 'max_tokens', 'max_tokens_cap', 'max_rpm', 'timeout', 'allowed_models'],
+  elicitation: ['enabled', 'timeout'],
+  oauth: [
+    ...['client_id', 'client_secret', 'scope', 'client_metadata_url', 'redirect_port', 'private_key'],
+    ...['signing_algorithm', 'issuer', 'grant'],
+  ],
+} as const
+/** What one of these was meant to keep a server from must not be lost with a slip of the pen. */
+const BOUNDS = new Set([
+  'tools',
+  'trust',
+  'isolated',
+  'enabled',
+  'disabled',
+  'sampling',
+  'elicitation',
+  'auth',
+  'oauth',
+])
 
-/** Reads `mcp_servers`. One entry that is wrong is left out and named; a key without effect is named and the entry stays. Never throws. */
-export function readServers(value: unknown): ReadServers {
+/** What an entry is read with. */
+export interface ReadOptions {
+  /** What `${userHome}`, `${workspaceFolder}` and `${workspaceFolderBasename}` stand for. Absolute. Default: they are variables like any other. */
+  readonly folders?: Folders
+  /** `mcp_servers` before its variables were put in. Default: as it is. */
+  readonly written?: unknown
+}
+
+/**
+ * Reads `mcp_servers`. One entry that is wrong is left out and named, and so is one with an unknown key that may have been a bound; any other key
+ * without effect is named and the entry stays. Never throws.
+ */
+export function readServers(value: unknown, { folders, written = value }: ReadOptions = {}): ReadServers {
   if (!isJsonObject(value)) return { servers: [], problems: [{ path: [], message: 'it must be a map of servers.' }] }
   const servers: ServerSettings[] = []
   const problems: SettingsProblem[] = []
   for (const [name, entry] of Object.entries(value)) {
     const reader = new EntryReader(name)
+    const writtenEntry = isJsonObject(written) ? (written[name] ?? entry) : entry
     try {
-      servers.push(readServer(name, entry, reader))
+      const read = readServer(name, folders ? withFolders(entry, folders) : entry, reader)
+      servers.push({ ...read, identity: identityOf(writtenEntry) })
     } catch (error) {
       if (!(error instanceof WrongEntry)) throw error
       problems.push(error.problem)
@@ -51,17 +91,10 @@ export function readServers(value: unknown): ReadServers {
   return { servers, problems }
 }
 
-function readServer(name: string, entry: unknown, read: EntryReader): ServerSettings {
+function readServer(name: string, entry: unknown, read: EntryReader): Omit<ServerSettings, 'identity'> {
   if (!NAME.test(name)) read.fail([], 'a server is named in at most 40 letters, digits, dots, dashes and underscores.')
   if (!isJsonObject(entry)) return read.fail([], 'it must be a map with a command or an url.')
-  for (const key of Object.keys(entry)) {
-    const instead = WITHOUT_EFFECT[key]
-    if (instead !== undefined) read.note([key], `it has no effect; ${instead}.`)
-    else if (!KEYS.includes(key)) {
-      const near = nearestName(key, KEYS)
-      read.note([key], `it is not a known key and has no effect${near ? `; ${near} is one` : ''}.`)
-    }
-  }
+  read.known(entry, '')
   const address = readAddress(entry, read)
   const idle = read.seconds(entry, 'idle_timeout_seconds')
   const lifetime = read.seconds(entry, 'max_lifetime_seconds')
@@ -73,12 +106,12 @@ function readServer(name: string, entry: unknown, read: EntryReader): ServerSett
     connectTimeoutMs: read.seconds(entry, 'connect_timeout') ?? DEFAULT_CONNECT_TIMEOUT_S * 1000,
     idleMs: idle,
     lifetimeMs: lifetime,
-    tools: readFilter(read.map(entry, 'tools'), read),
+    tools: readFilter(read.part(entry, 'tools'), read),
     trust: read.oneOf(entry, 'trust', ['full', 'untrusted']),
     protocol: read.oneOf(entry, 'protocol', ['auto', 'stateless', 'legacy']),
     isParallel: read.flag(entry, 'supports_parallel_tool_calls', false),
-    sampling: readSampling(entry['sampling'], read),
-    elicitationMs: readElicitation(entry['elicitation'], read),
+    sampling: readSampling(entry, read),
+    elicitationMs: readElicitation(entry, read),
     oauth: readOAuth(entry, read),
   }
 }
@@ -89,7 +122,6 @@ function readAddress(entry: JsonObject, read: EntryReader): ServerAddress {
   const wanted = read.text(entry, 'type') ?? read.text(entry, 'transport')
   if (url !== undefined) {
     const text = read.text(entry, 'url')!
-    read.unset(['url'], text)
     if (!/^https?:/i.test(text) || !URL.canParse(text))
       return read.fail(['url'], 'it must be an http or https address.')
     const known = [undefined, 'http', 'sse', 'streamable-http', 'streamableHttp', 'streamable_http']
@@ -100,8 +132,6 @@ function readAddress(entry: JsonObject, read: EntryReader): ServerAddress {
   if (program === undefined || program.trim() === '') return read.fail([], 'it needs a command or an url.')
   if (wanted !== undefined && wanted !== 'stdio') return read.fail(['transport'], `${wanted} needs an url.`)
   const args = read.list(entry, 'args')
-  for (const [index, arg] of args.entries()) read.unset(['args', String(index)], arg)
-  read.unset(['command'], program)
   const cwd = read.text(entry, 'cwd')
   if (cwd !== undefined && !cwd.startsWith('/')) return read.fail(['cwd'], 'it must be an absolute path.')
   return {
@@ -122,19 +152,20 @@ function readFilter(tools: JsonObject, read: EntryReader): ToolFilter {
   }
 }
 
-function readSampling(value: unknown, read: EntryReader): SamplingLimits {
-  const map = isJsonObject(value) ? value : {}
+function readSampling(entry: JsonObject, read: EntryReader): SamplingLimits {
+  const map = read.switched(entry, 'sampling')
   return {
-    isEnabled: value !== false && read.flag(map, 'enabled', true, ['sampling']),
+    isEnabled: read.flag(map, 'enabled', true, ['sampling']),
+    models: read.list(map, 'allowed_models', ['sampling']),
     maxTokens: read.number(map, 'max_tokens', ['sampling']) ?? read.number(map, 'max_tokens_cap', ['sampling']) ?? 4096,
     perMinute: read.number(map, 'max_rpm', ['sampling']) ?? 10,
     timeoutMs: read.seconds(map, 'timeout', ['sampling']) ?? 30_000,
   }
 }
 
-function readElicitation(value: unknown, read: EntryReader): number | null {
-  const map = isJsonObject(value) ? value : {}
-  if (value === false || !read.flag(map, 'enabled', true, ['elicitation'])) return null
+function readElicitation(entry: JsonObject, read: EntryReader): number | null {
+  const map = read.switched(entry, 'elicitation')
+  if (!read.flag(map, 'enabled', true, ['elicitation'])) return null
   return read.seconds(map, 'timeout', ['elicitation']) ?? 300_000
 }
 
@@ -142,7 +173,7 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
   const auth = read.text(entry, 'auth')
   if (auth !== undefined && !['oauth', 'header', 'none'].includes(auth))
     return read.fail(['auth'], 'it can be oauth, header or none.')
-  const oauth = read.map(entry, 'oauth')
+  const oauth = read.part(entry, 'oauth')
   const clientId = read.text(oauth, 'client_id', ['oauth'])
   const clientSecret = read.text(oauth, 'client_secret', ['oauth'])
   const scope = read.text(oauth, 'scope', ['oauth'])
@@ -150,10 +181,12 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
   const redirectPort = read.number(oauth, 'redirect_port', ['oauth'])
   const privateKey = read.text(oauth, 'private_key', ['oauth'])
   const signingAlgorithm = read.text(oauth, 'signing_algorithm', ['oauth'])
-  const issuer = read.text(oauth, 'issuer', ['oauth'])
+  const issuer = readIssuer(oauth, read)
   const grant = read.oneOf(oauth, 'grant', ['authorization_code', 'client_credentials'], ['oauth'])
   if (grant === 'client_credentials' && (clientId === undefined || (clientSecret ?? privateKey) === undefined))
     return read.fail(['oauth'], 'with grant client_credentials it needs client_id, and client_secret or private_key.')
+  if (issuer === undefined && (clientSecret ?? privateKey) !== undefined)
+    return read.fail(['oauth', 'issuer'], 'it is needed with a secret or key: the authorization server that it is for.')
   return {
     isAllowed: auth === undefined || auth === 'oauth',
     ...(clientId === undefined ? {} : { clientId }),
@@ -166,6 +199,13 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
     ...(issuer === undefined ? {} : { issuer }),
     ...(redirectPort === null ? {} : { redirectPort }),
   }
+}
+
+/** Without it the server would say who gets a secret. */
+function readIssuer(oauth: JsonObject, read: EntryReader): string | undefined {
+  const issuer = read.text(oauth, 'issuer', ['oauth'])
+  if (issuer === undefined || (/^https?:/i.test(issuer) && URL.canParse(issuer))) return issuer
+  return read.fail(['oauth', 'issuer'], 'it must be the address of an authorization server.')
 }
 
 class WrongEntry extends Error {
@@ -194,25 +234,53 @@ class EntryReader {
     this.problems.push({ path: [this.#name, ...path], message })
   }
 
-  unset(path: readonly string[], value: string): void {
+  /** Names the keys of an entry, or of a map in it, that are none. */
+  known(map: JsonObject, part: keyof typeof KEYS): void {
+    const keys: readonly string[] = KEYS[part]
+    for (const key of Object.keys(map)) {
+      if (keys.includes(key)) continue
+      const path = part === '' ? [key] : [part, key]
+      const instead = WITHOUT_EFFECT[path.join('.')]
+      const near = nearestName(key, [...keys])
+      const meant = near ? `; ${near} is one` : ''
+      if (instead !== undefined) this.note(path, `it has no effect; ${instead}.`)
+      else if (part === '' && !BOUNDS.has(near ?? ''))
+        this.note(path, `it is not a known key and has no effect${meant}.`)
+      else this.fail(path, `it is not a known key${meant}. The server is not used, since it may be meant as a bound.`)
+    }
+  }
+
+  /** A map in the entry, whose keys are known ones. */
+  part(map: JsonObject, key: Exclude<keyof typeof KEYS, ''>): JsonObject {
+    const part = this.map(map, key)
+    this.known(part, key)
+    return part
+  }
+
+  /** The same, which may be `true` or `false` too. */
+  switched(map: JsonObject, key: Exclude<keyof typeof KEYS, ''>): JsonObject {
+    return typeof map[key] === 'boolean' ? { enabled: map[key] } : this.part(map, key)
+  }
+
+  /** A text whose variables are set. */
+  set(path: readonly string[], value: string): string {
     const name = UNSET.exec(value)?.[1]
-    if (name !== undefined)
-      this.fail(path, `\${${name}} is not set, so the server is not used. Put it into .env of the home.`)
+    if (name === undefined) return value
+    return this.fail(path, `\${${name}} is not set, so the server is not used. Put it into .env of the home.`)
   }
 
   text(map: JsonObject, key: string, above: readonly string[] = []): string | undefined {
     const value = map[key]
     if (value === undefined || value === null) return undefined
     if (typeof value !== 'string') return this.fail([...above, key], 'it must be a text.')
-    return value
+    return this.set([...above, key], value)
   }
 
   texts(map: JsonObject, key: string): Readonly<Record<string, string>> {
     const entries = Object.entries(this.map(map, key)).map(([name, value]) => {
       if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
         return this.fail([key, name], 'it must be a text.')
-      this.unset([key, name], String(value))
-      return [name, String(value)] as const
+      return [name, this.set([key, name], String(value))] as const
     })
     return Object.fromEntries(entries)
   }
@@ -220,9 +288,9 @@ class EntryReader {
   list(map: JsonObject, key: string, above: readonly string[] = []): readonly string[] {
     const value = map[key] ?? []
     if (!Array.isArray(value)) return this.fail([...above, key], 'it must be a list of texts.')
-    return value.map((item: unknown) =>
+    return value.map((item: unknown, index) =>
       typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean'
-        ? String(item)
+        ? this.set([...above, key, String(index)], String(item))
         : this.fail([...above, key], 'it must be a list of texts.'),
     )
   }

@@ -32,6 +32,8 @@ export interface ToolFilter {
 /** What a server may ask of the model of the home. */
 export interface SamplingLimits {
   readonly isEnabled: boolean
+  /** The models that may answer. Empty: any. */
+  readonly models: readonly string[]
   /** Tokens of one answer. Default 4,096. */
   readonly maxTokens: number
   /** Default 10. */
@@ -43,6 +45,8 @@ export interface SamplingLimits {
 /** One entry of `mcp_servers`. */
 export interface ServerSettings {
   readonly name: string
+  /** Tells its program or address from others, whatever tokens it is given. */
+  readonly identity: string
   readonly address: ServerAddress
   readonly isEnabled: boolean
   /** One call, without news of it. Default 300,000. */
@@ -78,7 +82,7 @@ export interface OAuthSettings {
   readonly privateKey?: string
   /** Of {@link privateKey}. Default ES256. */
   readonly signingAlgorithm?: string
-  /** The authorization server that secret and key go to. Default: the one that the server names. */
+  /** The authorization server that a login is had from; always there with a secret or key. Default: the one that the server names. */
   readonly issuer?: string
   /** Where a document about Hermes as a client stands, for servers that take its address as client id. Default: Hermes is registered. */
   readonly clientMetadataUrl?: string

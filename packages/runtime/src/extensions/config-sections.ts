@@ -15,7 +15,9 @@ export function readConfigSections(registry: ExtensionRegistry, { own, problems 
   const isTaken = ({ unknownKey }: ConfigProblem) => sections.some(({ key }) => key === unknownKey)
   const mistakes = sections.flatMap((section) => {
     const value = own.find(({ key }) => key === section.key)
-    return value ? read(registry, section, value) : []
+    if (!value) return []
+    const unset = section.namesUnset ? [] : value.unset.map(({ message }) => message)
+    return [...unset, ...read(registry, section, value)]
   })
   return [...problems.filter((problem) => !isTaken(problem)).map(({ message }) => message), ...mistakes]
 }

@@ -15,6 +15,8 @@ import { HERMES_VERSION } from '../version.js'
 interface HomeMcpOptions {
   readonly home: string
   readonly userHome: string
+  /** Where the home is opened. Absolute. */
+  readonly cwd: string
   readonly user: string
   readonly tempDir: string
   readonly env: Readonly<Record<string, string>>
@@ -36,14 +38,19 @@ const KEY = 'mcp_servers'
 
 /** MCP for a home. Nothing is loaded, read or started before a session begins or somebody asks. */
 export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
-  const { home, env, own, brought, fetchTo, conceal, clock, logger } = options
+  const { home, userHome, env, own, brought, fetchTo, conceal, clock, logger } = options
   const withBrought = (value: unknown): unknown =>
     Object.keys(brought).length === 0 || (value !== undefined && !isJsonObject(value))
       ? value
       : { ...brought, ...value }
+  const configuredIn = (values: readonly OwnValue[]) => {
+    const { value, written } = values.find(({ key }) => key === KEY) ?? {}
+    return { value: withBrought(value), written: withBrought(written) }
+  }
   return createMcp({
-    configured: withBrought(own.find(({ key }) => key === KEY)?.value),
-    reread: async () => withBrought((await loadConfig({ home, env })).own.find(({ key }) => key === KEY)?.value),
+    configured: configuredIn(own),
+    reread: async () => configuredIn((await loadConfig({ home, env })).own),
+    folders: { userHome, workspace: options.cwd },
     writeServer: (name, value) => {
       if (value === null && Object.hasOwn(brought, name))
         throw new HermesError(`The MCP server ${name} comes with a plugin. Switch that off: hermes plugins disable`, {
@@ -64,8 +71,13 @@ export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
   })
 }
 
-async function sample({ sessionId, signal, ...request }: SampleRequest, { modelOf }: HomeMcpOptions) {
+async function sample({ sessionId, signal, server, models, ...request }: SampleRequest, { modelOf }: HomeMcpOptions) {
   const client = await modelOf(sessionId)
+  const { provider, model } = client.nextEndpoint?.(undefined) ?? client
+  if (models.length > 0 && !models.some((name) => name === model || name === `${provider}/${model}`))
+    throw new HermesError(`The MCP server ${server} may not ask ${model} (sampling.allowed_models).`, {
+      code: 'mcp.sampling_refused',
+    })
   return askModel(client, { ...request, tools: [] }, { purpose: 'mcp', sessionId, signal })
 }
 

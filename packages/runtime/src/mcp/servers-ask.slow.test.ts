@@ -69,11 +69,16 @@ it('a question of a server reaches the person behind the call, and the answer th
 }, 30_000)
 
 it('the model of the session answers a server, as often and as much as its entry says', async () => {
-  await open({ everything: { ...everything, sampling: { max_rpm: 1, max_tokens: 50 } } })
+  await open({
+    everything: { ...everything, sampling: { max_rpm: 1, max_tokens: 50, allowed_models: ['m'] } },
+    bound: { ...everything, sampling: { allowed_models: ['small'] } },
+  })
   const name = 'mcp__everything__trigger-sampling-request'
   expect(await call(name, { prompt: 'Who?', maxTokens: 900 }, {}, 'Sampled words.')).toContain('Sampled words.')
   expect(models.requests.map(({ body }) => body['max_tokens'] ?? body['max_completion_tokens'])).toContain(50)
   expect(await call(name, { prompt: 'Again?' })).toContain('may ask the model 1 times a minute')
+  const refused = await call('mcp__bound__trigger-sampling-request', { prompt: 'Who?' })
+  expect(refused).toContain('The MCP server bound may not ask m (sampling.allowed_models).')
 }, 30_000)
 
 it('a prompt of a server is a command, and what it gives the next message', async () => {
