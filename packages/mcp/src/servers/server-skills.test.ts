@@ -53,6 +53,7 @@ async function setup(
     conceal: () => undefined,
     startProgram: () => Promise.reject(new Error('No program.')),
     fetchTo: () => fetch,
+    folders: { userHome: home.path, workspace: home.path },
     version: '0',
     clock: systemClock,
     logger: silentLogger,
