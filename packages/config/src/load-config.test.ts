@@ -159,6 +159,7 @@ describe('loadConfig', () => {
         hooks: {},
         hook_files: [],
         hooks_auto_accept: false,
+        human_delay: { mode: 'off', min_ms: 800, max_ms: 2500 },
         lint: { enabled: true, timeout: 3 },
         approvals: {
           mode: 'ask',

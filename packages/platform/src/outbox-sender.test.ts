@@ -81,6 +81,22 @@ it('sends a long message in parts, the buttons under the last, as an answer with
   expect([sent[0]!.buttons, sent[1]!.replyTo]).toEqual([undefined, undefined])
 })
 
+it('waits before each part where it is to', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: long })])
+  const { platform, sent } = platformWith([])
+  const [stop, waits] = [new AbortController(), [] as string[]]
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    if (signal) return systemClock.sleep(ms, signal)
+    waits.push(`${ms} after ${sent.length}`)
+  }
+  const clock = { ...systemClock, now: () => systemClock.now(), sleep }
+  const done = sendOutbox({ platform, outbox, clock, logger: silentLogger, pauseMs: () => 800 }, stop.signal)
+  await expect.poll(() => outcomes).toEqual(['sent'])
+  stop.abort()
+  await done
+  expect(waits).toEqual(['800 after 0', '800 after 1'])
+})
+
 it('goes on at the part that was refused', async () => {
   const { texts, outcomes } = await run(
     [row({ text: long })],

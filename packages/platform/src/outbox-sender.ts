@@ -69,6 +69,8 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly written?: (signal: AbortSignal) => Promise<void>
   /** The message that already shows the beginning of this answer, which is changed into it; `null` where there is none. */
   readonly bubbleOf?: (message: Message) => Promise<string | null>
+  /** How long a message waits before it, or a part of it, is sent as a new one; milliseconds. Default: not at all. */
+  readonly pauseMs?: (message: Message) => number
   /** Whether an answer points at the message that it answers. Default `true`. */
   readonly replies?: boolean
   /** What is shown in place of the text of an answer, whose files go out after it. May be asked again for the same message. */
@@ -171,7 +173,7 @@ async function sendParts<Message extends SendableMessage>(
   message: Message,
   log: PartLog,
 ): Promise<void> {
-  const { platform, bubbleOf, shownOf, replies: points = true } = options
+  const { platform, bubbleOf, shownOf, pauseMs, clock, replies: points = true } = options
   const {
     text: whole,
     file,
@@ -205,9 +207,17 @@ async function sendParts<Message extends SendableMessage>(
       ...(buttons !== undefined && index === parts.length - 1 ? { buttons } : {}),
     }
     const bubble = isFirst ? ((await bubbleOf?.(message)) ?? null) : null
+    if (bubble !== null) {
+      await log.offering()
+      if (await isEdited(platform, bubble, part)) {
+        await log.accepted(bubble)
+        continue
+      }
+    }
+    const waitMs = pauseMs?.(message) ?? 0
+    if (waitMs > 0) await clock.sleep(waitMs)
     await log.offering()
-    if (bubble !== null && (await isEdited(platform, bubble, part))) await log.accepted(bubble)
-    else await log.accepted(await sendPart(platform, { ...part, text: mark + part.text }))
+    await log.accepted(await sendPart(platform, { ...part, text: mark + part.text }))
   }
 }
 

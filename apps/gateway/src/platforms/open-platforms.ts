@@ -7,6 +7,7 @@ import type { Platform } from '@hermes/contracts/platform'
 import { seekLock } from '@hermes/files'
 import type { AccessSettings } from '@hermes/platform'
 import { type ChatVariables, emailAccount, telegramAccount } from '@hermes/runtime'
+import { humanDelay, type Pause } from './human-delay.js'
 
 const TELEGRAM_ROOT = 'https://api.telegram.org'
 /** Instead of the name of a server that vouches for senders. */
@@ -38,6 +39,8 @@ export interface ConfiguredPlatform {
   readonly requiresMention: boolean
   readonly showsTyping: boolean
   readonly repliesTo: boolean
+  /** Before each message of an answer; `null` for none. */
+  readonly pause: Pause | null
   /** What single chats have of their own, by id. */
   readonly overrides: Readonly<Record<string, ChannelOverride | undefined>>
   /** What this account is known by on this machine; nothing can be told from it. */
@@ -61,7 +64,13 @@ function telegramOf(config: HermesConfig, variables: ChatVariables): ConfiguredP
   const url = variables['TELEGRAM_WEBHOOK_URL'] || telegram.webhook_url
   const apiRoot = telegram.base_url ?? TELEGRAM_ROOT
   return {
-    ...{ name: 'telegram', ...commonOf(telegram), requiresMention: telegram.require_mention, warnings: [] },
+    ...{
+      name: 'telegram',
+      ...commonOf(telegram),
+      pause: humanDelay(config, variables),
+      requiresMention: telegram.require_mention,
+      warnings: [],
+    },
     access,
     fingerprint: fingerprintOf(`telegram:${token}`),
     create: async ({ fetchTo, clock, logger }) => {
@@ -86,7 +95,7 @@ function emailOf(config: HermesConfig, variables: ChatVariables): ConfiguredPlat
   const authservId = variables['EMAIL_AUTHSERV_ID'] || email.authserv_id || ''
   const isUnproven = authservId.toLowerCase() === AT_THEIR_WORD
   return {
-    ...{ name: 'email', ...commonOf(email), requiresMention: false, access },
+    ...{ name: 'email', ...commonOf(email), pause: humanDelay(config, variables), requiresMention: false, access },
     overrides: Object.fromEntries(overrides),
     fingerprint: fingerprintOf(`email:${address.toLowerCase()}`),
     warnings: isUnproven ? [UNPROVEN] : [],

@@ -20,6 +20,7 @@ import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
 import { ChatView } from './chat-view.js'
 import { Dispatcher } from './dispatcher.js'
+import { pauseBetween } from './human-delay.js'
 import { createMediaCache } from './media-cache.js'
 import { mirror } from './mirror.js'
 import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './open-platforms.js'
@@ -225,6 +226,7 @@ function open(
       ...common,
       outbox: storage.outbox,
       replies: one.repliesTo,
+      pauseMs: ({ body }) => (one.pause && messageIdOf(body) !== null ? pauseBetween(one.pause, Math.random()) : 0),
       shownOf: (message, text) => files.shownOf(message, text),
       loadFile: (_message, path) => files.load(path),
       written: wake.wait,

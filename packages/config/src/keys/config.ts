@@ -346,6 +346,19 @@ export const CONFIG = section({
   platforms: PLATFORMS.describe(
     'Chat platforms that the gateway speaks on; each is on as soon as its account is known.',
   ),
+  human_delay: section({
+    mode: oneOf(
+      'off',
+      'natural',
+      'custom',
+    )('off').describe(
+      '`natural`: 800 to 2,500 milliseconds; `custom`: `min_ms` to `max_ms`, which count with it alone.',
+    ),
+    min_ms: whole(0, 60_000)(800),
+    max_ms: whole(0, 60_000)(2_500),
+  }).describe(
+    'How long each message of an answer waits before a chat gets it, as if a person typed it; not one that grows.',
+  ),
   streaming: section({
     enabled: flag(true).describe(
       'Whether answers grow in chats while they are written, where a platform can change messages.',

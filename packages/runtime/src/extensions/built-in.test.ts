@@ -164,6 +164,7 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
   'memory-command': async (world) => hasCommand(world, 'memory'),
   'home-commands': async (world) => hasCommand(world, 'config'),
   account: async (world) => hasCommand(world, 'account'),
+  'handoff-command': async (world) => hasCommand(world, 'handoff'),
   'mixture-command': async (world) => hasCommand(world, 'moa'),
 }
 
