@@ -1,15 +1,50 @@
-// What servers and plugins of others cost: a call of an MCP server beside the bare SDK, and a hook in the process of a plugin.
+// What servers and plugins of others cost: a call of an MCP server beside the bare SDK, a hook in the process of a plugin, and the first request of a
+// home that has many of both.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { ratios } from './measure.mjs'
+import { BIN, CONTESTANTS, interleave, ratios, runNode } from './measure.mjs'
 import { atMost, row } from './report.mjs'
 
 const folder = import.meta.dirname
 
+const SERVER = join(folder, '../packages/runtime/src/__fixtures__/mcp-server.mjs')
+const PLUGINS = ['word-count', 'shelf', 'push-guard']
+
+/** A home with the plugins of examples/plugins and twenty servers, of which one is no program and one never answers. */
+async function makeCrowdedHome(workspace) {
+  const home = join(workspace.directory, 'crowded')
+  for (const name of PLUGINS)
+    await runNode([BIN, 'plugins', 'install', join(folder, '../examples/plugins', name), '--enable'], {
+      workspace,
+      home,
+    })
+  const program = (mode) => ({ command: process.execPath, args: [SERVER, mode] })
+  const good = Array.from({ length: 18 }, (_, at) => [`good${at}`, program('good')])
+  const mcp_servers = { ...Object.fromEntries(good), dead: { command: '/no/such/program' }, slow: program('hang') }
+  mkdirSync(join(home, '.hermes'), { recursive: true })
+  writeFileSync(join(home, '.hermes/config.yaml'), JSON.stringify({ mcp_servers }))
+  return home
+}
+
+/** How long it is from the start of a program to its request. */
+async function crowdedFirst({ rounds, workspace, server }) {
+  const home = await makeCrowdedHome(workspace)
+  const first = async (contestant, options) => {
+    await server.script({ turns: 0, calls: [], text: 'All read.' })
+    const { startedMs } = await runNode(contestant, { workspace, ...options })
+    return (await server.requests())[0].atMs - startedMs
+  }
+  return interleave(rounds, {
+    sdk: () => first(CONTESTANTS.sdk(server.baseUrl)),
+    hermes: () => first(CONTESTANTS.hermes(server.baseUrl), { home }),
+  })
+}
+
 /** @param {{ rounds: number }} options */
-export async function servers({ rounds }) {
+export async function servers({ rounds, workspace, server }) {
   const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
   const program = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'servers/process.mjs')]
   const child = spawn(process.execPath, [...program, JSON.stringify({ rounds })], {
@@ -18,6 +53,7 @@ export async function servers({ rounds }) {
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   if (code !== 0) throw new Error(`the process that measures servers ended with ${code}`)
   const { call, hook, echo } = JSON.parse(output)
+  const { sdk, hermes } = await crowdedFirst({ rounds, workspace, server })
   return [
     row(
       'MCP: a call through registry, policy and durable log, 64 at once, over the bare SDK',
@@ -27,5 +63,7 @@ export async function servers({ rounds }) {
     ),
     row('a hook in the process of a plugin, p95', 'ms', hook, atMost(0.5)),
     row('  over a bare process that writes lines back', 'x', ratios(hook, echo)),
+    row('first request with 3 plugins and 20 servers, one dead and one slow', 'ms', hermes),
+    row('  over SDK loop', 'x', ratios(hermes, sdk), atMost(0.8)),
   ]
 }

@@ -13,11 +13,22 @@ export function formsOf(secret: string): readonly string[] {
   if (value.length > MAX_FORMED_CHARS) return [value]
   const encoded = encodeURIComponent(value)
   const forms = [value, JSON.stringify(value).slice(1, -1), encoded, encoded.replaceAll('%20', '+')]
+  forms.push(...inAddresses(value))
   for (const offset of [0, 1, 2]) {
     const form = base64Core(value, offset)
     forms.push(form, form.replaceAll('+', '-').replaceAll('/', '_'))
   }
   return [...new Set(forms)].filter((form) => form.length >= MIN_CHARS)
+}
+
+/** As programs write it into an address or a form, which leaves other characters as they are than `encodeURIComponent`. */
+function inAddresses(value: string): readonly string[] {
+  const url = new URL('http://x')
+  url.search = `=${value}`
+  url.hash = `=${value}`
+  url.pathname = `/=${value}`
+  const form = String(new URLSearchParams([['', value]]))
+  return [url.search.slice(2), url.hash.slice(2), url.pathname.slice(2), form.slice(1)]
 }
 
 /** The characters of base64 that depend on the secret alone when `offset` other bytes (modulo 3) come before it. */

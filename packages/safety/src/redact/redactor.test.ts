@@ -9,7 +9,10 @@ describe('redactValues', () => {
     ['as it is', `a ${SECRET} b`],
     ['in JSON', JSON.stringify({ key: SECRET })],
     ['in a URL', `?k=${encodeURIComponent(SECRET)}`],
-    ['in a form', `k=${new URLSearchParams({ k: SECRET }).get('k')}`],
+    ['in a form', String(new URLSearchParams({ k: SECRET }))],
+    ['in the address of a page', new URL(`http://x.example/?${SECRET}`).href],
+    ['after the address of a page', new URL(`http://x.example/#${SECRET}`).href],
+    ['in a path', new URL(`http://x.example/${SECRET}`).href],
     ...['', 'a', 'ab', 'abc'].map((before): [string, string] => [
       `in base64 after "${before}"`,
       btoa(`${before}${SECRET}:tail`),
