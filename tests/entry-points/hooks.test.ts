@@ -1,5 +1,5 @@
 // Hooks of a project run wherever a person works with it, after that person trusts the project and agreed to them.
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEditor } from '../support/acp.js'
@@ -63,10 +63,17 @@ it('run in the terminal, the gateway and the editor, once the person agreed to t
 needs('tmux', hasTmux)('in the terminal', () => {
   it('asks for trust and consent as a conversation begins, and runs hooks in it', async () => {
     await project()
+    const more = Array.from({ length: 10 }, (_, at) => ({ hooks: [{ type: 'command', command: `true ${at}` }] }))
+    const file = join(scene.cwd, '.claude/settings.json')
+    const { hooks } = JSON.parse(await readFile(file, 'utf8')) as { readonly hooks: object }
+    await writeFile(file, JSON.stringify({ hooks: { ...hooks, SessionEnd: more } }))
     await using terminal = await openTerminal(['chat', ...flags()], { home: scene.home, cwd: scene.cwd, columns: 100 })
     await terminal.shows('Trust it?')
     await terminal.type('y')
-    await terminal.shows('Let them run?')
+    // A yes is for what was shown.
+    await terminal.shows('Let them run? (1 more after these)')
+    await terminal.type('y')
+    await terminal.shows('SessionEnd: true 9')
     await terminal.type('y')
     await terminal.shows('/help for help')
     touching()

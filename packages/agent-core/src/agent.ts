@@ -251,7 +251,7 @@ class CoreAgent implements Agent {
     const { engine } = this.#parts
     return engine
       ? this.#alone(undefined, async (signal) =>
-          engine.plan((await compactRequest(this.#parts, 'asked', { ...options, signal })).request),
+          engine.plan((await compactRequest(this.#parts, 'asked', { ...options, signal, isPlan: true })).request),
         )
       : null
   }

@@ -32,6 +32,7 @@ export function hooksExtension(hooks: HomeHooks, options: HookExtensionOptions):
       api.commands.add(hooksCommand(hooks))
       api.doctor.check({ name: 'hooks', run: () => findings(hooks, options.cwd) })
       watchSessions(api.hooks, hooks, teller)
+      watchCompaction(api.hooks, teller)
       watchMessages(api.hooks, teller)
       watchCalls(api.hooks, teller)
       watchApprovals(api.hooks, teller, options)
@@ -100,21 +101,6 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
     UNTIMED,
   )
   on(
-    'compaction',
-    async (event) => {
-      const trigger = event.cause === 'asked' ? 'manual' : 'auto'
-      const fields = { all: { trigger, custom_instructions: '' } }
-      const answers = await ofSession(event, { point: 'compaction', matched: { trigger }, fields })
-      const objection = answers.find(({ block, stop }) => block !== undefined || stop !== undefined)
-      if (objection) return { type: 'skip', reason: objection.block ?? objection.stop! }
-      // What hooks of the start have told the model goes with the summary, so they are asked again.
-      const source = 'compact'
-      const again = { point: 'session-start', matched: { source }, fields: { all: { source } } } as const
-      return event.agentPath.length > 1 ? undefined : contextsIn(await ofSession(event, again))
-    },
-    UNTIMED,
-  )
-  on(
     'run-end',
     async (event) => {
       const { status, text, usage, error } = event
@@ -138,6 +124,27 @@ function watchSessions({ on }: Points, hooks: HomeHooks, { folderOf, ofSession, 
     async (event) => {
       const reason = 'other'
       await ofSession(event, { point: 'session-end', matched: { reason }, fields: { all: { reason } } })
+    },
+    UNTIMED,
+  )
+}
+
+function watchCompaction({ on }: Points, { ofSession }: Teller): void {
+  on(
+    'compaction',
+    async (event) => {
+      if (event.isPlan) return undefined
+      const trigger = event.cause === 'asked' ? 'manual' : 'auto'
+      const fields = { all: { trigger, custom_instructions: '' } }
+      const answers = await ofSession(event, { point: 'compaction', matched: { trigger }, fields })
+      const objection = answers.find(({ block, stop }) => block !== undefined || stop !== undefined)
+      // What no request fits without is done all the same.
+      const canSkip = event.cause === 'threshold' || event.cause === 'asked'
+      if (objection && canSkip) return { type: 'skip', reason: objection.block ?? objection.stop! }
+      // What hooks of the start have told the model goes with the summary, so they are asked again.
+      const source = 'compact'
+      const again = { point: 'session-start', matched: { source }, fields: { all: { source } } } as const
+      return event.agentPath.length > 1 ? undefined : contextsIn(await ofSession(event, again))
     },
     UNTIMED,
   )

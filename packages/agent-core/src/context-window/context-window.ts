@@ -118,10 +118,15 @@ export type CompactOptions = Pick<CompactRequest, 'focus' | 'keepTurns'>
 export async function compactRequest(
   parts: WindowParts,
   cause: CompactRequest['cause'],
-  { signal, focus, keepTurns }: CompactOptions & { readonly signal: AbortSignal },
+  {
+    signal,
+    focus,
+    keepTurns,
+    isPlan = false,
+  }: CompactOptions & { readonly signal: AbortSignal; readonly isPlan?: boolean },
 ): Promise<{ readonly request: CompactRequest; readonly skip: string | null }> {
   const { session, subject, environment, clock, logger, hooks } = parts
-  const event = { session, agentPath: subject.agentPath, environment, clock, logger, signal, cause }
+  const event = { session, agentPath: subject.agentPath, environment, clock, logger, signal, cause, isPlan }
   const changes = await transformTogether(hooks.at('compaction'), 'compaction', event)
   const carry = changes.flatMap((change) => ('type' in change ? [] : change))
   const skip = changes.flatMap((change) => ('type' in change ? [change.reason] : []))[0] ?? null

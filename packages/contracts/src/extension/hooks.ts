@@ -349,6 +349,8 @@ export interface ToolResultChange {
 export interface CompactionEvent
   extends Pick<HookEvent, 'session' | 'agentPath' | 'environment' | 'signal' | 'clock' | 'logger'> {
   readonly cause: CompactRequest['cause']
+  /** Nothing is taken out: a person wants to see what would be. */
+  readonly isPlan: boolean
 }
 
 /** Texts for the model, or that it is not done this time: `reason` is one line for the person. */

@@ -244,11 +244,16 @@ describe('a hook of a project', () => {
   })
 
   it('keeps a conversation from being compacted, and is heard by the person', async () => {
-    await settings('PreCompact', `echo '{"decision":"block","reason":"not now","systemMessage":"I looked."}'`)
+    await settings(
+      'PreCompact',
+      `touch ${place.userHome}/looked; echo '{"decision":"block","reason":"not now","systemMessage":"I looked."}'`,
+    )
     const opened = await open({}, { ...accepting, trust: true })
     server.enqueue({ text: 'One.' }, { text: 'Two.' })
     const { agent } = await opened.createAgent({ platform: 'cli' })
     await agent.run('Go.').result
+    await agent.planCompaction({ keepTurns: 1 })
+    expect(existsSync(join(place.userHome, 'looked'))).toBe(false)
     expect(await agent.compact({ keepTurns: 1 })).toMatchObject({ type: 'unchanged', reason: 'not now' })
     const texts: string[] = []
     for await (const event of agent.run('On.')) if (event.type === 'notice') texts.push(event.text)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { CommandContext, CommandOutput } from '@hermes/contracts/extension'
+import { probeIsolation } from '@hermes/sandbox/isolation'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
@@ -22,6 +23,8 @@ afterEach(async () => {
   await home.remove()
 })
 
+/** Whether this machine isolates processes of plugins; without that they have the network. */
+const isWalled = (await probeIsolation()) === null
 const SCHEMA = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
 const OURS = 'io.github.hermes-agent'
 
@@ -94,6 +97,8 @@ it('a tool of a plugin runs in a process of its own, without variables, and asks
      await tried('session', async () => Buffer.from(await context.environment.read('note.txt')).toString())
      await tried('exec', async () => { const command = 'echo hi'; const permit = await context.permit({ type: 'spawn', command, cwd: context.environment.cwd(), backend: context.environment.backend }); return (await context.environment.exec(permit, command)).output })
      await tried('fetch', async () => (await fetch('https://example.com/')).status)
+     const { connect } = await import('node:net')
+     await tried('socket', () => new Promise((resolve, reject) => connect(${new URL(server.baseUrl).port}, '127.0.0.1', () => resolve('open')).on('error', reject)))
      console.log('noise')
      return JSON.stringify(seen)`,
   )
@@ -102,7 +107,7 @@ it('a tool of a plugin runs in a process of its own, without variables, and asks
   await writeFile(join(home.path, 'work', 'note.txt'), 'noted')
   const text = await plugins(['install', folder], { enable: true })
   expect(text).toContain('Installed looker 1.0.0.')
-  expect(text).toContain('Its code runs in a process of its own')
+  expect(text).toContain(isWalled ? 'Its code runs in a process of its own' : 'Its code can do whatever you can')
   expect(text).toContain('tools: look')
   await open({}, { SECRET_THING: 'x' })
   expect(runtime!.problems).toEqual([])
@@ -112,6 +117,7 @@ it('a tool of a plugin runs in a process of its own, without variables, and asks
   expect(seen['spawn']).toMatch(/^no: ERR_ACCESS_DENIED/)
   expect(seen['exec']).toContain('plugin looker has not declared that it runs commands')
   expect(seen['fetch']).toContain('has not declared the host example.com')
+  expect(seen['socket']).toMatch(isWalled ? /^no: / : /^open$/)
 })
 
 /** Opens a home in which these are enabled. */
@@ -278,7 +284,7 @@ it('what a first request would wait for begins with the agent; opening a home be
   await agent.close()
 })
 
-it('a plugin has sockets, commands, hosts and keys where it declared them, and not else', async () => {
+it('a plugin has the sockets, commands, hosts and keys that it declared', async () => {
   const { port } = new URL(server.baseUrl)
   const code = (name: string) =>
     toolCode(
@@ -294,7 +300,6 @@ it('a plugin has sockets, commands, hosts and keys where it declared them, and n
     )
   const capabilities = { network: [`127.0.0.1:${port}`], exec: true, secrets: ['SOME_KEY'] }
   await withPlugins(
-    await plugin('plain', code('plain_look')),
     await plugin('listed', code('listed_look'), { capabilities }),
     await plugin('free', code('free_look'), { capabilities: { network: true } }),
   )
@@ -302,14 +307,9 @@ it('a plugin has sockets, commands, hosts and keys where it declared them, and n
   await open({}, { SOME_KEY: 'a-word' })
   const look = async (name: string) =>
     JSON.parse(JSON.parse(await callTool(name)).content) as Readonly<Record<string, string>>
-  expect(await look('plain_look')).toMatchObject({
-    keyLength: 0,
-    ...{ socket: expect.stringMatching(/^no: /), fetch: expect.stringContaining('has not declared the host') },
-    exec: expect.stringContaining('has not declared that it runs commands'),
-  })
   expect(await look('listed_look')).toMatchObject({
     keyLength: 6,
-    ...{ socket: expect.stringMatching(/^no: /), exec: expect.stringContaining('hi') },
+    ...{ socket: expect.stringMatching(isWalled ? /^no: / : /^open$/), exec: expect.stringContaining('hi') },
     ...{ fetch: expect.stringMatching(/^\d+$/), other: expect.stringContaining('has not declared the host') },
   })
   expect(await look('free_look')).toMatchObject({ keyLength: 0, socket: 'open' })
