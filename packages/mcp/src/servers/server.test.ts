@@ -1,26 +1,14 @@
-import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
 import { temporaryHome } from '@hermes/testkit'
 import { expect, it } from 'vitest'
+import { startProgram } from '../__fixtures__/start-program.js'
 import { readServers } from '../settings/read-servers.js'
 import { changedTools, ListingFiles, toolHash, withAccepted } from './listing.js'
 import { McpServer } from './server.js'
 
 const require = createRequire(import.meta.url)
-
-function start(argv: readonly string[]): RunningProgram {
-  const child = spawn(argv[0]!, argv.slice(1), { stdio: 'pipe' })
-  const ended = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
-  })
-  const kill = async () => {
-    child.kill('SIGKILL')
-    await ended
-  }
-  return { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, ended, kill }
-}
 
 it('lists what it offers, and is ended with its program', async () => {
   await using home = await temporaryHome()
@@ -32,7 +20,7 @@ it('lists what it offers, and is ended with its program', async () => {
     settings: servers[0]!,
     listings,
     startProgram: async ({ address }) => {
-      const program = start(address.type === 'stdio' ? address.argv : [])
+      const program = startProgram(address.type === 'stdio' ? address.argv : [])
       programs.push(program)
       return program
     },
@@ -55,7 +43,7 @@ it('lists what it offers, and is ended with its program', async () => {
 
 it('remembers how a tool was when it was accepted', () => {
   const tool = (description: string) => ({ name: 'a', description, inputSchema: { type: 'object' as const } })
-  const offer = { atMs: 0, kind: 'legacy', version: '', prompts: [], hasResources: false } as const
+  const offer = { atMs: 0, kind: 'legacy', version: '', dropped: [], prompts: [], hasResources: false } as const
   const first = withAccepted({ ...offer, tools: [tool('one')] }, null)
   expect(changedTools(first)).toEqual([])
   const gone = withAccepted({ ...offer, tools: [] }, first)
