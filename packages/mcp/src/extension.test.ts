@@ -1,16 +1,37 @@
-import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
-import type { HookEvent } from '@hermes/contracts/extension'
-import { temporaryHome } from '@hermes/testkit'
-import { expect, it } from 'vitest'
-import { createMcp } from './extension.js'
+import { HermesError, silentLogger } from '@hermes/contracts'
+import type { DoctorCheck, HookEvent } from '@hermes/contracts/extension'
+import { createFakeClock, type FakeClock, type TemporaryHome, temporaryHome } from '@hermes/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createMcp, type HomeMcp } from './extension.js'
+import type { ConfiguredServers } from './mcp-options.js'
 
 type Handler = (event: HookEvent) => unknown
 
-it('names a server of one session that does not start, once and to the person of that session', async () => {
-  await using home = await temporaryHome()
-  const mcp = createMcp({
-    configured: { value: undefined },
-    reread: async () => ({ value: undefined }),
+let home: TemporaryHome
+let mcp: HomeMcp
+let handlers: Map<string, Handler>
+let checks: DoctorCheck[]
+let close: () => Promise<void>
+let lines: string[]
+let clock: FakeClock
+let configured: ConfiguredServers
+
+beforeEach(async () => {
+  clock = createFakeClock()
+  home = await temporaryHome()
+  lines = []
+})
+afterEach(async () => {
+  await close()
+  await home.remove()
+})
+
+/** A home whose programs do not start. */
+function open(now: ConfiguredServers): void {
+  configured = now
+  mcp = createMcp({
+    configured,
+    reread: async () => configured,
     folders: { userHome: home.path, workspace: home.path },
     writeServer: async () => undefined,
     cacheDir: `${home.path}/listings`,
@@ -22,19 +43,39 @@ it('names a server of one session that does not start, once and to the person of
     },
     fetchTo: () => fetch,
     version: '0',
-    clock: systemClock,
+    clock,
     logger: silentLogger,
   })
-  const handlers = new Map<string, Handler>()
+  handlers = new Map()
+  checks = []
+  const names = new Set<string>()
   const add = () => ({ dispose: () => undefined })
-  const close = mcp.extension.setup({
+  const addSource = ({ name }: { readonly name: string }) => {
+    if (names.has(name)) throw new Error(`There is a source "${name}" already.`)
+    names.add(name)
+    return add()
+  }
+  close = mcp.extension.setup({
     hooks: { on: (name: string, handler: Handler) => handlers.set(name, handler) },
-    ...{ config: { section: add }, doctor: { check: add }, commands: { add }, tools: { addSource: add } },
+    doctor: { check: (check: DoctorCheck) => checks.push(check) },
+    ...{ config: { section: add }, commands: { add }, tools: { addSource } },
   } as never) as () => Promise<void>
+}
+
+const kept = new Map<string, unknown>()
+/** What a session is told at a point, as lines with its id. */
+function call(point: string, id = 's', more: object = {}): unknown {
+  const scratch = (_key: string, create: () => unknown) => {
+    if (!kept.has(`${home.path} ${id}`)) kept.set(`${home.path} ${id}`, create())
+    return kept.get(`${home.path} ${id}`)
+  }
+  const notice = (line: string) => lines.push(`${id}: ${line}`)
+  return handlers.get(point)!({ session: { id, state: { scratch } }, notice, ...more } as never)
+}
+
+it('names a server of one session that does not start, once and to the person of that session', async () => {
+  open({ value: undefined })
   const servers = mcp.forSession('s', { notes: { command: 'notes-server' } })
-  const lines: string[] = []
-  const call = (point: string, id = 's') =>
-    handlers.get(point)!({ session: { id }, notice: (line: string) => lines.push(`${id}: ${line}`) } as never)
   await expect
     .poll(() => {
       for (const id of ['other', 's']) call('before-model-call', id)
@@ -44,5 +85,44 @@ it('names a server of one session that does not start, once and to the person of
   call('after-model-call')
   expect(lines).toHaveLength(1)
   await servers.close()
-  await close()
+})
+
+it('names a server of the home that does not start once to every session, and in searches of tools', async () => {
+  open({ value: { notes: { command: 'notes-server' } } })
+  const search = () => call('tool-result', 's', { toolName: 'tool_search' })
+  expect(search()).toBeUndefined()
+  call('session-start')
+  await expect
+    .poll(() => {
+      for (const id of ['s', 'other']) call('before-model-call', id)
+      return lines
+    })
+    .toEqual(['s: it was left.', 'other: it was left.'])
+  expect(search()).toMatchObject({ append: [{ text: expect.stringMatching(/cannot be used now.*: notes\]$/) }] })
+  expect(call('tool-result', 's', { toolName: 'read_file' })).toBeUndefined()
+})
+
+it('says which servers are left out: of a plugin, and with a name that is taken', async () => {
+  const twice = { 'tea.pot': { command: 'a' }, tea_pot: { command: 'b' } }
+  open({ value: { ...twice, pluged: { command: 'a', trst: 'untrusted' } }, brought: ['pluged'] })
+  const expected = [
+    expect.stringContaining('MCP server pluged.trst of a plugin: it is not a known key; trust is one.'),
+    expect.stringMatching(/^The MCP server tea_pot is left out: .* Give it another name\.$/),
+  ]
+  call('before-model-call')
+  expect(lines.map((line) => line.replace('s: ', ''))).toEqual(expected)
+  const found = await checks[0]!.run({ isOffline: true, signal: new AbortController().signal } as never)
+  expect(found.map(({ level, text }) => [level, text]).slice(0, 2)).toEqual(expected.map((text) => ['warn', text]))
+})
+
+it('has what config.yaml says as a run begins, a minute after it changed at most', async () => {
+  open({ value: { notes: { command: 'notes-server' } } })
+  const found = async () =>
+    (await checks[0]!.run({ isOffline: true, signal: new AbortController().signal } as never)).map(({ text }) => text)
+  configured = { value: { tea: { command: 'tea-server' } } }
+  await call('run-start')
+  expect(await found()).toEqual(['The MCP server notes was never connected.'])
+  await clock.advance(60_000)
+  await call('run-start')
+  expect(await found()).toEqual(['The MCP server tea was never connected.'])
 })

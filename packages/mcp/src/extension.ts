@@ -1,10 +1,11 @@
 import { errorLine } from '@hermes/contracts'
+import type { TextPart } from '@hermes/contracts/conversation'
 import type { Extension, Finding, HookEvent } from '@hermes/contracts/extension'
 import type { ToolSource } from '@hermes/contracts/tool'
 import { answersFor } from './answers/answers.js'
 import { RunningCalls } from './answers/running-calls.js'
 import { mcpCommands } from './commands/mcp-commands.js'
-import { serverOf, unknown } from './commands/parts.js'
+import { type ReadServers, serverOf, unknown } from './commands/parts.js'
 import { loginFetch } from './login/login-fetch.js'
 import { LoginFiles } from './login/login-files.js'
 import { ProgramAuth } from './login/program-auth.js'
@@ -12,15 +13,18 @@ import { ServerAuth } from './login/server-auth.js'
 import type { ConfiguredServers, McpOptions } from './mcp-options.js'
 import { PromptCommands } from './prompts/prompt-commands.js'
 import { createServer, HomeServers, toSource, untilHeard } from './servers/home-servers.js'
-import { changedTools, ListingFiles } from './servers/listing.js'
+import { changedTools, type Listing, ListingFiles } from './servers/listing.js'
 import type { McpServer } from './servers/server.js'
 import type { ServerSkill } from './servers/server-skills.js'
-import { type ReadServers, readServers } from './settings/read-servers.js'
+import { readServers } from './settings/read-servers.js'
 import type { ServerSettings } from './settings/server-settings.js'
 
 /** How long a search of tools waits for servers that nothing is known about. */
 const HEARD_WITHIN_MS = 3_000
 const DOCTOR_WITHIN_MS = 20_000
+/** How old what is known of config.yaml may be as a run begins. */
+const REREAD_AFTER_MS = 60_000
+const MOST_NAMED = 5
 
 /** Servers of one session alone, such as those an editor passes. */
 interface SessionServers {
@@ -56,17 +60,28 @@ export function createMcp(options: McpOptions): HomeMcp {
       return new ProgramAuth(settings, { ...options, fetch: loginFetch(address.url, options.fetchTo) })
     return new ServerAuth(settings, { ...options, logins, fetch: loginFetch(address.url, options.fetchTo) })
   }
-  const read = ({ value = {}, written = value }: ConfiguredServers) =>
-    readServers(value, { folders: options.folders, written })
+  const read = ({ value = {}, written = value, brought = [] }: ConfiguredServers): ReadServers => ({
+    ...readServers(value, { folders: options.folders, written }),
+    brought,
+  })
   const shared = { ...options, listings: new ListingFiles(options.cacheDir), calls, answersOf, authOf }
   /** Of sessions that have servers of their own. */
   const ofSessions = new Map<string, readonly McpServer[]>()
   /** What became of those that did not start, for the person of the session; said once. */
   const failures = new Map<string, readonly string[]>()
-  const tell = (event: HookEvent) => {
-    const lines = failures.get(event.session.id) ?? []
-    failures.delete(event.session.id)
-    for (const line of lines) event.notice(line, 'warning')
+  /** Says to each session once about each server that it does not start, was lost, or is left out. */
+  const tell = (event: HookEvent, servers: readonly McpServer[], leftOut: readonly string[]) => {
+    const { session } = event
+    const known = session.state.scratch('mcp-problems', () => new Set<string>())
+    const failed = servers.flatMap(({ name, state }) =>
+      state.type === 'failed' ? [[name, state.message] as const] : [],
+    )
+    const own = (failures.get(session.id) ?? []).map((line) => [line, line] as const)
+    for (const [about, line] of [...own, ...leftOut.map((one) => [one, one] as const), ...failed]) {
+      if (!known.has(about)) event.notice(line, 'warning')
+      known.add(about)
+    }
+    failures.delete(session.id)
     return undefined
   }
   let ofHome: HomeServers | null = null
@@ -80,8 +95,13 @@ export function createMcp(options: McpOptions): HomeMcp {
       setup(api) {
         const servers = new HomeServers(api, new PromptCommands(api.commands), shared)
         ofHome = servers
-        const use = ({ servers: all }: ReadServers) => {
+        /** Of servers that plugins bring: nobody else says what is wrong with them. */
+        let brought: readonly string[] = []
+        const use = ({ servers: all, problems, brought: names }: ReadServers) => {
           for (const one of all) concealSecrets(one, options)
+          brought = problems
+            .filter(({ path: [name] }) => names.includes(name ?? ''))
+            .map(({ path, message }) => `MCP server ${path.join('.')} of a plugin: ${message}`)
           return servers.set(all)
         }
         api.config.section<ReadServers>({
@@ -99,13 +119,29 @@ export function createMcp(options: McpOptions): HomeMcp {
           return undefined
         })
         // It may take as long as the first answer until one is known not to start.
-        api.hooks.on('before-model-call', tell)
-        api.hooks.on('after-model-call', tell)
+        const leftOut = () => [...brought, ...servers.collisions()]
+        api.hooks.on('before-model-call', (event) => tell(event, servers.list(), leftOut()))
+        api.hooks.on('after-model-call', (event) => tell(event, servers.list(), leftOut()))
+        api.hooks.on('tool-result', ({ toolName, session }) => {
+          const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
+          return toolName === 'tool_search' ? missingFrom(known) : undefined
+        })
         api.doctor.check({
           name: 'mcp',
-          run: ({ isOffline, signal }) => findings(servers.list(), { isOffline, signal }),
+          run: async ({ isOffline, signal }) => [
+            ...leftOut().map((text) => ({ level: 'warn', text }) as const),
+            ...(await findings(servers.list(), { isOffline, signal })),
+          ],
         })
         const reread = async () => read(await options.reread())
+        // Nothing watches the file: what began after it changed has what it says, a minute later at most.
+        let readAtMs = clock.now()
+        api.hooks.on('run-start', async () => {
+          if (clock.now() - readAtMs < REREAD_AFTER_MS) return
+          readAtMs = clock.now()
+          const { added } = await use(await reread())
+          if (added.length > 0) servers.begin()
+        })
         mcpCommands(api, { servers, options, logins, read, reread, use })
         return () => servers.close()
       },
@@ -134,6 +170,14 @@ export function createMcp(options: McpOptions): HomeMcp {
       }
     },
   }
+}
+
+/** A search without the tools of a server says so. Why is the person's to know: it may be in words of that server. */
+function missingFrom(servers: readonly McpServer[]): { readonly append: readonly TextPart[] } | undefined {
+  const failed = servers.filter(({ state }) => state.type === 'failed')
+  if (failed.length === 0) return undefined
+  const text = `[MCP servers that cannot be used now, so that calls to them fail: ${failed.map(({ name }) => name).join(', ')}]`
+  return { append: [{ type: 'text', text }] }
 }
 
 const SECRET = /key|token|secret|passw|auth|cred|cookie|_pat$/i
@@ -165,12 +209,18 @@ async function findings(
       const { listing, name } = server
       if (!listing) return { level: 'warn', text: `The MCP server ${name} was never connected.` }
       const changed = changedTools(listing)
-      if (changed.length === 0)
-        return { level: 'ok', text: `MCP server ${name}: ${count(listing.tools.length, 'tool')}` }
-      const text = `MCP server ${name}: changed since you accepted them: ${changed.slice(0, 5).join(', ')}. Look at them and accept: hermes mcp tools ${name} --accept`
+      if (changed.length === 0) return offerOf(name, listing)
+      const text = `MCP server ${name}: changed since you accepted them: ${changed.slice(0, MOST_NAMED).join(', ')}. Look at them and accept: hermes mcp tools ${name} --accept`
       return { level: 'warn', text }
     }),
   )
+}
+
+function offerOf(name: string, { tools, dropped }: Listing): Finding {
+  const text = `MCP server ${name}: ${count(tools.length, 'tool')}`
+  if (dropped.length === 0) return { level: 'ok', text }
+  const more = dropped.length > MOST_NAMED ? ` and ${dropped.length - MOST_NAMED} more` : ''
+  return { level: 'warn', text: `${text}. Left out: ${dropped.slice(0, MOST_NAMED).join(', ')}${more}.` }
 }
 
 const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError'

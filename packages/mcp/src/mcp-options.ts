@@ -10,13 +10,15 @@ export interface ConfiguredServers {
   readonly value: unknown
   /** As the file has it. Default: the same. */
   readonly written?: unknown
+  /** Names of those that plugins bring, which stand in no file of the person. */
+  readonly brought?: readonly string[]
 }
 
 /** What MCP needs of a home. */
 export interface McpOptions extends ConnectionPorts {
   /** As the home was opened with. */
   readonly configured: ConfiguredServers
-  /** As it is now. */
+  /** As it is now. Rejects in a line where nobody can read the file. */
   reread(): Promise<ConfiguredServers>
   /** What `${userHome}` and `${workspaceFolder}` stand for. */
   readonly folders: Folders

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { RunningProgram } from '@hermes/contracts/environment'
 
-/** A program of this machine, without the walls that a home has. */
+/** Starts a program as an environment does. */
 export function startProgram(argv: readonly string[]): RunningProgram {
   const child = spawn(argv[0]!, argv.slice(1), { stdio: 'pipe' })
   const ended = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {

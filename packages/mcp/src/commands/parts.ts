@@ -3,7 +3,13 @@ import type { LoginFiles } from '../login/login-files.js'
 import type { ConfiguredServers, McpOptions } from '../mcp-options.js'
 import type { HomeServers } from '../servers/home-servers.js'
 import type { McpServer } from '../servers/server.js'
-import type { ReadServers } from '../settings/read-servers.js'
+import type { ReadServers as ReadSettings } from '../settings/read-servers.js'
+
+/** The servers of a configuration. */
+export interface ReadServers extends ReadSettings {
+  /** Names of those that plugins bring. */
+  readonly brought: readonly string[]
+}
 
 /** What the commands work with. */
 export interface McpCommandParts {

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ExtensionApi, Registration } from '@hermes/contracts/extension'
 import type { Tool, ToolSource } from '@hermes/contracts/tool'
 import type { PromptCommands } from '../prompts/prompt-commands.js'
@@ -69,6 +69,8 @@ export class HomeServers {
     { readonly server: McpServer; readonly source: Registration; readonly key: string }
   >()
 
+  #collisions: readonly string[] = []
+
   constructor(api: ExtensionApi, prompts: PromptCommands, options: SharedOptions) {
     this.#api = api
     this.#prompts = prompts
@@ -83,6 +85,11 @@ export class HomeServers {
     return this.#servers.get(name)?.server ?? null
   }
 
+  /** Servers that are left out because their name is taken, a line each. */
+  collisions(): readonly string[] {
+    return this.#collisions
+  }
+
   /** Has these servers from now on. One whose configuration is the same goes on as it is. */
   async set(
     all: readonly ServerSettings[],
@@ -95,6 +102,7 @@ export class HomeServers {
       this.#servers.delete(name)
     }
     const added: string[] = []
+    const collisions: string[] = []
     for (const [name, settings] of wanted) {
       if (this.#servers.has(name)) continue
       const server = createServer(settings, this.#options)
@@ -105,9 +113,10 @@ export class HomeServers {
         added.push(name)
       } catch (error) {
         // Two names that differ in signs only are one to a model.
-        this.#options.logger.warn(`The MCP server ${name} is left out: ${String((error as Error).message)}`)
+        collisions.push(`The MCP server ${name} is left out: ${errorLine(error)} Give it another name.`)
       }
     }
+    this.#collisions = collisions
     await Promise.all(gone.map(([, { server }]) => server.close()))
     return { added, removed: gone.map(([name]) => name).filter((name) => !this.#servers.has(name)) }
   }

@@ -13,7 +13,10 @@ export interface Listing {
   readonly kind: 'modern' | 'legacy'
   readonly discover?: DiscoverResult
   readonly version: string
+  /** Each of another name. */
   readonly tools: readonly Tool[]
+  /** What it listed that is left out, each with why, for people. */
+  readonly dropped: readonly string[]
   readonly prompts: readonly Prompt[]
   readonly hasResources: boolean
   /** A hash of each tool as it was when the person had it first, or accepted it. */

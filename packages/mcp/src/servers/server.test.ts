@@ -43,7 +43,7 @@ it('lists what it offers, and is ended with its program', async () => {
 
 it('remembers how a tool was when it was accepted', () => {
   const tool = (description: string) => ({ name: 'a', description, inputSchema: { type: 'object' as const } })
-  const offer = { atMs: 0, kind: 'legacy', version: '', prompts: [], hasResources: false } as const
+  const offer = { atMs: 0, kind: 'legacy', version: '', dropped: [], prompts: [], hasResources: false } as const
   const first = withAccepted({ ...offer, tools: [tool('one')] }, null)
   expect(changedTools(first)).toEqual([])
   const gone = withAccepted({ ...offer, tools: [] }, first)

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
 import type { Client, ClientCapabilities, PriorDiscovery } from '@modelcontextprotocol/client'
+import { isLate } from '../connection/is-late.js'
 import {
   type Connection,
   type ConnectionAuth,
@@ -50,6 +51,9 @@ export class McpServer {
   #failures = 0
   #coolsDownUntilMs = 0
   #problem: HermesError | null = null
+  /** Whether it has said since its last list that it offers something else. */
+  #isStale = false
+  #isRelisting = false
 
   constructor(options: ServerOptions) {
     this.settings = options.settings
@@ -88,13 +92,10 @@ export class McpServer {
   /** Connects, if it is not connected, and lists. Abort of `signal` ends the wait alone. @throws HermesError as {@link openConnection}. */
   async connect(signal?: AbortSignal): Promise<Client> {
     if (this.#closing.signal.aborted) throw closed(this.name)
-    const { clock } = this.#options
-    const { lifetimeMs } = this.settings
-    if (this.#connection && lifetimeMs !== null && this.#active === 0 && clock.now() - this.#connectedAtMs > lifetimeMs)
-      await this.disconnect()
+    await this.#retire()
     if (this.#connection) return this.#connection.client
     if (!this.#connecting) {
-      const rest = this.#coolsDownUntilMs - clock.now()
+      const rest = this.#coolsDownUntilMs - this.#options.clock.now()
       if (rest > 0 && this.#problem) throw resting(this.#problem, rest)
       this.#connecting = this.#open().finally(() => {
         this.#connecting = null
@@ -107,10 +108,17 @@ export class McpServer {
 
   /** Does something with its client; a connection that is not needed any more ends once nothing is under way. */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#retire()
     this.#active++
     this.#idle?.abort()
     try {
-      return await work(await this.connect(signal))
+      const result = await work(await this.connect(signal))
+      // Only one that does what it is for is a good one: many start well and end in every call.
+      this.#failures = 0
+      return result
+    } catch (error) {
+      if (await isLate(error)) await this.#hang()
+      throw error
     } finally {
       if (--this.#active === 0) this.#rest()
     }
@@ -152,7 +160,10 @@ export class McpServer {
           prior: priorOf(this.#listing),
           capabilities: answers?.capabilities ?? {},
           prepare: (client) => answers?.prepare(client),
-          listChanged: () => void this.#relist(),
+          listChanged: () => {
+            this.#isStale = true
+            this.#relist()
+          },
           auth: auth ?? null,
           version,
           signal: this.#closing.signal,
@@ -160,7 +171,8 @@ export class McpServer {
         this.#options,
       )
       try {
-        await this.#list(connection.client)
+        this.#isStale = false
+        await this.#keep(await this.#list(connection.client))
       } catch (error) {
         await connection.close()
         const reason = connection.ending()
@@ -172,10 +184,10 @@ export class McpServer {
       }
       this.#connection = connection
       this.#connectedAtMs = clock.now()
-      this.#failures = 0
       this.#problem = null
       void connection.closed.then((reason) => this.#over(connection, reason))
       if (this.#active === 0) this.#rest()
+      this.#relist()
       return connection
     } catch (error) {
       if (this.#closing.signal.aborted) throw error
@@ -193,6 +205,19 @@ export class McpServer {
     if (over >= 0)
       this.#coolsDownUntilMs =
         this.#options.clock.now() + Math.min(LONGEST_COOLDOWN_MS, COOLDOWN_MS * 2 ** Math.min(over, 10))
+  }
+
+  /** One that hangs again and again is ended, and left alone for a while. */
+  async #hang(): Promise<void> {
+    this.#fail(hung(this.name, this.settings.timeoutMs))
+    if (this.#coolsDownUntilMs > this.#options.clock.now()) await this.disconnect()
+  }
+
+  /** Ends a connection that has lasted its time, once nothing is under way. */
+  async #retire(): Promise<void> {
+    const { lifetimeMs } = this.settings
+    if (!this.#connection || lifetimeMs === null || this.#active > 0) return
+    if (this.#options.clock.now() - this.#connectedAtMs > lifetimeMs) await this.disconnect()
   }
 
   #over(connection: Connection, reason: string | null): void {
@@ -223,25 +248,30 @@ export class McpServer {
     )
   }
 
-  async #relist(): Promise<void> {
+  /** Lists again when it said that it offers something else: one list after the other, so that the newest one stays. */
+  #relist(): void {
     const connection = this.#connection
-    if (!connection) return
-    try {
-      await this.#list(connection.client)
-    } catch (error) {
-      this.#options.logger.warn(unlisted(this.name, error).message, { server: this.name })
-    }
+    if (!connection || !this.#isStale || this.#isRelisting) return
+    this.#isStale = false
+    this.#isRelisting = true
+    this.#list(connection.client)
+      .then((listing) => (this.#connection === connection ? this.#keep(listing) : undefined))
+      .catch((error: unknown) => this.#options.logger.warn(unlisted(this.name, error).message, { server: this.name }))
+      .finally(() => {
+        this.#isRelisting = false
+        this.#relist()
+      })
   }
 
-  async #list(client: Client): Promise<void> {
+  async #list(client: Client): Promise<Listing> {
     const options = {
       timeout: this.settings.connectTimeoutMs,
       signal: this.#closing.signal,
       cacheMode: 'refresh',
     } as const
     const has = client.getServerCapabilities() ?? {}
-    const [tools, prompts] = await Promise.all([
-      has.tools ? listTools(client, options) : [],
+    const [listed, prompts] = await Promise.all([
+      has.tools ? listTools(client, options) : { tools: [], dropped: [] },
       has.prompts && this.settings.tools.prompts
         ? client.listPrompts(undefined, options).then((page) => page.prompts)
         : [],
@@ -249,20 +279,16 @@ export class McpServer {
     const discover = client.getDiscoverResult()
     const isModern = client.getProtocolEra() === 'modern'
     const { name = '', version = '' } = client.getServerVersion() ?? {}
-    await this.#keep(
-      withAccepted(
-        {
-          atMs: this.#options.clock.now(),
-          kind: isModern ? 'modern' : 'legacy',
-          ...(isModern && discover ? { discover } : {}),
-          version: `${name} ${version}`.trim(),
-          tools,
-          prompts,
-          hasResources: has.resources !== undefined,
-        },
-        this.#listing,
-      ),
-    )
+    const offer = {
+      atMs: this.#options.clock.now(),
+      kind: isModern ? 'modern' : 'legacy',
+      ...(isModern && discover ? { discover } : {}),
+      version: `${name} ${version}`.trim(),
+      ...listed,
+      prompts,
+      hasResources: has.resources !== undefined,
+    } as const
+    return withAccepted(offer, this.#listing)
   }
 
   async #keep(listing: Listing): Promise<void> {
@@ -299,6 +325,11 @@ function closed(name: string): HermesError {
 function lost(name: string, reason: string): HermesError {
   const message = `The MCP server ${name} was lost: ${reason.replace(/\.?$/, '.')}`
   return new HermesError(message, { code: 'mcp.lost', retryable: true, ...about(name) })
+}
+
+function hung(name: string, timeoutMs: number): HermesError {
+  const message = `The MCP server ${name} did not answer a call within ${timeoutMs / 1000} s.`
+  return new HermesError(message, { code: 'mcp.call_failed', retryable: true, ...about(name) })
 }
 
 function unlisted(name: string, error: unknown): HermesError {

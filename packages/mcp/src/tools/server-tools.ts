@@ -24,12 +24,7 @@ export function toolsOf(server: McpServer, calls: Calls): readonly Tool[] {
     settings.name,
     listed.map(({ name }) => name),
   )
-  const seen = new Set<string>()
-  const tools = listed.flatMap((tool) => {
-    if (seen.has(tool.name)) return []
-    seen.add(tool.name)
-    return [toTool(names.get(tool.name)!, tool, { server, calls })]
-  })
+  const tools = listed.map((tool) => toTool(names.get(tool.name)!, tool, { server, calls }))
   const resources = listing.hasResources && settings.tools.resources ? resourceTools(server, calls) : []
   return [...tools, ...resources.filter(({ name }) => !tools.some((tool) => tool.name === name))]
 }

@@ -302,18 +302,6 @@ describe('bad servers', () => {
     ])
   }, 30_000)
 
-  it('that fail again and again are left alone for a while', async () => {
-    await open({ crashes: bad('crash') })
-    const { agent } = await runtime!.createAgent({})
-    for (let search = 0; search < 5; search++) {
-      models.enqueue({ toolCalls: [{ name: 'tool_search', args: { query: 'echo' } }] }, { text: 'Nothing.' })
-      await agent.run('Search.').result
-    }
-    expect(await command('mcp', 'list')).toMatchObject({
-      rows: [{ data: { state: expect.stringContaining('exit code 3') } }],
-    })
-  })
-
   it('that lie about their tools lose those, and keep the others', async () => {
     await open({ lies: bad('lies') })
     const shown = await call('mcp__lies__typed')
@@ -321,6 +309,12 @@ describe('bad servers', () => {
     const tools = (await runtime!.tools()).filter(({ toolset }) => toolset === 'mcp-lies')
     expect(tools.map(({ name }) => name).every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true)
     expect(tools).toHaveLength(4)
+    expect(await doctor()).toMatchObject([
+      {
+        level: 'warn',
+        text: `MCP server lies: 4 tools. Left out: odd (no tool as the protocol has it), ${'n'.repeat(60)}… (listed twice).`,
+      },
+    ])
     expect(tools.find(({ name }) => name.includes('sinn'))?.description).toBe('Hidden words.')
   })
 
@@ -414,6 +408,9 @@ describe('what the person chose', () => {
     await call('mcp__good__echo', {}, session)
     await configure({ other: bad('looks') })
     expect(await command('reload-mcp')).toMatchObject({ text: 'Started anew: other.\nGone: good.' })
+    await writeFile(join(home.path, 'config.yaml'), 'mcp_servers: {')
+    await expect(command('reload-mcp')).rejects.toThrow('this is not valid YAML')
+    await configure({ other: bad('looks') })
     expect(await call('mcp__other__echo', { text: 'late' }, session)).toContain('You said late')
     expect(await call('mcp__good__echo', {}, session)).toContain('There is no tool')
     expect(new Set(models.requests.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)

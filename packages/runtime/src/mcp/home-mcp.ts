@@ -45,11 +45,18 @@ export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
       : { ...brought, ...value }
   const configuredIn = (values: readonly OwnValue[]) => {
     const { value, written } = values.find(({ key }) => key === KEY) ?? {}
-    return { value: withBrought(value), written: withBrought(written) }
+    const names = isJsonObject(value) ? Object.keys(value) : []
+    const ofPlugins = Object.keys(brought).filter((name) => !names.includes(name))
+    return { value: withBrought(value), written: withBrought(written), brought: ofPlugins }
   }
   return createMcp({
     configured: configuredIn(own),
-    reread: async () => configuredIn((await loadConfig({ home, env })).own),
+    reread: async () => {
+      const { own: now, problems, source } = await loadConfig({ home, env })
+      // A file that is broken for a while takes no server away.
+      if (source === 'file' || now.length > 0 || problems.length === 0) return configuredIn(now)
+      throw new HermesError(problems[0]!.message, { code: 'config.unreadable' })
+    },
     folders: { userHome, workspace: options.cwd },
     writeServer: (name, value) => {
       if (value === null && Object.hasOwn(brought, name))
