@@ -189,6 +189,7 @@ describe('hermes tools and completion', () => {
       'vision',
       'web',
       'skills',
+      'messaging',
       'browser',
       'learning',
     ]
