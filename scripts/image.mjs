@@ -29,7 +29,7 @@ export async function tryImage({ directory, node }) {
   try {
     makeBase({ docker, folder: join(engine.directory, 'base'), node, image: engine.image })
     const context = join(engine.directory, 'context')
-    cpSync(join(root, 'docker'), context, { recursive: true })
+    cpSync(join(root, 'docker/image'), context, { recursive: true })
     cpSync(directory, context, { recursive: true })
     docker('build', '--build-arg', 'BASE=hermes-test/node', '--tag', 'hermes', context)
     for (const user of USERS) await runKilled({ docker, engine, user })

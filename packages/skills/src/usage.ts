@@ -22,8 +22,8 @@ export class SkillUsage {
   readonly #file: string
   readonly #logger: Logger
   #pending: ReadonlyMap<string, SkillUse> = new Map()
-  /** On its way to the file. */
-  #writing: ReadonlyMap<string, SkillUse> = new Map()
+  /** What the file will say once it is written, while that is under way: whether it does already, nobody can tell. */
+  #written: ReadonlyMap<string, SkillUse> | null = null
 
   constructor(file: string, logger: Logger) {
     this.#file = file
@@ -46,7 +46,7 @@ export class SkillUsage {
 
   /** What was counted, by name, in this process too. */
   all(): ReadonlyMap<string, SkillUse> {
-    return added(added(readUses(this.#file), this.#writing), this.#pending)
+    return added(this.#written ?? readUses(this.#file), this.#pending)
   }
 
   /** Writes what was noted. Never rejects. */
@@ -54,14 +54,14 @@ export class SkillUsage {
     if (this.#pending.size === 0) return
     try {
       await withLock(`${this.#file}.lock`, { busy: `Another process writes ${this.#file}.` }, async () => {
-        this.#writing = this.#pending
+        this.#written = added(readUses(this.#file), this.#pending)
         this.#pending = new Map()
-        await writePrivate(this.#file, toText(added(readUses(this.#file), this.#writing)))
+        await writePrivate(this.#file, toText(this.#written))
       })
     } catch (error) {
       this.#logger.warn('The use of skills could not be counted.', { error: errorLine(error) })
     } finally {
-      this.#writing = new Map()
+      this.#written = null
     }
   }
 
