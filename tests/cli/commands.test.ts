@@ -319,6 +319,7 @@ describe('hermes doctor', () => {
     const warned = (await hermes(['tools', 'list'])).stderr.trim().split('\n')
     expect(warned).toHaveLength(3)
     const lines = (await hermes(['doctor', '--offline'])).stdout.split('\n').map((line) => line.slice(6))
-    for (const line of warned) expect(lines.filter((text) => `hermes: ${text}` === line)).toHaveLength(1)
+    const times = (line: string) => lines.filter((text) => `hermes: ${text}` === line).length
+    expect(warned.map((line) => [line, times(line)])).toEqual(warned.map((line) => [line, 1]))
   })
 })
