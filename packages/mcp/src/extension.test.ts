@@ -92,6 +92,8 @@ it('names a server of the home that does not start once to every session, and in
   const search = () => call('tool-result', 's', { toolName: 'tool_search' })
   expect(search()).toBeUndefined()
   call('session-start')
+  // Not at once: the first request comes first.
+  await clock.advance(400)
   await expect
     .poll(() => {
       for (const id of ['s', 'other']) call('before-model-call', id)

@@ -19,6 +19,8 @@ import type { ServerSkill } from './servers/server-skills.js'
 import { readServers } from './settings/read-servers.js'
 import type { ServerSettings } from './settings/server-settings.js'
 
+/** Servers that nothing is known about are started so long after a session began, or when a search asks for them. */
+const START_AFTER_MS = 400
 /** How long a search of tools waits for servers that nothing is known about. */
 const HEARD_WITHIN_MS = 3_000
 const DOCTOR_WITHIN_MS = 20_000
@@ -111,7 +113,12 @@ export function createMcp(options: McpOptions): HomeMcp {
           problems: ({ problems }) => problems,
         })
         if (options.configured.value !== undefined) void use(read(options.configured))
-        api.hooks.on('session-start', () => servers.begin())
+        const left = new AbortController()
+        api.hooks.on('session-start', () => {
+          // Twenty programs that start at once would hold the first request up by more than a model takes to answer.
+          const later = clock.sleep(START_AFTER_MS, left.signal).then(() => servers.begin())
+          later.catch(() => undefined)
+        })
         api.hooks.on('before-tool-call', async ({ tool, session, signal }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
           if (tool.name === 'tool_search' && known.length > 0)
@@ -143,7 +150,10 @@ export function createMcp(options: McpOptions): HomeMcp {
           if (added.length > 0) servers.begin()
         })
         mcpCommands(api, { servers, options, logins, read, reread, use })
-        return () => servers.close()
+        return () => {
+          left.abort()
+          return servers.close()
+        }
       },
     },
     forSession(sessionId, entries) {
