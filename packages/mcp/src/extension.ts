@@ -110,7 +110,7 @@ export function createMcp(options: McpOptions): HomeMcp {
           namesUnset: true,
           problems: ({ problems }) => problems,
         })
-        if (options.configured.value !== undefined) void use(read(options.configured))
+        if (options.configured.value !== undefined) use(read(options.configured))
         api.hooks.on('session-start', () => servers.begin())
         api.hooks.on('before-tool-call', async ({ tool, session, signal }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
@@ -139,8 +139,8 @@ export function createMcp(options: McpOptions): HomeMcp {
         api.hooks.on('run-start', async () => {
           if (clock.now() - readAtMs < REREAD_AFTER_MS) return
           readAtMs = clock.now()
-          const { added } = await use(await reread())
-          if (added.length > 0) servers.begin()
+          const now = await options.changed()
+          if (now !== null && use(read(now)).added.length > 0) servers.begin()
         })
         mcpCommands(api, { servers, options, logins, read, reread, use })
         return () => servers.close()
