@@ -1,9 +1,14 @@
+import { fileURLToPath } from 'node:url'
 import { HermesError, silentLogger } from '@hermes/contracts'
 import type { DoctorCheck, HookEvent } from '@hermes/contracts/extension'
+import type { ToolContext, ToolSource } from '@hermes/contracts/tool'
 import { createFakeClock, type FakeClock, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { startProgram } from './__fixtures__/start-program.js'
 import { createMcp, type HomeMcp } from './extension.js'
-import type { ConfiguredServers } from './mcp-options.js'
+import type { ConfiguredServers, McpOptions } from './mcp-options.js'
+
+const OBEDIENT = fileURLToPath(new URL('./__fixtures__/obedient-server.mjs', import.meta.url))
 
 type Handler = (event: HookEvent) => unknown
 
@@ -15,6 +20,8 @@ let close: () => Promise<void>
 let lines: string[]
 let clock: FakeClock
 let configured: ConfiguredServers
+let isChanged: boolean
+let sources: Map<string, ToolSource>
 
 beforeEach(async () => {
   clock = createFakeClock()
@@ -26,12 +33,14 @@ afterEach(async () => {
   await home.remove()
 })
 
-/** A home whose programs do not start. */
-function open(now: ConfiguredServers): void {
+/** A home whose programs do not start, unless `more` says how. */
+function open(now: ConfiguredServers, more: Partial<McpOptions> = {}): void {
   configured = now
+  isChanged = true
   mcp = createMcp({
     configured,
     reread: async () => configured,
+    changed: async () => (isChanged ? configured : null),
     folders: { userHome: home.path, workspace: home.path },
     writeServer: async () => undefined,
     cacheDir: `${home.path}/listings`,
@@ -45,15 +54,17 @@ function open(now: ConfiguredServers): void {
     version: '0',
     clock,
     logger: silentLogger,
+    ...more,
   })
   handlers = new Map()
   checks = []
-  const names = new Set<string>()
+  sources = new Map()
   const add = () => ({ dispose: () => undefined })
-  const addSource = ({ name }: { readonly name: string }) => {
-    if (names.has(name)) throw new Error(`There is a source "${name}" already.`)
-    names.add(name)
-    return add()
+  const addSource = (source: ToolSource) => {
+    const { name } = source
+    if (sources.has(name)) throw new Error(`There is a source "${name}" already.`)
+    sources.set(name, source)
+    return { dispose: () => void sources.delete(name) }
   }
   close = mcp.extension.setup({
     hooks: { on: (name: string, handler: Handler) => handlers.set(name, handler) },
@@ -127,4 +138,37 @@ it('has what config.yaml says as a run begins, a minute after it changed at most
   await clock.advance(60_000)
   await call('run-start')
   expect(await found()).toEqual(['The MCP server tea was never connected.'])
+  isChanged = false
+  configured = { value: undefined }
+  await clock.advance(60_000)
+  await call('run-start')
+  expect(await found()).toEqual(['The MCP server tea was never connected.'])
+})
+
+it('lets calls under way end before a server that changed goes, and has no run wait for that', async () => {
+  const programs: ReturnType<typeof startProgram>[] = []
+  const tea = { command: process.execPath, args: [OBEDIENT], protocol: 'legacy' }
+  const start: McpOptions['startProgram'] = async ({ address }) => {
+    programs.push(startProgram(address.type === 'stdio' ? address.argv : []))
+    return programs.at(-1)!
+  }
+  open({ value: { tea } }, { startProgram: start })
+  call('session-start')
+  const source = [...sources.values()][0]!
+  const slow = async () => (await source.list()).find(({ name }) => name === 'mcp__tea__slow')
+  await expect.poll(slow).toBeDefined()
+  const [stop, stepped] = [new AbortController(), Promise.withResolvers<void>()]
+  const permit = async () => ({ consume: () => undefined })
+  const context = { sessionId: 's', signal: stop.signal, permit, progress: () => stepped.resolve() }
+  const running = (await slow())!
+    .execute({}, context as unknown as ToolContext)
+    .then(null, (error: Error) => error.name)
+  await stepped.promise
+  configured = { value: {} }
+  await clock.advance(60_000)
+  await call('run-start', 'other')
+  expect([...sources.keys()]).toEqual([])
+  stop.abort()
+  expect(await running).toBe('AbortError')
+  await programs[0]!.ended
 })

@@ -112,7 +112,7 @@ export function createMcp(options: McpOptions): HomeMcp {
           namesUnset: true,
           problems: ({ problems }) => problems,
         })
-        if (options.configured.value !== undefined) void use(read(options.configured))
+        if (options.configured.value !== undefined) use(read(options.configured))
         const left = new AbortController()
         api.hooks.on('session-start', () => {
           // Twenty programs that start at once would hold the first request up by more than a model takes to answer.
@@ -146,8 +146,8 @@ export function createMcp(options: McpOptions): HomeMcp {
         api.hooks.on('run-start', async () => {
           if (clock.now() - readAtMs < REREAD_AFTER_MS) return
           readAtMs = clock.now()
-          const { added } = await use(await reread())
-          if (added.length > 0) servers.begin()
+          const now = await options.changed()
+          if (now !== null && use(read(now)).added.length > 0) servers.begin()
         })
         mcpCommands(api, { servers, options, logins, read, reread, use })
         return () => {

@@ -20,6 +20,8 @@ export interface McpOptions extends ConnectionPorts {
   readonly configured: ConfiguredServers
   /** As it is now. Rejects in a line where nobody can read the file. */
   reread(): Promise<ConfiguredServers>
+  /** The same where the file is another one than when this was asked last; `null` where it is not, or there is none. */
+  changed(): Promise<ConfiguredServers | null>
   /** What `${userHome}` and `${workspaceFolder}` stand for. */
   readonly folders: Folders
   /** Writes one entry of `mcp_servers`, or takes it away with `null`. */

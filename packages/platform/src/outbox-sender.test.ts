@@ -86,7 +86,7 @@ it('waits before each part where it is to', async () => {
   const { platform, sent } = platformWith([])
   const [stop, waits] = [new AbortController(), [] as string[]]
   const sleep = async (ms: number, signal?: AbortSignal) => {
-    if (signal) return systemClock.sleep(ms, signal)
+    if (ms !== 800) return systemClock.sleep(ms, signal)
     waits.push(`${ms} after ${sent.length}`)
   }
   const clock = { ...systemClock, now: () => systemClock.now(), sleep }
@@ -95,6 +95,56 @@ it('waits before each part where it is to', async () => {
   stop.abort()
   await done
   expect(waits).toEqual(['800 after 0', '800 after 1'])
+})
+
+/** Pauses that end with their signal alone. */
+const endless = {
+  ...systemClock,
+  now: () => systemClock.now(),
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 800 ? 1_000_000 : ms, signal),
+}
+
+it('ends a pause when it is to end, and keeps what was not offered as it was', async () => {
+  const rows = [row({ text: 'x' }, { createdAtMs: Date.now() - 25 * 3_600_000 })]
+  const { outbox, outcomes } = outboxOf(rows)
+  const { platform, sent } = platformWith([])
+  const [stop, paused, offered] = [new AbortController(), Promise.withResolvers<void>(), [] as number[]]
+  const pauseMs = () => {
+    paused.resolve()
+    return 800
+  }
+  const noted = { ...outbox, offering: async ({ id }: Row) => void offered.push(id) }
+  const options = { platform, outbox: noted, clock: endless, logger: silentLogger, pauseMs }
+  const done = sendOutbox(options, stop.signal)
+  await paused.promise
+  stop.abort()
+  await done
+  expect([outcomes, offered, sent]).toEqual([['retry'], [], []])
+  expect(rows).toMatchObject([{ mayBeSent: false }])
+})
+
+it('sends to other chats while many messages pause', async () => {
+  const slow = Array.from({ length: 20 }, (_, id) => row({ text: `${id}` }, { id, target: `${id}` }))
+  const { outbox } = outboxOf([...slow, row({ text: 'now' }, { id: 99 })])
+  const { platform, sent } = platformWith([])
+  const stop = new AbortController()
+  const pauseMs = ({ id }: Row) => (id === 99 ? 0 : 800)
+  const done = sendOutbox({ platform, outbox, clock: endless, logger: silentLogger, pauseMs }, stop.signal)
+  await expect.poll(() => sent.map(({ text }) => text)).toEqual(['now'])
+  stop.abort()
+  await done
+})
+
+it('does not pause for what is shown already, whether it can be changed or not', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: 'whole' })])
+  const { platform, sent } = platformWith([])
+  const [stop, pauseMs] = [new AbortController(), () => 800]
+  const options = { platform, outbox, clock: endless, logger: silentLogger, pauseMs, bubbleOf: async () => '99' }
+  const done = sendOutbox(options, stop.signal)
+  await expect.poll(() => outcomes).toEqual(['sent'])
+  expect(sent).toMatchObject([{ text: 'whole' }])
+  stop.abort()
+  await done
 })
 
 it('goes on at the part that was refused', async () => {

@@ -5,7 +5,7 @@ import { parseTarget } from './chat-target.js'
 import { failureOf, platformError } from './platform-error.js'
 import { splitMessage } from './split-message.js'
 
-/** How many chats are written to at once; of one chat one message after the other. */
+/** How many chats are written to at once, those that pause not counted; of one chat one message after the other. */
 const AT_ONCE = 8
 /** Another process may have written something. */
 const LOOK_EVERY_MS = 1_000
@@ -69,7 +69,7 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly written?: (signal: AbortSignal) => Promise<void>
   /** The message that already shows the beginning of this answer, which is changed into it; `null` where there is none. */
   readonly bubbleOf?: (message: Message) => Promise<string | null>
-  /** How long a message waits before it, or a part of it, is sent as a new one; milliseconds. Default: not at all. */
+  /** How long a message waits before it, or a part of it, is sent as a new one; milliseconds. One that is shown already does not. Default: not at all. */
   readonly pauseMs?: (message: Message) => number
   /** Whether an answer points at the message that it answers. Default `true`. */
   readonly replies?: boolean
@@ -97,18 +97,35 @@ export async function sendOutbox<Message extends SendableMessage>(
 ): Promise<void> {
   const { outbox, platform, clock, logger } = options
   const sending = new Set<Promise<void>>()
+  let pausing = 0
+  let look = new AbortController()
+  const pause: Pause = async (ms) => {
+    pausing++
+    // Another message may go meanwhile.
+    look.abort()
+    try {
+      await clock.sleep(ms, signal)
+      return true
+    } catch (error) {
+      if (!signal.aborted) throw error
+      return false
+    } finally {
+      pausing--
+    }
+  }
   while (!signal.aborted) {
     try {
-      const message = sending.size < AT_ONCE ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS }) : null
+      const message =
+        sending.size - pausing < AT_ONCE ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS }) : null
       if (message) {
-        const done = deliver(options, message).finally(() => sending.delete(done))
+        const done = deliver(options, message, pause).finally(() => sending.delete(done))
         sending.add(done)
         continue
       }
     } catch (error) {
       logger.warn('The outbox could not be read.', { platform: platform.name, error: errorLine(error) })
     }
-    const look = new AbortController()
+    look = new AbortController()
     const ended = AbortSignal.any([signal, look.signal])
     const waits = [clock.sleep(LOOK_EVERY_MS, ended).catch(ignoreAbort), options.written?.(ended), ...sending]
     await Promise.race(waits.filter((wait) => wait !== undefined))
@@ -116,6 +133,9 @@ export async function sendOutbox<Message extends SendableMessage>(
   }
   await Promise.all(sending)
 }
+
+/** Resolves with whether the time is over: `false` where sending ends before. */
+type Pause = (ms: number) => Promise<boolean>
 
 /** What is written down of a part, before the platform is asked to take it and after it did. */
 interface PartLog {
@@ -127,29 +147,36 @@ interface PartLog {
 async function deliver<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
+  pause: Pause,
 ): Promise<void> {
-  const { outbox, logger } = options
+  const { outbox, clock, logger } = options
+  const { platform, key } = message
   let state = message
+  const settleAs = async (outcome: Parameters<typeof outbox.settle>[1]) => {
+    try {
+      if (outcome.type === 'failed') await options.failed?.(message, outcome.error)
+      await outbox.settle(state, outcome)
+    } catch (cause) {
+      // It is in another process's hands, or the store is gone for now: then it is taken again once its time is over.
+      logger.warn('What came of a message could not be written down.', { platform, key, error: errorLine(cause) })
+    }
+  }
   try {
     const accepted = async (platformId: string) => {
       state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
     }
-    await sendParts(options, message, { offering: () => outbox.offering(state), accepted })
+    const log = { offering: () => outbox.offering(state), accepted }
+    if (!(await sendParts(options, message, { log, pause }))) {
+      await settleAs({ type: 'retry', error: 'Sending ended before it.', dueAtMs: clock.now() })
+      return
+    }
     await options.arrived?.(state)
     await outbox.settle(state, { type: 'sent' })
     options.sent?.(state)
   } catch (error) {
-    const { platform, key } = message
     logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
-    const outcome = outcomeOf(error, message, options.clock.now())
-    const settled = async () => {
-      if (outcome.type === 'failed') await options.failed?.(message, outcome.error)
-      await outbox.settle(state, outcome)
-    }
-    await settled().catch((cause: unknown) => {
-      // It is in another process's hands, or the store is gone for now: then it is taken again once its time is over.
-      logger.warn('What came of a message could not be written down.', { platform, key, error: errorLine(cause) })
-    })
+    const outcome = outcomeOf(error, message, clock.now())
+    await settleAs(outcome)
   }
 }
 
@@ -168,12 +195,13 @@ async function sendFile<Message extends SendableMessage>(
   await log.accepted(await platform.sendFile(parseTarget(message.target), file))
 }
 
+/** Resolves with `false` where sending ended in a pause: then nothing is offered that was not accepted. */
 async function sendParts<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
-  log: PartLog,
-): Promise<void> {
-  const { platform, bubbleOf, shownOf, pauseMs, clock, replies: points = true } = options
+  { log, pause }: { readonly log: PartLog; readonly pause: Pause },
+): Promise<boolean> {
+  const { platform, bubbleOf, shownOf, pauseMs, replies: points = true } = options
   const {
     text: whole,
     file,
@@ -185,7 +213,7 @@ async function sendParts<Message extends SendableMessage>(
   } = message.body as unknown as Outgoing
   if (file !== undefined) {
     await sendFile(options, message, { path: file, log })
-    return
+    return true
   }
   const text = (await shownOf?.(message, whole)) ?? whole
   const base = { target: parseTarget(message.target), markup, ...(subject === undefined ? {} : { subject }) }
@@ -195,7 +223,7 @@ async function sendParts<Message extends SendableMessage>(
   if (edits !== undefined) {
     const last = buttons === undefined ? {} : { buttons }
     await platform.edit?.(edits, { ...base, text: parts[0] ?? text, ...last })
-    return
+    return true
   }
   for (let index = message.sentParts; index < parts.length; index++) {
     const isFirst = index === 0
@@ -213,12 +241,14 @@ async function sendParts<Message extends SendableMessage>(
         await log.accepted(bubble)
         continue
       }
+    } else {
+      const waitMs = pauseMs?.(message) ?? 0
+      if (waitMs > 0 && !(await pause(waitMs))) return false
+      await log.offering()
     }
-    const waitMs = pauseMs?.(message) ?? 0
-    if (waitMs > 0) await clock.sleep(waitMs)
-    await log.offering()
     await log.accepted(await sendPart(platform, { ...part, text: mark + part.text }))
   }
+  return true
 }
 
 /** As plain text where the platform does not take its markup. */

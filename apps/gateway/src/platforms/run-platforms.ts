@@ -35,6 +35,8 @@ const PRUNE_EVERY_MS = 6 * 3_600_000
 /** What was answered gets a moment to be sent. */
 const FLUSH_MS = 3_000
 const SEE_EVERY_MS = 1_000
+/** Words for a chat that is none of these platforms wait for a gateway that has it. */
+const LOOK_AGAIN_MS = 60_000
 
 /** Options of {@link runPlatforms}. */
 interface RunPlatformsOptions {
@@ -298,18 +300,31 @@ async function seeAnswers(
   connected: readonly Connected[],
   { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
+  /** When chats were looked through in vain, by what was written to which of their sessions. */
+  let inVain: ReadonlyMap<string, number> = new Map()
   while (!signal.aborted) {
     try {
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
-      for (const { key } of await meta.list(SESSION_MAIL))
-        for (const { dispatcher } of connected)
-          if (await dispatcher.wake(key.slice(SESSION_MAIL.length))) await meta.set(key, null)
+      const looked = new Map<string, number>()
+      for (const { key, value } of await meta.list(SESSION_MAIL)) {
+        const mail = `${key} ${value}`
+        const atMs = inVain.get(mail)
+        if (atMs !== undefined && clock.now() - atMs < LOOK_AGAIN_MS) looked.set(mail, atMs)
+        else if (await wakes(connected, key.slice(SESSION_MAIL.length))) await meta.set(key, null)
+        else looked.set(mail, clock.now())
+      }
+      inVain = looked
     } catch (error) {
       logger.warn('Answers could not be looked for.', { error: errorLine(error) })
     }
     await clock.sleep(SEE_EVERY_MS, signal).catch(() => undefined)
   }
+}
+
+async function wakes(connected: readonly Connected[], sessionId: string): Promise<boolean> {
+  for (const { dispatcher } of connected) if (await dispatcher.wake(sessionId)) return true
+  return false
 }
 
 /** Forgets what was sent long ago. Never rejects. */

@@ -119,7 +119,7 @@ async function add(
     throw usage(`There is an MCP server "${name}" already. Remove it first: /mcp remove ${name}`)
   await options.writeServer(name, entry)
   const now = await reread()
-  await use(now)
+  use(now)
   const added = { type: 'text', text: `Added ${name} to mcp_servers of config.yaml.` } as const
   if (!servers.get(name) || entered.servers.length === 0) {
     const line = now.problems.find(({ path }) => path[0] === name)?.message ?? 'it is switched off.'
@@ -215,7 +215,7 @@ async function tools(
 async function reload({ servers, reread, use }: McpCommandParts): Promise<CommandResult> {
   const read = await reread()
   for (const server of servers.list()) server.forgive()
-  const { added, removed } = await use(read)
+  const { added, removed } = use(read)
   servers.begin()
   const changes = [
     ...(added.length > 0 ? [`Started anew: ${added.join(', ')}.`] : []),
@@ -232,6 +232,6 @@ async function remove(parts: McpCommandParts, [name, ...more]: readonly string[]
   const { value } = await parts.options.reread()
   if (!isThere(value, name)) throw unknown(name, isJsonObject(value) ? Object.keys(value) : [])
   await parts.options.writeServer(name, null)
-  await parts.use(await parts.reread())
+  parts.use(await parts.reread())
   return { type: 'text', text: `Removed ${name} from mcp_servers of config.yaml.` }
 }

@@ -20,7 +20,7 @@ export interface McpCommandParts {
   /** Reads config.yaml again. */
   reread(): Promise<ReadServers>
   /** Has the servers of a configuration from now on. */
-  use(read: ReadServers): Promise<{ readonly added: readonly string[]; readonly removed: readonly string[] }>
+  use(read: ReadServers): { readonly added: readonly string[]; readonly removed: readonly string[] }
 }
 
 /** @throws HermesError `mcp.unknown_server` */

@@ -69,6 +69,8 @@ export class HomeServers {
     { readonly server: McpServer; readonly source: Registration; readonly key: string }
   >()
 
+  /** Those that have gone and have not ended. */
+  readonly #leaving = new Set<McpServer>()
   #collisions: readonly string[] = []
 
   constructor(api: ExtensionApi, prompts: PromptCommands, options: SharedOptions) {
@@ -90,14 +92,14 @@ export class HomeServers {
     return this.#collisions
   }
 
-  /** Has these servers from now on. One whose configuration is the same goes on as it is. */
-  async set(
-    all: readonly ServerSettings[],
-  ): Promise<{ readonly added: readonly string[]; readonly removed: readonly string[] }> {
+  /** Has these servers from now on. One whose configuration is the same goes on as it is; one that goes ends its calls first. */
+  set(all: readonly ServerSettings[]): { readonly added: readonly string[]; readonly removed: readonly string[] } {
     const wanted = new Map(all.filter(({ isEnabled }) => isEnabled).map((one) => [one.name, one]))
     const gone = [...this.#servers].filter(([name, { key }]) => JSON.stringify(wanted.get(name)) !== key)
-    for (const [name, { source }] of gone) {
+    for (const [name, { source, server }] of gone) {
       source.dispose()
+      this.#leaving.add(server)
+      void server.leave().finally(() => this.#leaving.delete(server))
       this.#prompts.remove(name)
       this.#servers.delete(name)
     }
@@ -117,7 +119,6 @@ export class HomeServers {
       }
     }
     this.#collisions = collisions
-    await Promise.all(gone.map(([, { server }]) => server.close()))
     return { added, removed: gone.map(([name]) => name).filter((name) => !this.#servers.has(name)) }
   }
 
@@ -135,7 +136,7 @@ export class HomeServers {
     for (const { source } of this.#servers.values()) source.dispose()
     for (const { name } of all) this.#prompts.remove(name)
     this.#servers.clear()
-    await Promise.all(all.map((server) => server.close()))
+    await Promise.all([...all, ...this.#leaving].map((server) => server.close()))
   }
 }
 

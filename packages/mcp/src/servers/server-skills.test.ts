@@ -46,6 +46,7 @@ async function setup(
   const mcp = createMcp({
     configured: { value: { sea: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } } },
     reread: async () => ({ value: undefined }),
+    changed: async () => null,
     writeServer: async () => undefined,
     cacheDir: `${home.path}/listings`,
     loginDir: `${home.path}/logins`,

@@ -94,6 +94,47 @@ it('is left alone when it hangs in every call', async () => {
   expect(await programs[0]!.ended).toMatchObject({ signal: 'SIGKILL' })
 })
 
+it('has nothing against it once a call works', async () => {
+  open({ timeout: 1, idle_timeout_seconds: 600 })
+  await server.connect()
+  expect(await failure('slow')).toContain('did not answer')
+  expect(await call('echo')).toContain('done')
+  await clock.waitForSleepers()
+  await clock.advance(600_001)
+  await programs[0]!.ended
+  expect(server.state).toEqual({ type: 'stopped' })
+})
+
+it('takes no more calls once it is left, and ends with those under way', async () => {
+  open()
+  await server.connect()
+  const stop = new AbortController()
+  const stepped = Promise.withResolvers<void>()
+  const progress = () => stepped.resolve()
+  const slow = call('slow', { signal: stop.signal, progress }).catch((error: Error) => error.name)
+  await stepped.promise
+  const left = server.leave()
+  expect(await failure('echo')).toContain('is not used any more')
+  expect(server.state).toEqual({ type: 'connected' })
+  stop.abort()
+  expect(await slow).toBe('AbortError')
+  await left
+  expect(await programs[0]!.ended).toMatchObject({ signal: 'SIGKILL' })
+})
+
+it('ends with its calls when it is closed while it is left', async () => {
+  open()
+  await server.connect()
+  const stepped = Promise.withResolvers<void>()
+  const slow = call('slow', { progress: () => stepped.resolve() }).catch((error: Error) => error.message)
+  await stepped.promise
+  const left = server.leave()
+  await server.close()
+  await left
+  expect(await slow).toBeTypeOf('string')
+  expect(await programs[0]!.ended).toMatchObject({ signal: 'SIGKILL' })
+})
+
 it('is started anew by a call after its time, and ended after a while without one', async () => {
   open({ max_lifetime_seconds: 60, idle_timeout_seconds: 600 })
   await server.connect()

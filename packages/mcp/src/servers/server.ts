@@ -54,6 +54,10 @@ export class McpServer {
   /** Whether it has said since its last list that it offers something else. */
   #isStale = false
   #isRelisting = false
+  #isLeft = false
+  /** Called once nothing is under way, or it ends. */
+  #calm: (() => void) | null = null
+  #ended: Promise<void> | null = null
 
   constructor(options: ServerOptions) {
     this.settings = options.settings
@@ -109,18 +113,23 @@ export class McpServer {
   /** Does something with its client; a connection that is not needed any more ends once nothing is under way. */
   async use<T>(work: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#retire()
+    if (this.#isLeft) throw closed(this.name)
     this.#active++
     this.#idle?.abort()
     try {
       const result = await work(await this.connect(signal))
       // Only one that does what it is for is a good one: many start well and end in every call.
       this.#failures = 0
+      this.#problem = null
       return result
     } catch (error) {
       if (await isLate(error)) await this.#hang()
       throw error
     } finally {
-      if (--this.#active === 0) this.#rest()
+      if (--this.#active === 0) {
+        this.#rest()
+        this.#calm?.()
+      }
     }
   }
 
@@ -141,9 +150,26 @@ export class McpServer {
     return changed
   }
 
+  /** Takes no more calls, and ends for good once those under way are over, or with `close`. Never rejects. */
+  async leave(): Promise<void> {
+    this.#isLeft = true
+    this.#listeners.clear()
+    if (this.#active > 0)
+      await new Promise<void>((resolve) => {
+        this.#calm = resolve
+      })
+    await this.close()
+  }
+
   /** Ends it for good, with its program and all that started. Never rejects. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#ended ??= this.#end()
+    return this.#ended
+  }
+
+  async #end(): Promise<void> {
     this.#closing.abort(closed(this.name))
+    this.#calm?.()
     this.#idle?.abort()
     this.#listeners.clear()
     await this.#connecting?.catch(() => undefined)

@@ -28,7 +28,7 @@ export function readUpdate(
   const message = update.message ?? update.channel_post
   if (message) return readMessage(message, { id, bot })
   const edited = update.edited_message ?? update.edited_channel_post
-  if (edited) return readEdit(edited, id)
+  if (edited) return readEdit(edited, { id, bot })
   const query = update.callback_query
   if (!query?.data || !query.message) return null
   const press: Press = {
@@ -81,9 +81,10 @@ function readMessage(
   return incoming
 }
 
-function readEdit(message: Message, id: string): Incoming | null {
+function readEdit(message: Message, { id, bot }: { readonly id: string; readonly bot: BotIdentity }): Incoming | null {
   const sender = message.from ? userOf(message.from) : { id: String(message.chat.id), name: '' }
-  const text = message.text ?? message.caption ?? ''
+  // As the message was read: one that only gets a preview of its link says the same.
+  const text = withoutName(message.text ?? message.caption ?? '', bot)
   return { type: 'edit', id, chat: chatOf(message), sender, messageId: String(message.message_id), text }
 }
 

@@ -207,6 +207,29 @@ it('follows a group that became a supergroup', async () => {
   expect(server.messages(-100_7).map(({ text }) => text)).toEqual(['one', 'two'])
 })
 
+it('hears an edit as it heard the message, without the name of the bot', async () => {
+  const { server, platform } = await start()
+  onTestFinished(async () => {
+    await platform.close()
+    await server.close()
+  })
+  const heard: string[] = []
+  platform.connect({
+    onState: () => undefined,
+    hear: async (event) => {
+      if (event.type === 'message' || event.type === 'edit') heard.push(`${event.type}: ${event.text}`)
+    },
+  })
+  const chat = { id: -9, type: 'group', title: 'Tea' }
+  const from = { id: 8, is_bot: false, first_name: 'Ada' }
+  const message = { message_id: 5, date: 1, chat, from, text: '@hermes_test_bot look at https://tea.example' }
+  server.push({ message })
+  // Nobody changed a word: the link has got its preview.
+  server.push({ edited_message: { ...message, edit_date: 2, link_preview_options: { url: 'https://tea.example' } } })
+  const text = 'look at https://tea.example'
+  await expect.poll(() => heard).toEqual([`message: ${text}`, `edit: ${text}`])
+})
+
 it('hears other chats while what one says is refused, keeps the order in it, and gives up what is refused for ever', async () => {
   const dropped: object[] = []
   const logger = { ...silentLogger, error: (_: string, fields: object = {}) => void dropped.push(fields) }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type HermesConfig, homeLayout, loadConfig, type OwnValue, setOwnValue } from '@hermes/config'
 import { type Clock, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
@@ -49,13 +50,22 @@ export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
     const ofPlugins = Object.keys(brought).filter((name) => !names.includes(name))
     return { value: withBrought(value), written: withBrought(written), brought: ofPlugins }
   }
+  const reread = async () => {
+    const { own: now, problems, source } = await loadConfig({ home, env })
+    // A file that is broken for a while takes no server away.
+    if (source === 'file' || now.length > 0 || problems.length === 0) return configuredIn(now)
+    throw new HermesError(problems[0]!.message, { code: 'config.unreadable' })
+  }
+  let seen = ''
   return createMcp({
     configured: configuredIn(own),
-    reread: async () => {
-      const { own: now, problems, source } = await loadConfig({ home, env })
-      // A file that is broken for a while takes no server away.
-      if (source === 'file' || now.length > 0 || problems.length === 0) return configuredIn(now)
-      throw new HermesError(problems[0]!.message, { code: 'config.unreadable' })
+    reread,
+    changed: async () => {
+      const found = await stat(homeLayout(home).config).catch(() => null)
+      // Nor does one that is missing for a while, as when it is replaced.
+      if (found === null || seen === `${found.mtimeMs} ${found.size}`) return null
+      seen = `${found.mtimeMs} ${found.size}`
+      return reread()
     },
     folders: { userHome, workspace: options.cwd },
     writeServer: (name, value) => {
