@@ -155,14 +155,16 @@ it('lets calls under way end before a server that changed goes, and has no run w
   open({ value: { tea } }, { startProgram: start })
   call('session-start')
   const source = [...sources.values()][0]!
-  const slow = async () => (await source.list()).find(({ name }) => name === 'mcp__tea__slow')
+  const slow = async () =>
+    (await source.list(new AbortController().signal)).find(({ name }) => name === 'mcp__tea__slow')
   await expect.poll(slow).toBeDefined()
   const [stop, stepped] = [new AbortController(), Promise.withResolvers<void>()]
   const permit = async () => ({ consume: () => undefined })
   const context = { sessionId: 's', signal: stop.signal, permit, progress: () => stepped.resolve() }
-  const running = (await slow())!
-    .execute({}, context as unknown as ToolContext)
-    .then(null, (error: Error) => error.name)
+  const tool = (await slow())!
+  const running = (async () => tool.execute({}, context as unknown as ToolContext))().catch(
+    (error: Error) => error.name,
+  )
   await stepped.promise
   configured = { value: {} }
   await clock.advance(60_000)
