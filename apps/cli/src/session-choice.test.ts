@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { userText } from '@hermes/contracts/conversation'
-import { openStorage, type Storage } from '@hermes/storage'
+import { MARKS, openStorage, type Storage } from '@hermes/storage'
 import { expect, it, onTestFinished } from 'vitest'
 import { chooseSession } from './session-choice.js'
 
@@ -49,5 +49,21 @@ it('asks a store of many sessions as often as one of few, whether this folder ha
   requested.length = 0
   const none = chooseSession({ ...world, cwd: join(folder, 'new') }, storage, { continue: true })
   await expect(none).rejects.toThrow(/no session of this folder.* s449 in /)
-  expect(requested).toEqual(['latest', 'folders'])
+  expect(requested).toEqual(['latest', 'folders', 'folders'])
+})
+
+it('goes on with what is archived where nothing else is left', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hermes-choice-'))
+  const cwd = join(folder, 'elsewhere-7')
+  await mkdir(cwd)
+  const storage = await storeOf(folder)
+  onTestFinished(async () => {
+    await storage.close()
+    await rm(folder, { recursive: true, maxRetries: 10 })
+  })
+  for (const { id } of await storage.sessions.list({ limit: 1_000 }))
+    await storage.sessions.setTags(id, [MARKS.archived])
+  const world = { cwd, userHome: join(folder, 'user'), env: {} }
+  expect(await chooseSession(world, storage, { continue: true })).toMatchObject({ id: 's447', cwd })
+  expect(await chooseSession(world, storage, { continue: true, any: true })).toMatchObject({ id: 's449' })
 })

@@ -27,7 +27,10 @@ export async function chooseSession(
     if (options.any) throw new UsageError('--any goes with -c: the newest session of any folder.')
     return null
   }
-  const latest = await storage.sessions.latest({ person: null })
+  const { sessions } = storage
+  // What is archived comes back when somebody goes on with it.
+  const latest =
+    (await sessions.latest({ person: null })) ?? (await sessions.latest({ person: null, includeArchived: true }))
   if (!latest) throw new UsageError('There is no session to continue yet. Start one with: hermes')
   if (options.any) return latest
   const here = await latestOfProject(io, storage)
@@ -48,8 +51,12 @@ async function latestOfProject(
 ): Promise<SessionInfo | null> {
   const project = projectFinder(io, (await import('@hermes/checkpoints')).workspaceRoot)
   const own = project(io.cwd)
-  const folder = (await storage.sessions.folders()).find((candidate) => project(candidate) === own)
-  return folder === undefined ? null : storage.sessions.latest({ cwd: folder, person: null })
+  for (const includeArchived of [false, true]) {
+    const folders = await storage.sessions.folders({ includeArchived })
+    const folder = folders.find((candidate) => project(candidate) === own)
+    if (folder !== undefined) return storage.sessions.latest({ cwd: folder, person: null, includeArchived })
+  }
+  return null
 }
 
 /** What project a folder belongs to; one that is no workspace stands for itself. */

@@ -113,6 +113,15 @@ export class Endpoint {
     return this.#resolved.provider.local
   }
 
+  /** Whether a tier of service reaches who answers; what comes of it has another price. */
+  get sendsTier(): boolean {
+    return this.#quirks.serviceTiers === true
+  }
+
+  get #quirks(): ProviderQuirks {
+    return { ...this.#resolved.provider.quirks, ...this.options.quirks }
+  }
+
   get transport(): Transport {
     this.#transport ??= this.options.transport ?? this.#makeTransport()
     return this.#transport
@@ -121,13 +130,12 @@ export class Endpoint {
   #makeTransport(): Transport {
     const { api, headers, body, fetch, model, timeoutMs, stallTimeoutMs, cacheTtl, credentials } = this.options
     const { provider, baseUrl } = this.#resolved
-    const quirks = { ...provider.quirks, ...this.options.quirks }
     // Which of several keys it was, their list says.
     const keySource = credentials ? `see hermes auth list ${this.name}` : this.options.keySource
     const settings = { api, model, headers, body, fetch, timeoutMs, stallTimeoutMs, cacheTtl, clock: this.#clock }
     // Whoever named the endpoint knows it by that name.
     const name = this.name === 'custom' ? undefined : this.name
-    return createTransport({ provider: provider.id, name, baseUrl, quirks, keySource, ...settings })
+    return createTransport({ provider: provider.id, name, baseUrl, quirks: this.#quirks, keySource, ...settings })
   }
 
   /**

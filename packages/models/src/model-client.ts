@@ -156,7 +156,7 @@ class ChainedClient implements ResilientModelClient {
         // Providers charge for what they have said, also to who then hangs up.
         if (streamed !== null && !isAccounted) {
           const { serviceTier: tier } = full
-          const isPricedApart = tier !== undefined && tier !== 'standard'
+          const isPricedApart = tier !== undefined && tier !== 'standard' && endpoint.sendsTier
           const facts = { ...scope, startedAtMs, isPricedApart, isEstimate: true } as const
           const usage = await this.#account(estimatedUsage(full, streamed), full.model, endpoint, facts)
           admission?.settle(usage)

@@ -2,7 +2,7 @@ export type { Backup, BackupReport, Backups, BackupsOptions, RecoveryReport } fr
 export { type ImportResult, importSessions } from './import-sessions.js'
 export type { Job, JobFilter, JobStatus, Jobs, NewJob } from './jobs.js'
 export type { Learning, Learnings, NewLearning } from './learnings.js'
-export { MARKS } from './marks.js'
+export { isMark, MARKS } from './marks.js'
 export { openBackups } from './open-backups.js'
 export { openStorage } from './open-storage.js'
 export type { Outbox, OutboxMessage, OutboxOutcome, OutboxState } from './outbox.js'

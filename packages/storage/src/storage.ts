@@ -85,6 +85,8 @@ export interface LatestSessionFilter extends PersonFilter {
   /** Default: all but `subagent`. */
   readonly source?: string
   readonly cwd?: string
+  /** Default `false`. */
+  readonly includeArchived?: boolean
 }
 
 /** What a text stands for. */
@@ -215,7 +217,7 @@ export interface StoredSessions extends Sessions {
   /** The session with the newest activity that has a message and is not archived, or `null`. */
   latest(filter?: LatestSessionFilter): Promise<SessionInfo | null>
   /** Folders that sessions with a message began in, the one with the newest activity first; children do not count. */
-  folders(): Promise<readonly string[]>
+  folders(options?: { readonly includeArchived?: boolean }): Promise<readonly string[]>
   /** Finds by exact id, exact title, the title without the number of a fork where no other is called so, then the beginning of an id. */
   resolve(text: string, filter?: PersonFilter): Promise<SessionResolution>
   /**

@@ -16,9 +16,9 @@ it('/pin and /archive put one mark on a session and take it away, and leave its 
     commands.find((one) => one.name === name)!.run(args, { session: { id: 's' } } as unknown as CommandContext)
   expect(await run('pin')).toMatchObject({ text: expect.stringMatching(/^s is pinned/) })
   await run('archive', { session: 'the one' })
-  expect(tags).toEqual(['tea', 'pinned', 'archived'])
+  expect(tags).toEqual(['tea', 'hermes:pinned', 'hermes:archived'])
   expect(await run('pin', { off: true })).toMatchObject({ text: 's is not pinned.' })
-  expect(tags).toEqual(['tea', 'archived'])
+  expect(tags).toEqual(['tea', 'hermes:archived'])
 })
 
 it('lists have what is pinned first, whatever the limit is', async () => {
@@ -26,7 +26,7 @@ it('lists have what is pinned first, whatever the limit is', async () => {
     [
       { id: 'new', tags: [] as string[] },
       { id: 'middle', tags: [] },
-      { id: 'old', tags: ['pinned'] },
+      { id: 'old', tags: ['hermes:pinned'] },
     ]
       .filter(({ tags }) => (tag === undefined || tags.includes(tag)) && !tags.includes(withoutTag ?? ''))
       .slice(0, limit)

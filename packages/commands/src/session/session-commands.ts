@@ -1,7 +1,7 @@
 import type { Command, CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { MARKS, type Storage } from '@hermes/storage'
-import { describeSession, findSession, shownSessions, toMinute } from './find-session.js'
+import { describeSession, findSession, type ShownSession, shownSessions, toMinute } from './find-session.js'
 import { parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
@@ -119,11 +119,10 @@ interface ListArguments {
 async function list(services: SessionServices, args: ListArguments, context: CommandContext): Promise<CommandOutput> {
   const { archived: isArchived, ...filter } = args
   const { source, tag } = filter
-  const shown = isArchived ? { ...filter, tag: MARKS.archived } : filter
   const narrowed = `${source === undefined ? '' : ` from ${source}`}${tag === undefined ? '' : ` with the tag ${tag}`}`
   return {
     type: 'table',
-    rows: (await shownSessions(await services.storage(), shown)).map((session) => ({
+    rows: (await listed(await services.storage(), args)).map((session) => ({
       cells: [
         session.id,
         toMinute(session.lastActiveAtMs),
@@ -135,6 +134,21 @@ async function list(services: SessionServices, args: ListArguments, context: Com
     })),
     empty: emptyList(isArchived ? `${narrowed} in the archive` : narrowed),
   }
+}
+
+async function listed(
+  storage: Storage,
+  { archived: isArchived, ...filter }: ListArguments,
+): Promise<readonly ShownSession[]> {
+  if (!isArchived) return shownSessions(storage, filter)
+  const archived = await shownSessions(storage, { ...filter, tag: MARKS.archived, limit: Number.MAX_SAFE_INTEGER })
+  const { tag } = filter
+  const withTag =
+    tag === undefined
+      ? null
+      : await storage.sessions.list({ ...filter, includeArchived: true, limit: Number.MAX_SAFE_INTEGER })
+  const ids = withTag && new Set(withTag.map(({ id }) => id))
+  return archived.filter(({ id }) => ids === null || ids.has(id)).slice(0, filter.limit)
 }
 
 function emptyList(narrowed: string): string {

@@ -29,14 +29,20 @@ export async function openStore({ home, config, ...options }: OpenStoreOptions):
   const { url } = config.storage
   if (url !== undefined) {
     const storage = await openStorage({ url, ...options })
-    return { storage, dailyBackup: null, swept: sweep(storage, config, options) }
+    const swept = sweep(storage, config, options)
+    // As below.
+    if (config.sessions.auto_prune) await swept
+    return { storage, dailyBackup: null, swept }
   }
   const { stateDb: path, backups: directory } = homeLayout(home)
   const { journal_mode: journal, synchronous: sync } = config.database
   const storage = await openStorage({ path, journal, sync, ...options })
   const { clock, logger } = options
   const dailyBackup = startDailyBackup(openBackups({ path, directory, clock, logger }), { path, logger })
-  return { storage, dailyBackup, swept: sweep(storage, config, options) }
+  const swept = sweep(storage, config, options)
+  // Nobody may be in the middle of opening what is deleted.
+  if (config.sessions.auto_prune) await swept
+  return { storage, dailyBackup, swept }
 }
 
 /** Beside the work that the store was opened for. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MARKS } from '@hermes/storage'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
@@ -60,6 +61,15 @@ describe('the summary of a session', () => {
       ['summary', 1],
       ['turn', 2],
     ])
+  })
+
+  it('gives no tag that has a meaning, and leaves those that are there', async () => {
+    const id = await talk(await open(), ...TWO)
+    const { sessions } = await runtime.storage()
+    await sessions.setTags(id, [MARKS.pinned])
+    server.setHandler(() => ({ text: `Done.\n\nKeywords: tax, ${MARKS.archived}` }))
+    expect(await summarize(id)).toBe(true)
+    expect(await sessions.tags(id)).toEqual([MARKS.pinned, 'tax'])
   })
 
   it('is written anew only when the session has gone on, and leaves the tags of a person', async () => {

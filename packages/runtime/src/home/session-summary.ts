@@ -2,7 +2,7 @@ import { type Entry, liveEntries, messageText, userText } from '@hermes/contract
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import { askModel } from '@hermes/models'
-import type { Storage } from '@hermes/storage'
+import { isMark, type Storage } from '@hermes/storage'
 
 /** What summing up a session takes. */
 interface SummaryOptions {
@@ -46,10 +46,12 @@ export async function summarizeSession(options: SummaryOptions): Promise<boolean
   const { text, keywords } = parse(messageText(message))
   if (text === '') return false
   await storage.summaries.save({ sessionId, text, keywords, upToSeq })
-  const [tags, saved] = await Promise.all([storage.sessions.tags(sessionId), storage.summaries.get(sessionId)])
+  const [all, saved] = await Promise.all([storage.sessions.tags(sessionId), storage.summaries.get(sessionId)])
+  const [marks, tags] = [all.filter(isMark), all.filter((tag) => !isMark(tag))]
+  const words = (saved?.keywords ?? []).filter((word) => !isMark(word))
   // Tags that a person set are theirs.
   if (tags.every((tag) => before?.keywords.includes(tag)))
-    await storage.sessions.setTags(sessionId, saved?.keywords ?? [])
+    await storage.sessions.setTags(sessionId, [...marks, ...words])
   return true
 }
 

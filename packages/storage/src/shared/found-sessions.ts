@@ -74,24 +74,30 @@ export abstract class FoundSessions<Row> implements SessionLookup {
     })
   }
 
-  async latest({ source, cwd, ...filter }: LatestSessionFilter = {}): Promise<SessionInfo | null> {
+  async latest({
+    source,
+    cwd,
+    includeArchived = false,
+    ...filter
+  }: LatestSessionFilter = {}): Promise<SessionInfo | null> {
     const newest = await this.#infos(filter, (sessions, database) => {
       const query = ofSource(sessions, source)
         .where('message_count', '>', 0)
-        .where('id', 'not in', tagged(database, [MARKS.archived]))
+        .where('id', 'not in', tagged(database, includeArchived ? [] : [MARKS.archived]))
         .limit(1)
       return cwd === undefined ? query : query.where('cwd', '=', cwd)
     })
     return newest[0] ?? null
   }
 
-  async folders(): Promise<readonly string[]> {
+  async folders({ includeArchived = false } = {}): Promise<readonly string[]> {
     const database = await this.#options.database()
     const query = this.#sessions(database)
       .select('cwd')
       .where('source', '<>', CHILDREN)
       .where('message_count', '>', 0)
       .where('cwd', 'is not', null)
+      .where('id', 'not in', tagged(database, includeArchived ? [] : [MARKS.archived]))
       .groupBy('cwd')
       .orderBy(database.sql`max(last_active_ms)`, 'desc')
     return (await database.read(() => all(query))).map(({ cwd }) => cwd!)

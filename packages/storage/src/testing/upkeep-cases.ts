@@ -112,7 +112,7 @@ export function upkeepCases(open: OpenStore): void {
       ])
       await (await store.leases.acquire('taken-up', { owner: 'me' })).release()
       expect(await shown()).toContain('taken-up')
-      expect(await store.sessions.tags('old')).toEqual(['archived', 'tea'])
+      expect(await store.sessions.tags('old')).toEqual([MARKS.archived, 'tea'])
     })
   })
 

@@ -147,6 +147,20 @@ describe('an existing database', () => {
     const types = (await store.log.entries('old', { afterSeq: 4 })).map(({ seq, type }) => `${seq} ${type}`)
     expect(types).toEqual(['5 note', '6 note', '7 message', '8 note'])
   })
+
+  it('deletes no session as old that another program has just written to', async () => {
+    const path = existing(VERSION_11)
+    const store = await temporaryStore({ path })
+    await store.sessions.create({ id: 'ours', source: 'cli' })
+    const other = new Database(path)
+    const add = other.prepare(
+      "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'x', ?)",
+    )
+    add.run(Date.now() / 1_000)
+    other.close()
+    expect(await store.maintenance.prune({ olderThanMs: 86_400_000 })).toBe(0)
+    expect(await store.sessions.get('old')).not.toBeNull()
+  })
 })
 
 describe('a database of a newer program', () => {
