@@ -73,7 +73,10 @@ export function addMarks(sessions: Command, choose: (action: Action) => void): v
     .description('the pinned sessions')
     .option('--json', 'as JSON lines')
     .action(({ json }) =>
-      choose(async (world) => (await load()).homeCommand(world, 'sessions', { limit: MANY, tag: 'pinned' }, { json })),
+      choose(async (world) => {
+        const [{ homeCommand }, { MARKS }] = await Promise.all([load(), import('@hermes/storage')])
+        return homeCommand(world, 'sessions', { limit: MANY, tag: MARKS.pinned }, { json })
+      }),
     )
 }
 
