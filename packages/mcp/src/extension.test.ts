@@ -154,6 +154,7 @@ it('lets calls under way end before a server that changed goes, and has no run w
   }
   open({ value: { tea } }, { startProgram: start })
   call('session-start')
+  await clock.advance(400)
   const source = [...sources.values()][0]!
   const slow = async () =>
     (await source.list(new AbortController().signal)).find(({ name }) => name === 'mcp__tea__slow')

@@ -41,6 +41,8 @@ export async function handOff(options: HandoffOptions, platform: string, { sessi
   )
   if (!chat) throw refused(`The home channel of ${platform} is not a chat of your own: type /sethome in one.`)
   if (chat.sessionId === sessionId) throw refused(`It is in the home channel of ${platform} already.`)
+  if (chat.isOpen)
+    throw refused(`In the home channel of ${platform} a message is being answered. Try again when it is.`)
   const former = await chatsIn(options, sessionId)
   const { generation } = chat
   // Of a pause that was before it nothing is to begin anew.

@@ -10,6 +10,8 @@ import { type AccessSettings, createAccess } from './platform-access.js'
 /** A gateway that runs takes a message within a moment. */
 const WAIT_MS = 3_000
 const SHOWN = 100
+/** What lists call the chat that news go to. */
+export const HOME_CHANNEL = 'the home channel'
 
 /** Options of {@link Messaging}. */
 export interface MessagingOptions {
@@ -96,7 +98,7 @@ export class Messaging {
     const own = chats.filter((chat) => chat.person === person)
     const named = idsOf(platform).filter((one) => one.person === person)
     return unique([
-      ...(home === null ? [] : [{ platform, target: home, what: 'the home channel' }]),
+      ...(home === null ? [] : [{ platform, target: home, what: HOME_CHANNEL }]),
       ...own.map((chat) => ({ platform, target: targetOf(chat), what: `this person's chat (${chat.chat.type})` })),
       ...named.map(({ id }) => ofId(platform, id, 'this person')),
       ...(person === null ? await this.#others(platform, chats) : []),

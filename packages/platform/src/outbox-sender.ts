@@ -55,6 +55,8 @@ export interface Outgoing {
   readonly sessionId?: string
   /** Who says it from elsewhere, in a word: the conversation of the chat hears of it. Default: that conversation says it. */
   readonly from?: string
+  /** Whose conversation that is; `null` for the owner's. Default: not known to be of another person than the chat's. */
+  readonly person?: string | null
   /** Such words may be those of somebody else. Default `false`. */
   readonly isExternal?: boolean
   /** The absolute path of a file that goes in place of the text; see `loadFile`. */

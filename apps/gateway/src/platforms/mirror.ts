@@ -13,16 +13,20 @@ export async function mirror(
   message: Pick<SendableMessage, 'key' | 'platform' | 'target' | 'body'>,
   { chats, inbox, sessions }: Pick<Storage, 'inbox' | 'sessions'> & { readonly chats: Pick<ChatStore, 'list'> },
 ): Promise<void> {
-  const { from, text, file, isExternal = false } = message.body as unknown as Outgoing
+  const { from, text, file, person, isExternal = false } = message.body as unknown as Outgoing
   if (from === undefined) return
   const content = file === undefined ? text : `(the file ${basename(file)})`
-  const words = `Sent to this chat from ${from}, not by you:\n${content.slice(0, MAX_CHARS).toWellFormed()}`
   const there = (await chats.list(message.platform)).filter((chat) =>
     isSame(parseTarget(targetOf(chat)), parseTarget(message.target)),
   )
-  for (const { sessionId } of there) {
+  for (const { sessionId, person: whose } of there) {
     if (sessionId === message.body['sessionId'] || (await sessions.get(sessionId)) === null) continue
-    const body = { text: words, ...(isExternal ? { origin: 'external' } : {}) }
+    // What a conversation is called is its person's; words of anybody but the owner are text from outside for others.
+    const isOthers = person !== undefined && person !== whose
+    const isForeign = isOthers && person !== null
+    const source = isForeign ? 'a conversation of somebody else' : isOthers ? 'another conversation' : from
+    const words = `Sent to this chat from ${source}, not by you:\n${content.slice(0, MAX_CHARS).toWellFormed()}`
+    const body = { text: words, ...(isExternal || isForeign ? { origin: 'external' } : {}) }
     await inbox.send({ key: `mirror:${message.key}:${sessionId}`, sessionId, kind: KIND, body })
   }
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
 import type { Delivery } from '../deliver.js'
-import type { Messaging } from '../messaging.js'
+import { HOME_CHANNEL, type Messaging } from '../messaging.js'
 import { namedFiles } from '../named-files.js'
 import type { Outgoing } from '../outbox-sender.js'
 import type { sendToSession } from '../session-mail.js'
@@ -84,7 +84,7 @@ function actionsOf(
     ...namedFiles(message).paths.flatMap((path): readonly Action[] => {
       const goes = !context.isTainted && inPlace(path)
       const read = { type: 'read', path, backend: 'local' } as const
-      return goes ? [read] : [read, { type: 'send', target: `${to} (file ${path})` }]
+      return goes ? [read] : [read, { type: 'send', target: `file ${path} to ${to}` }]
     }),
   ]
 }
@@ -94,8 +94,11 @@ async function list({ open, about }: MessagingService, { sessionId }: ToolContex
   const all = await (await open()).list(person)
   if (all.length === 0)
     return 'Nobody can be written to yet. The person writes to the bot first, or types /sethome in a chat.'
-  const data = all.map(({ platform, target, what, name }) => ({
-    target: `${platform}:${target}`,
+  // Where the owner's own chat is, others need not know.
+  const addressOf = ({ platform, target, what }: (typeof all)[number]) =>
+    person !== null && what === HOME_CHANNEL ? platform : `${platform}:${target}`
+  const data = all.map(({ what, name, ...place }) => ({
+    target: addressOf({ what, ...place }),
     what: name === undefined ? what : `${what}: ${name.replaceAll(/\s+/g, ' ').slice(0, 80)}`,
   }))
   const text = data.map(({ target, what }) => `${target}  ${what}`).join('\n')
@@ -124,7 +127,7 @@ async function send(
     if ('why' in found) return failure(`Nothing was sent: ${basename(path)} ${found.why}.`)
     files.push(found.real)
   }
-  const from = { from: name, sessionId, ...(isTainted ? { isExternal: true } : {}) }
+  const from = { from: name, sessionId, person, ...(isTainted ? { isExternal: true } : {}) }
   const bodies: readonly Outgoing[] = [
     ...(text.trim() === '' ? [] : [{ text: redact(text), ...from }]),
     ...files.map((file) => ({ text: '', file, ...from })),
@@ -133,7 +136,7 @@ async function send(
   // A call has one key for each part: what is made again after a crash is sent once.
   for (const [index, body] of bodies.entries())
     deliveries.push(await messages.send(`send_message:${sessionId}:${callId}:${index}`, to, { body, signal }))
-  return outcome(`${to.platform}:${to.target}`, deliveries)
+  return outcome(person === null ? `${to.platform}:${to.target}` : target.trim(), deliveries)
 }
 
 function outcome(to: string, deliveries: readonly Delivery[]): ToolResult {
@@ -156,6 +159,8 @@ async function fileAt(
   if (real === null || !found?.isFile()) return { why: 'is no file that is there' }
   const place = placeOf(real, places)
   if (place === undefined && placeOf(path, places) !== undefined) return { why: 'is a link to another place' }
+  // What was asked about is what goes.
+  if (place === undefined && real !== path) return { why: `is a link; the file is ${real}` }
   const named = place === undefined ? real : relative(place, real)
   return named.split(sep).some((part) => part.startsWith('.')) ? { why: 'is in a hidden place' } : { real }
 }

@@ -92,11 +92,13 @@ export function actsIn(text: string): readonly { readonly what: string; readonly
   const whole = commands.map(({ words }) => words).join('\n')
   const possible = ACTS.filter(({ first, later }) => first.test(whole) && (later === undefined || later.test(whole)))
   if (possible.length === 0) return []
+  const spanning = new Map(
+    possible.filter(({ spansLines }) => spansLines).map((act) => [act, spanBegin(act, commands)]),
+  )
   for (const [index, { line, words }] of commands.entries())
     for (const act of possible) {
       if (found.has(act.what)) continue
-      if (act.spansLines ? act.first.test(words) && isLater(act, commands, index) : isIn(act, words))
-        found.set(act.what, line)
+      if (act.spansLines ? spanning.get(act) === index : isIn(act, words)) found.set(act.what, line)
     }
   // What is known of the text says more.
   if (found.get('runs what it fetches') === found.get(PIPES) || found.get('runs encoded text') === found.get(PIPES))
@@ -110,16 +112,11 @@ function isIn({ first, later }: Act, words: string): boolean {
   return later === undefined || later.test(words.slice(match.index + match[0].length))
 }
 
-/** Of the first line alone, so that all of the text is gone through once. */
-function isLater(act: Act, commands: readonly { readonly words: string }[], index: number): boolean {
-  if (commands.findIndex(({ words }) => act.first.test(words)) !== index) return false
-  return isIn(
-    act,
-    commands
-      .slice(index)
-      .map(({ words }) => words)
-      .join('\n'),
-  )
+/** Where an act of several lines begins: at its first line alone, so that all of the text is gone through once. -1 for nowhere. */
+function spanBegin(act: Act, commands: readonly { readonly words: string }[]): number {
+  const begin = commands.findIndex(({ words }) => act.first.test(words))
+  const rest = commands.slice(Math.max(0, begin)).map(({ words }) => words)
+  return begin >= 0 && isIn(act, rest.join('\n')) ? begin : -1
 }
 
 /** Quotes and backslashes in the middle of a word, which a shell takes out. */

@@ -1,6 +1,6 @@
 // Skills of the home that are given to others: into a folder, and to a repository by a branch and a pull request.
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from '../__fixtures__/scene.js'
@@ -73,6 +73,14 @@ describe('a skill is published', () => {
       /^skills: tides\n[\s\S]*skills\/tides\/scripts\/moon\.sh/,
     )
     expect(await readFile(`${gh}.called`, 'utf8')).toContain('pr create --repo ada/sea --head skill-tides')
+    // A repository whose folder of skills leads back to those of the person.
+    await symlink('../../../..', join(seed, 'skills'))
+    git(seed, 'add', '.')
+    git(seed, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'link')
+    git(seed, 'push', '-q', bare, 'HEAD')
+    await expect(scene.type('skills publish tides ada/sea', { yes: true })).rejects.toThrow('is a link')
+    expect(await readFile(join(scene.root, 'home/skills/tides/SKILL.md'), 'utf8')).toContain('tides')
+    git(bare, 'update-ref', 'HEAD', 'HEAD~1')
     // Without gh the branch is there all the same.
     await writeFile(gh, '#!/bin/sh\nexit 127\n')
     await scene.put('home/skills/moon/SKILL.md', skillText('moon'))
@@ -108,6 +116,18 @@ describe('a skill is not published', () => {
     })
     await make()
     await expect(scene.type(`skills publish tides ${to}`, { yes: true })).rejects.toThrow(why)
+  })
+
+  it('over itself, by whatever links that is', async () => {
+    await symlink(join(scene.root, 'home/skills'), join(scene.home.cwd, 'dotfiles'))
+    await mkdir(join(scene.home.cwd, 'links'))
+    await symlink(join(scene.root, 'home/skills/tides'), join(scene.home.cwd, 'links/tides'))
+    for (const [to, why] of [
+      ['dotfiles', 'is where it lies'],
+      ['links', 'is a link'],
+    ] as const)
+      await expect(scene.type(`skills publish tides ${to}`, { yes: true })).rejects.toThrow(why)
+    expect(await readFile(join(scene.root, 'home/skills/tides/SKILL.md'), 'utf8')).toContain('tides')
   })
 
   it("that is somebody else's", async () => {

@@ -1,6 +1,6 @@
 // Gives a skill of the home to others: into a folder, or to a repository of GitHub by a branch and a pull request.
-import { cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { cp, lstat, mkdir, mkdtemp, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { SKILL_FILE } from '../format/skill.js'
 import { requireStrict } from '../format/write-skill.js'
@@ -82,12 +82,29 @@ export async function publish(
 
 /** Puts the files of a skill in place of those of the same skill, and of nothing else. */
 async function place({ name, folder }: Publication, to: string): Promise<void> {
-  if (resolve(to) === resolve(folder)) throw notPublished(name, `${to} is where it lies`)
-  const there = await stat(to).catch(() => null)
+  const [own, place] = [await realpath(folder), join(await realpath(dirname(to)), basename(to))]
+  if (`${place}${sep}`.startsWith(`${own}${sep}`) || `${own}${sep}`.startsWith(`${place}${sep}`))
+    throw notPublished(name, `${to} is where it lies`)
+  const there = await lstat(to).catch(() => null)
+  if (there?.isSymbolicLink()) throw notPublished(name, `${to} is a link`)
   if (there !== null && !(await stat(join(to, SKILL_FILE)).catch(() => null)))
     throw notPublished(name, `${to} is there and no skill`)
-  await rm(to, { recursive: true, force: true })
-  await cp(folder, to, { recursive: true, verbatimSymlinks: true })
+  const next = await mkdtemp(join(dirname(to), `.${name}-`))
+  try {
+    await cp(folder, join(next, name), { recursive: true, verbatimSymlinks: true })
+    await rm(to, { recursive: true, force: true })
+    await rename(join(next, name), to)
+  } finally {
+    await rm(next, { recursive: true, force: true })
+  }
+}
+
+/** A folder of a repository may be a link to anywhere. */
+async function requirePlain(name: string, tree: string): Promise<void> {
+  const folder = join(tree, 'skills')
+  await mkdir(folder, { recursive: true })
+  if ((await realpath(folder)) !== join(await realpath(tree), 'skills'))
+    throw notPublished(name, 'skills of that repository is a link')
 }
 
 async function toGitHub(
@@ -128,7 +145,7 @@ async function toGitHub(
     if (cloned.exitCode !== 0) throw notPublished(name, `git says ${cloned.why}`)
     const branch = `skill-${name}`
     await git('checkout', '--quiet', '-b', branch)
-    await mkdir(join(tree, 'skills'), { recursive: true })
+    await requirePlain(name, tree)
     await place(publication, join(tree, 'skills', name))
     await git('add', '--all', '--', `skills/${name}`)
     if ((await git('status', '--porcelain')) === '') return `github.com/${repository} has ${name} as it is.`
