@@ -2,7 +2,7 @@ import type { Extension } from '@hermes/contracts/extension'
 import type { Recorder } from './recorder.js'
 
 /** Where OpenTelemetry's API keeps what an SDK has registered, whatever copy of the API it did that with. */
-const REGISTERED = Symbol.for('opentelemetry.js.api.1')
+const REGISTERED: unique symbol = Symbol.for('opentelemetry.js.api.1')
 
 /**
  * Tells an OpenTelemetry SDK about runs, calls of models and calls of tools, as the conventions for generative AI have it: names, times,
@@ -14,7 +14,7 @@ export function telemetry(options: { readonly version: string }): Extension {
   return {
     name: 'telemetry',
     setup(api) {
-      if (!(REGISTERED in globalThis)) return
+      if (!isHeard()) return
       let loading: Promise<Recorder> | null = null
       const recorder = () => (loading ??= import('./recorder.js').then(({ openRecorder }) => openRecorder(options)))
       // An answer and a tool take the time they take.
@@ -27,4 +27,10 @@ export function telemetry(options: { readonly version: string }): Extension {
       return async () => (await loading)?.flush()
     },
   }
+}
+
+/** Whether anybody listens: what is left of an SDK that was taken back holds nothing. */
+function isHeard(): boolean {
+  const registered = (globalThis as { readonly [REGISTERED]?: Readonly<Record<string, unknown>> })[REGISTERED]
+  return registered?.['trace'] !== undefined || registered?.['metrics'] !== undefined
 }

@@ -20,8 +20,8 @@ const service = (more: object = {}) =>
 it('asks about a file in words that no rule about messages covers', () => {
   const { actions } = createSendMessageTool({ messaging: service() })
   const context = { environment: { root: '/work' }, sessionId: 's', isTainted: true }
-  const asked = actions!({ target: 'telegram:1', message: 'Look.\nMEDIA:/work/tax.pdf' }, context as never)
-  expect(asked).toEqual([
+  const requested = actions!({ target: 'telegram:1', message: 'Look.\nMEDIA:/work/tax.pdf' }, context as never)
+  expect(requested).toEqual([
     { type: 'send', target: 'telegram:1' },
     { type: 'read', path: '/work/tax.pdf', backend: 'local' },
     { type: 'send', target: 'file /work/tax.pdf to telegram:1' },
