@@ -66,9 +66,10 @@ const RULES: readonly Rule[] = [
     becomes: '<duration>',
   },
   {
+    // A call that took no time says none.
     what: 'how long a call took, on a screen',
-    pattern: /(?<=^[✓✗] .* · )\d+(?:\.\d+)? m?s$/g,
-    becomes: '<duration>',
+    pattern: /(?<=^[✓✗] .*) · \d+(?:\.\d+)? m?s$/g,
+    becomes: '',
   },
   {
     what: 'an estimate that counts the machine in the system text',

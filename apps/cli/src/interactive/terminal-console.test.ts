@@ -127,8 +127,8 @@ describe('openTerminalConsole', () => {
     await type('feed the cat\r')
     await type('not\u0017\u000Fplan')
     expect(stripVTControlCharacters(written)).toContain('1 of 2')
-    await type('\r')
-    await type('!\r')
+    // Keys that come together.
+    await type('\r!\r')
     expect(happened.at(-1)).toBe('enter water the plants!')
     await type('a word\u0017\r')
     expect(happened.at(-1)).toBe('enter a word')

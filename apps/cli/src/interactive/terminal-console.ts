@@ -177,10 +177,14 @@ class TerminalConsole implements Console {
       }
       const question: Question = { state: createPicker(request), settle }
       signal?.addEventListener('abort', abort, { once: true })
-      this.#questions.push(question)
       this.#signals?.ask()
-      if (this.#questions.length === 1) this.#showQuestion()
+      this.#ask(question)
     })
+  }
+
+  #ask(question: Question): void {
+    this.#questions.push(question)
+    if (this.#questions.length === 1) this.#showQuestion()
   }
 
   copy(text: string): string {
@@ -323,7 +327,7 @@ class TerminalConsole implements Console {
         handlers.onStop()
         break
       case 'search':
-        void this.#searchHistory()
+        this.#searchHistory()
         break
       case 'edit':
         void this.#editElsewhere()
@@ -351,13 +355,17 @@ class TerminalConsole implements Console {
     this.#draw()
   }
 
-  async #searchHistory(): Promise<void> {
+  #searchHistory(): void {
     const lines = this.#editor.history.toReversed()
     if (lines.length === 0) return
     const options = lines.map(({ text }) => ({ label: text.replaceAll('\n', ' ⏎ ') }))
-    const answer = await this.pick({ title: 'Earlier lines', options, freeText: false, isSearch: true })
-    if (answer.type === 'option') this.#editor = withDraft(this.#editor, lines[answer.index]!)
-    this.#draw()
+    this.#ask({
+      state: createPicker({ title: 'Earlier lines', options, freeText: false, isSearch: true }),
+      // At once: what is typed next belongs to that line.
+      settle: (answer) => {
+        if (answer.type === 'option') this.#editor = withDraft(this.#editor, lines[answer.index]!)
+      },
+    })
   }
 
   async #editElsewhere(): Promise<void> {

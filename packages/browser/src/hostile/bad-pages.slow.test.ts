@@ -189,7 +189,7 @@ needs(missing)('bad pages', () => {
 
   it('what moves away is not clicked, and what lies over a page is put aside', async () => {
     const moving = await open(
-      '<button id=b style="position:absolute">Catch</button><script>let at = 0; setInterval(() => { b.style.left = `${(at += 7) % 400}px` }, 1)</script>',
+      '<button id=b style="position:absolute">Catch</button><script>let at = 0; const move = () => { b.style.left = `${(at += 7) % 400}px`; requestAnimationFrame(move) }; move()</script>',
     )
     const catching = scene.call('browser_click', { ref: ref(moving, 'button') })
     expect(await failure(catching)).toContain('keeps moving. Wait for it with browser_wait')
