@@ -90,7 +90,13 @@ async function runKilled({ docker, engine, user }) {
     docker('kill', name)
     docker('rm', name)
     await start()
-    await until(async () => (await call(`/v1/runs/${id}`)).status === 'completed', logs)
+    let run
+    const isOver = async () => {
+      run = await call(`/v1/runs/${id}`)
+      return !['queued', 'in_progress', 'running', 'started'].includes(run.status)
+    }
+    await until(isOver, () => `${JSON.stringify(run)}\n${logs()}`)
+    if (run.status !== 'completed') throw new Error(`the run ended as ${JSON.stringify(run)}\n${logs()}`)
     const owner = docker('exec', name, 'stat', '-c', '%u:%g %a', '/data/.hermes').trim()
     if (owner !== `${user} 700`) throw new Error(`the home is of ${owner}, not ${user} 700`)
     const stopped = performance.now()
@@ -127,7 +133,7 @@ function optionsOf({ name, user }) {
 
 async function until(holds, explain) {
   let last = ''
-  for (let look = 0; look < 150; look++) {
+  for (let look = 0; look < 450; look++) {
     try {
       if (await holds()) return
     } catch (error) {

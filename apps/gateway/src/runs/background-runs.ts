@@ -16,6 +16,9 @@ import { hasEnded, newRunId, type StoredRun, type StoredRuns } from './stored-ru
 const KEY = /^[\x21-\x7e]{1,255}$/
 /** A run that ended with so many processes is not tried again. */
 const MAX_ATTEMPTS = 3
+/** Longer than a lease that nobody renews. */
+const HELD_AT_MOST_MS = 90_000
+const LOOK_AGAIN_MS = 1_000
 /** How long events of a run that is over are kept. */
 const KEEP_EVENTS_MS = 300_000
 
@@ -27,7 +30,7 @@ interface BackgroundRunsOptions {
   readonly approvals: Pick<ApprovalRoutes, 'answer' | 'list'>
   /** @throws ApiError 404 where a session is not there, or of another person */
   readonly requireSession: (sessionId: string, person: string | null) => Promise<void>
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'sleep'>
   readonly logger: Logger
 }
 
@@ -275,7 +278,7 @@ export class BackgroundRuns {
   #carryOut(run: StoredRun, body: string): StoredRun {
     const started: StoredRun = { ...run, status: 'started', approvals: [], question: null }
     const live = this.#enter(started)
-    const work = this.#work(live, body)
+    const work = this.#workOnceFree(live, body)
       .catch((error: unknown) => this.#failed(live, error))
       .catch((error: unknown) =>
         this.#options.logger.error('What became of a run could not be written down.', { error: errorLine(error) }),
@@ -283,6 +286,21 @@ export class BackgroundRuns {
     this.#atWork.add(work)
     void work.then(() => this.#atWork.delete(work))
     return started
+  }
+
+  /** The session of a run that was taken up may still be held by a process of another machine or container, which renews that no more. */
+  async #workOnceFree(live: LiveRun, body: string): Promise<void> {
+    const { clock } = this.#options
+    const untilMs = clock.now() + HELD_AT_MOST_MS
+    for (;;) {
+      try {
+        return await this.#work(live, body)
+      } catch (error) {
+        const isHeld = live.run.attempt > 1 && toApiError(error).code === 'session_busy' && clock.now() < untilMs
+        if (!isHeld || this.#isClosing) throw error
+        await clock.sleep(LOOK_AGAIN_MS, live.stop.signal)
+      }
+    }
   }
 
   async #work(live: LiveRun, body: string): Promise<void> {
