@@ -296,8 +296,8 @@ export class BackgroundRuns {
       try {
         return await this.#work(live, body)
       } catch (error) {
-        const isHeld = live.run.attempt > 1 && toApiError(error).code === 'session_busy' && clock.now() < untilMs
-        if (!isHeld || this.#isClosing) throw error
+        const isBusy = live.run.attempt > 1 && toApiError(error).code === 'session_busy' && clock.now() < untilMs
+        if (!isBusy || this.#isClosing) throw error
         await clock.sleep(LOOK_AGAIN_MS, live.stop.signal)
       }
     }
