@@ -3,6 +3,9 @@ import { texts } from './invocation.js'
 import { onlyLooks } from './only-looks.js'
 import { writeTargets } from './write-targets.js'
 
+/** What is longer is not known to look only: each substitution holds those within it, and all of them would be read again for each. */
+const MOST_READ_AGAIN = 4_000
+
 /** One program that a command line runs. */
 export interface ProgramRun {
   /** Base name, for example `rm` for `/bin/rm`, freed of `sudo`, `env` and the like. */
@@ -26,7 +29,7 @@ export function programsRun(command: string): readonly ProgramRun[] {
       name: invocation.name,
       args: texts(invocation.args),
       written: invocation.written,
-      looks: onlyLooks(invocation.written),
+      looks: invocation.written.length <= MOST_READ_AGAIN && onlyLooks(invocation.written),
       writes: targets.length > 0,
       targets,
     }
