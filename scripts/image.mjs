@@ -116,13 +116,14 @@ async function runKilled({ docker, engine, user }) {
 function optionsOf({ name, user }) {
   const service = parse(readFileSync(join(root, 'docker/compose.yaml'), 'utf8')).services.hermes
   const tried =
-    'build image init restart read_only tmpfs user cap_drop security_opt stop_grace_period env_file ports volumes'
+    'build image hostname init restart read_only tmpfs user cap_drop security_opt stop_grace_period env_file ports volumes'
   const known = new Set(tried.split(' '))
   const others = Object.keys(service).filter((key) => !known.has(key))
   if (others.length > 0) throw new Error(`docker/compose.yaml: ${others} is not tried here`)
   return [
     ...['--name', name, '--network', 'host', '--user', user],
     ...['--env', `API_SERVER_KEY=${KEY}`],
+    ...['--hostname', service.hostname],
     ...(service.read_only ? ['--read-only'] : []),
     ...service.tmpfs.flatMap((path) => ['--tmpfs', path]),
     ...service.cap_drop.flatMap((name) => ['--cap-drop', name]),

@@ -1,6 +1,8 @@
 // Runs on a real home, through the routes: begun, followed, answered, stopped, and taken up by the next process.
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
+import { openStorage } from '@hermes/storage'
 import { createFakeClock } from '@hermes/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type ApiStage, apiStage } from '../__fixtures__/api-stage.js'
@@ -212,6 +214,29 @@ it('is stopped, and is interrupted by the end of the server alone until the next
   expect(await get(left.run_id)).toMatchObject({ output: 'Here I am.' })
   const users = stage.server.requests.at(-1)!.body.messages.filter(({ role }) => role === 'user')
   expect(JSON.stringify(users).split('Leave me.')).toHaveLength(2)
+})
+
+it('waits for its session where a killed process of another machine still holds that, past an end of the server', async () => {
+  stage.server.setHandler(() => ({ text: 'Here.' }))
+  const { run_id: id } = await begin('Are you there?')
+  await becomes(id, 'completed')
+  const { session_id: session } = await get(id)
+  const { meta } = await stage.runtime.storage()
+  const row = JSON.parse((await meta.get(`api.run:${id}`))!) as object
+  await meta.set(`api.run.body:${id}`, JSON.stringify({ input: 'And now?', session_id: session, model: 'm' }))
+  await meta.set(`api.run:${id}`, JSON.stringify({ ...row, status: 'running', endedAtMs: null, output: null }))
+  const other = await openStorage({ path: join(stage.work, '../.hermes/state.db') })
+  const lease = await other.leases.acquire(session!, { owner: 'elsewhere' })
+  for (const _ of ['first', 'second']) {
+    await restart()
+    await becomes(id, 'started')
+    await clock.waitForSleepers()
+  }
+  await lease.release()
+  await other.close()
+  const later = setInterval(() => void clock.advance(1_000), 20)
+  await becomes(id, 'completed').finally(() => clearInterval(later))
+  expect(await get(id)).toMatchObject({ output: 'Here.', session_id: session })
 })
 
 it('is seen by its person and the owner alone, and listed newest first', async () => {

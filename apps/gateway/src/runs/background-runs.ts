@@ -297,7 +297,9 @@ export class BackgroundRuns {
         return await this.#work(live, body)
       } catch (error) {
         const isBusy = live.run.attempt > 1 && toApiError(error).code === 'session_busy' && clock.now() < untilMs
-        if (!isBusy || this.#isClosing) throw error
+        if (!isBusy) throw error
+        // The next process takes it up.
+        if (this.#isClosing) return
         await clock.sleep(LOOK_AGAIN_MS, live.stop.signal)
       }
     }
