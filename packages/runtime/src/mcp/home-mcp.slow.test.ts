@@ -291,8 +291,9 @@ describe('bad servers', () => {
     const { agent } = await runtime!.createAgent({})
     models.enqueue({ text: 'At once.' })
     expect(await agent.run('Hi').result).toMatchObject({ text: 'At once.' })
-    const lines = (await doctor()).map(({ level, text }) => `${level} ${text}`)
-    expect(lines).toEqual([
+    const lines = async () => (await doctor()).map(({ level, text }) => `${level} ${text}`)
+    // A flood is noticed once enough of it has come, which may be after a greeting.
+    await expect.poll(lines, { timeout: 25_000 }).toEqual([
       'fail The MCP server hangs cannot be used: it did not answer within 1 s.',
       expect.stringMatching(/^fail The MCP server crashes cannot be used: it ended with exit code 3\./),
       expect.stringMatching(/^fail The MCP server floods was lost: it writes to its output what is no message\./),
@@ -300,7 +301,7 @@ describe('bad servers', () => {
       expect.stringMatching(/^fail The MCP server missing cannot be used: its program was not found\./),
       'ok MCP server noisy: 4 tools',
     ])
-  }, 30_000)
+  }, 60_000)
 
   it('that lie about their tools lose those, and keep the others', async () => {
     await open({ lies: bad('lies') })
