@@ -6,6 +6,7 @@ import type { ServerSettings } from '../settings/server-settings.js'
 import type { Calls } from '../tools/calls.js'
 import { toolsetName } from '../tools/names.js'
 import { toolsOf } from '../tools/server-tools.js'
+import { changedTools } from './listing.js'
 import { McpServer, type ServerOptions } from './server.js'
 
 /** What the servers of a home share. */
@@ -30,14 +31,16 @@ export function toSource(server: McpServer, calls: Calls): ToolSource {
     name: toolsetName(server.name),
     description: `the MCP server ${server.name}`,
     deferred: true,
-    // What the person chose is no text of strangers, unless it reads like orders. What calls give always is.
+    // What the person chose is no text of strangers, unless it reads like orders or is not what was seen then. What calls give always is.
     get trusted() {
       return isHarmless
     },
     async list() {
       await server.load()
       const tools = toolsOf(server, calls)
-      isHarmless = server.settings.trust === 'full' && (await areHarmless(tools))
+      const asAccepted =
+        server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
+      isHarmless = asAccepted && (await areHarmless(tools))
       return tools
     },
     onChange: (changed) => server.onChange(changed),

@@ -109,6 +109,8 @@ it.each(WAYS)(
     const share = isOfServer(way) ? 30 : 6
     const tried = attacks.filter((_, index) => IS_FULL || (index + WAYS.indexOf(way) + SEED) % share === 0)
     if (way === 'result of a server') await listAnew('says')
+    // What it says first is what the person chose: a server that turns bad later is the one to hold.
+    if (way === 'words of a server') await listAnew('words')
     const before = await snapshot()
     const done: string[] = []
     for (const attack of tried) done.push(...(await obey(attack, way)).map((call) => `${attack.id} ${call}`))

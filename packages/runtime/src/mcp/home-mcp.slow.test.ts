@@ -293,14 +293,16 @@ describe('bad servers', () => {
     expect(await agent.run('Hi').result).toMatchObject({ text: 'At once.' })
     const lines = async () => (await doctor()).map(({ level, text }) => `${level} ${text}`)
     // A flood is noticed once enough of it has come, which may be after a greeting.
-    await expect.poll(lines, { timeout: 25_000 }).toEqual([
-      'fail The MCP server hangs cannot be used: it did not answer within 1 s.',
-      expect.stringMatching(/^fail The MCP server crashes cannot be used: it ended with exit code 3\./),
-      expect.stringMatching(/^fail The MCP server floods was lost: it writes to its output what is no message\./),
-      expect.stringMatching(/^fail The MCP server huge cannot be used: it sent a message of more than 32 MB\./),
-      expect.stringMatching(/^fail The MCP server missing cannot be used: its program was not found\./),
-      'ok MCP server noisy: 4 tools',
-    ])
+    await expect
+      .poll(lines, { timeout: 25_000 })
+      .toEqual([
+        'fail The MCP server hangs cannot be used: it did not answer within 1 s.',
+        expect.stringMatching(/^fail The MCP server crashes cannot be used: it ended with exit code 3\./),
+        expect.stringMatching(/^fail The MCP server floods was lost: it writes to its output what is no message\./),
+        expect.stringMatching(/^fail The MCP server huge cannot be used: it sent a message of more than 32 MB\./),
+        expect.stringMatching(/^fail The MCP server missing cannot be used: its program was not found\./),
+        'ok MCP server noisy: 4 tools',
+      ])
   }, 60_000)
 
   it('that lie about their tools lose those, and keep the others', async () => {
