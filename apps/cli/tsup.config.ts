@@ -5,6 +5,21 @@ import { appBundle } from '../../tsup.app.js'
 export default defineConfig(
   appBundle({
     cores: ['src/oneshot.ts', '../../packages/storage/src/sqlite/sqlite-storage.ts'],
+    start: {
+      with: [
+        'src/main.ts',
+        'src/commands/chat.ts',
+        '../../packages/runtime/src/app/run-app.ts',
+        '../../packages/host/src/event-bus.ts',
+        '../../packages/host/src/session-jobs.ts',
+        '../../packages/models/src/metadata/index.ts',
+        '../../packages/models/src/metadata/probe.ts',
+        '../../packages/models/src/spending/index.ts',
+        '../../packages/compression/src/index.ts',
+        '../../packages/transports/src/wires/openai-client.ts',
+      ],
+      runner: 'src/start/kept-code.ts',
+    },
     apart: ['../../packages/tools/src/documents', '../../packages/web/src/page', '../../packages/plugins/src/child'],
     afterwards: () => cpSync('src/demo/recording.jsonl', 'dist/recording.jsonl'),
   }),

@@ -448,6 +448,12 @@ const ALLOWED = [
     reason: 'answers of a batch, beside the file of questions that the person named',
   },
   {
+    files: ['apps/cli/src/start/kept-code.ts'],
+    uses: ['fs write', 'node:vm'],
+    owner: 'cli',
+    reason: 'what V8 compiled of the program itself, in a folder of the home, before there is a policy',
+  },
+  {
     files: ['apps/cli/src/interactive/attach-image.ts'],
     uses: ['fs write'],
     owner: 'cli',

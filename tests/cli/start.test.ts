@@ -1,8 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { runCli } from '../support/cli.js'
+import { CLI, runCli, runCliProcess } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
@@ -32,10 +32,53 @@ it('loads no zod, neither on the way to a first request nor to check or change t
     expect(await runCli(args, { ...scene, env })).toMatchObject({ exitCode: 0 })
     const files = (await readFile(loaded, 'utf8')).split('\n').filter((url) => url.startsWith('file:'))
     expect(files.length).toBeGreaterThan(3)
-    for (const url of files)
-      expect(await readFile(fileURLToPath(url), 'utf8'), url).not.toMatch(/_zod\.def|\bZodType\b/)
+    // What a start needs is a script, which is no module.
+    const script = join(dirname(CLI), (await readdir(dirname(CLI))).find((name) => name.endsWith('.script.js'))!)
+    for (const file of [script, ...files.map((url) => fileURLToPath(url))])
+      expect(await readFile(file, 'utf8'), file).not.toMatch(/_zod\.def|\bZodType\b/)
   }
 })
+
+it('keeps what V8 compiled of a start in the home, and runs nothing of it that is damaged or that others could have written', async () => {
+  const env = { NODE_COMPILE_CACHE: '' }
+  await mkdir(scene.home, { recursive: true })
+  const ask = async () => {
+    const result = await runCliProcess(['config', 'get', 'agent.max_turns'], { ...scene, env })
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' })
+    return keptIn(join(scene.home, 'cache/code'))
+  }
+  const [file, bytes] = await ask()
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const marked = async () => (await utimes(file, 1, 1), await ask(), (await stat(file)).mtimeMs === 1_000)
+  // Nothing is wrong with it, so it stays.
+  expect(await marked()).toBe(true)
+  for (const damaged of [
+    bytes.subarray(0, 100),
+    Buffer.concat([bytes.subarray(0, 5_000), Buffer.alloc(bytes.length - 5_000)]),
+  ]) {
+    await writeFile(file, damaged)
+    expect(await marked()).toBe(false)
+    expect((await keptIn(join(scene.home, 'cache/code')))[1].length).toBeGreaterThan(1_000_000)
+  }
+  await chmod(file, 0o666)
+  expect(await marked()).toBe(false)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+it('keeps nothing where there is no home yet', async () => {
+  const env = { NODE_COMPILE_CACHE: '', HERMES_HOME: join(scene.folder, 'none') }
+  expect(await runCliProcess(['config', 'get', 'agent.max_turns'], { ...scene, env })).toMatchObject({ exitCode: 0 })
+  await expect(stat(join(scene.folder, 'none/cache/code'))).rejects.toThrow('ENOENT')
+})
+
+async function keptIn(folder: string): Promise<readonly [string, Buffer]> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) =>
+    /hermes-command-start-\w+\.script\.js\.bin$/.test(name),
+  )
+  expect(names).toHaveLength(1)
+  const file = join(folder, names[0]!)
+  return [file, await readFile(file)]
+}
 
 it('reads YAML in the head of a skill that is written, and in a file that the model writes', async () => {
   const file = join(scene.home, 'skills/tides/SKILL.md')

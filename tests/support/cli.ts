@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { AgentEvent } from '@hermes/agent-core'
 import { runApp } from '@hermes/runtime/app'
@@ -38,6 +39,8 @@ export function cliEnv(options: Pick<CliOptions, 'home' | 'env'>): Record<string
     HERMES_HOME: options.home,
     TERM: 'xterm',
     LANG: 'C.UTF-8',
+    // Each scene has a home of its own, and compiling everything anew for each would double what a start takes.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
     ...options.env,
   }
 }

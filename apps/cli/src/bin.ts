@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The first file that runs, also on Node versions the rest cannot load on: nothing here is newer than ES2020.
-import * as nodeModule from 'node:module'
+import { keepCompiledCode } from '@hermes/runtime/app/keep-code'
 import { refuseOldNode } from '@hermes/runtime/app/old-node'
 import { openEarlyLine, withEarlyLine } from './start/early-line.js'
 
@@ -12,7 +12,7 @@ async function start(): Promise<void> {
     return
   }
   const early = openEarlyLine(process)
-  nodeModule.enableCompileCache?.()
+  keepCompiledCode(process)
   const [{ runApp }, { main }] = await Promise.all([import('@hermes/runtime/app'), import('./main.js')])
   await runApp(process, (argv, io) => main(argv, withEarlyLine(io, early)))
 }

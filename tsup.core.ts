@@ -1,0 +1,220 @@
+// What a start needs of an app as one script, so that all that V8 compiles of it can be kept.
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Script } from 'node:vm'
+import { parseSync } from 'oxc-parser'
+
+/** Of esbuild's account of a bundle: each file with what it imports. */
+export interface Outputs {
+  readonly [path: string]: {
+    readonly entryPoint?: string
+    readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>
+    readonly imports: readonly { readonly path: string; readonly kind: string; readonly external?: boolean }[]
+  }
+}
+
+interface StartScript {
+  /** The source files that a start imports, as esbuild names them; what these import comes with them. */
+  readonly sources: readonly string[]
+  /** The bundled file whose `runKept` loads and runs the script. */
+  readonly runner: string
+}
+
+/**
+ * Node keeps what V8 compiles of a module as it is loaded, which leaves out each function that is called later: two thousand of them until
+ * the first request. Of a script all of it can be kept. So the chunks that a start needs become functions of one script, and what is left in
+ * their files hands on what these give back, for chunks that are loaded later. One of them is evaluated when it is needed first, as before.
+ */
+export function writeStartScript(dist: string, outputs: Outputs, { sources, runner }: StartScript): void {
+  const inside = chunksOf(outputs, sources, runner)
+  const chunks = [...inside].map((name) => takeApart(name, readFileSync(join(dist, name), 'utf8')))
+  const beside = [...new Set(chunks.flatMap(({ imports }) => imports.map(({ from }) => from)))].filter(
+    (from) => isFile(from) && !inside.has(basename(from)),
+  )
+  const makers = chunks.map((chunk) => `${JSON.stringify(chunk.name)}:()=>{${maker(chunk, inside)}}`)
+  const script = [
+    '(function($url,$load,$beside){"use strict";const $made={},$makers={',
+    makers.join(',\n'),
+    '},$need=name=>$made[name]??=$makers[name](),$near=async name=>$need(name);return $need})',
+  ].join('')
+  // It is read as one byte a letter, which is half the work. And what a function cannot hold, such as `await`, is found here.
+  if (BEYOND_ASCII.test(script)) throw new Error('The script of the start has letters beyond ASCII.')
+  new Script(script)
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 16)
+  const file = `start-${hash}.script.js`
+  writeFileSync(join(dist, file), script)
+  const lines = [
+    `import{runKept}from${JSON.stringify(`./${runner}`)};`,
+    ...beside.map((from, index) => `import*as $${index} from${JSON.stringify(from)};`),
+    `export const need=runKept(${JSON.stringify(file)},import.meta.url,path=>import(path),`,
+    `{${beside.map((from, index) => `${JSON.stringify(from)}:$${index}`).join(',')}});`,
+  ]
+  writeFileSync(join(dist, `start-${hash}.js`), lines.join(''))
+  for (const { name, exports } of chunks) {
+    const own = exports.map((one) => one.name).join(',')
+    const text = `import{need}from"./start-${hash}.js";const{${own}}=need(${JSON.stringify(name)});export{${own}};`
+    writeFileSync(join(dist, name), text)
+  }
+}
+
+const isFile = (path: string) => path.startsWith('./')
+
+/** The files of those sources and of all they import, but for what is also needed where nothing of a start is loaded. */
+function chunksOf(outputs: Outputs, sources: readonly string[], runner: string): ReadonlySet<string> {
+  const files = Object.entries(outputs).map(([path, output]) => ({ name: path.replace(/^dist\//, ''), output }))
+  const named = new Map(files.map(({ name, output }) => [name, output]))
+  const imported = (name: string) =>
+    (named.get(name)?.imports ?? []).flatMap(({ path, kind, external }) =>
+      kind === 'import-statement' && !external ? [path.replace(/^dist\//, '')] : [],
+    )
+  const reached = (name: string, seen = new Set<string>()) => {
+    if (seen.has(name)) return seen
+    seen.add(name)
+    for (const next of imported(name)) reached(next, seen)
+    return seen
+  }
+  const holds = (source: string) => files.find(({ output }) => (output.inputs[source]?.bytesInOutput ?? 0) > 0)?.name
+  const entry = (source: string) => files.find(({ output }) => output.entryPoint === source)?.name
+  const wanted = new Set(
+    sources.flatMap((source) => {
+      const found = [holds(source), entry(source)].filter((name) => name !== undefined)
+      if (found.length === 0) throw new Error(`No chunk holds ${source}.`)
+      return found
+    }),
+  )
+  const core = holds(sources[0]!)!
+  const elsewhere = new Set([runner, ...named.keys()].filter((name) => name === runner || !reached(name).has(core)))
+  const outside = new Set(
+    [...elsewhere]
+      .filter((name) => named.get(name)?.entryPoint !== undefined && !wanted.has(name))
+      .flatMap((name) => [...reached(name)]),
+  )
+  return new Set([...wanted].flatMap((name) => [...reached(name)]).filter((name) => !outside.has(name)))
+}
+
+interface Import {
+  readonly from: string
+  readonly entries: readonly string[]
+}
+
+interface Chunk {
+  readonly name: string
+  readonly imports: readonly Import[]
+  readonly exports: readonly { readonly name: string; readonly local: string }[]
+  readonly text: string
+  readonly cuts: readonly Cut[]
+  readonly calls: readonly { readonly start: number; readonly at: number; readonly path: string | null }[]
+}
+
+interface Cut {
+  readonly start: number
+  readonly end: number
+  readonly by: string
+}
+
+function takeApart(name: string, text: string): Chunk {
+  const { module, program, errors } = parseSync(name, text)
+  if (errors.length > 0) throw new Error(`${name} cannot be read: ${errors[0]!.message}`)
+  const imports = module.staticImports.map(({ moduleRequest, entries }) => ({
+    from: moduleRequest.value,
+    entries: entries.map(({ importName, localName }) => {
+      if (importName.kind === 'NamespaceObject') throw new Error(`${name} imports ${moduleRequest.value} as a whole.`)
+      return `${importName.kind === 'Default' ? 'default' : importName.name}:${localName.value}`
+    }),
+  }))
+  // What is imported and exported again is told by where it comes from.
+  const taken = new Map(
+    module.staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map(
+        ({ importName, localName }) => [`${moduleRequest.value} ${importName.name}`, localName.value] as const,
+      ),
+    ),
+  )
+  const exports = module.staticExports
+    .flatMap(({ entries }) => entries)
+    .map(({ exportName, localName, importName, moduleRequest }) => {
+      const local = localName.name ?? taken.get(`${moduleRequest?.value} ${importName.name}`)
+      if (!exportName.name || !local) throw new Error(`${name} hands something on that it does not hold.`)
+      return { name: exportName.name, local }
+    })
+  const { changed, patterns } = look(program)
+  // Whoever imports it would see the new value; whoever takes it from the script would not.
+  const stale = exports.find(({ local }) => changed.has(local))
+  if (stale) throw new Error(`${name} exports ${stale.local}, which changes.`)
+  const cuts = [
+    ...patterns.map(({ start, end }) => ({ start, end, by: inAscii(text.slice(start, end)) })),
+    ...program.body
+      .filter(({ type }) => /^(?:Import|Export)/.test(type))
+      .map(({ start, end }) => ({ start, end, by: '' })),
+    ...module.importMetas.map(({ start, end }) => ({ start, end: end + '.url'.length, by: '$url' })),
+  ]
+  const calls = module.dynamicImports.map(({ start, moduleRequest }) => ({
+    start,
+    at: moduleRequest.start,
+    path: /^"\.\/([^"]+)"$/.exec(text.slice(moduleRequest.start, moduleRequest.end))?.[1] ?? null,
+  }))
+  return { name, imports, exports, text, cuts, calls }
+}
+
+/** The body of the function that evaluates a chunk. */
+function maker({ imports, exports, text, cuts, calls }: Chunk, inside: ReadonlySet<string>): string {
+  const from = (path: string) => {
+    if (!isFile(path))
+      return `{default:process.getBuiltinModule("node:module").createRequire($url)(${JSON.stringify(path)})}`
+    return inside.has(basename(path)) ? `$need(${JSON.stringify(basename(path))})` : `$beside[${JSON.stringify(path)}]`
+  }
+  const taken = imports
+    .filter(({ entries }) => entries.length > 0)
+    .map((one) => `const{${one.entries.join(',')}}=${from(one.from)};`)
+  const needed = imports.filter(({ entries, from: path }) => entries.length === 0 && inside.has(basename(path)))
+  const loads = calls.map(({ start, at, path }) =>
+    path !== null && inside.has(path)
+      ? { start, end: at + path.length + 4, by: `$near(${JSON.stringify(path)}` }
+      : { start, end: at, by: '$load(' },
+  )
+  const results = exports.map(({ name, local }) => `${name}:${local}`)
+  const first = needed.map(({ from: path }) => `${from(path)};`)
+  return `${first.join('')}${taken.join('')}${cut(text, [...cuts, ...loads])}\nreturn{${results.join(',')}}`
+}
+
+interface Found {
+  /** Names that something is assigned to, wherever: one that only looks like an export's costs another name. */
+  readonly changed: Set<string>
+  /** Regular expressions with letters that a bundle leaves as they are. */
+  readonly patterns: { readonly start: number; readonly end: number }[]
+}
+
+interface Node {
+  readonly type?: string
+  readonly start: number
+  readonly end: number
+  readonly left?: { readonly name?: string }
+  readonly argument?: { readonly name?: string }
+  readonly regex?: { readonly pattern: string }
+}
+
+function look(value: unknown, found: Found = { changed: new Set(), patterns: [] }): Found {
+  if (typeof value !== 'object' || value === null) return found
+  const { type, left, argument, regex, start, end } = value as Node
+  const name = type === 'AssignmentExpression' ? left?.name : type === 'UpdateExpression' ? argument?.name : undefined
+  if (name !== undefined) found.changed.add(name)
+  if (regex && BEYOND_ASCII.test(regex.pattern)) found.patterns.push({ start, end })
+  for (const child of Object.values(value)) look(child, found)
+  return found
+}
+
+const BEYOND_ASCII = /[^\0-\x7F]/
+
+const inAscii = (pattern: string) =>
+  pattern.replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+function cut(text: string, cuts: readonly Cut[]): string {
+  let at = 0
+  let rest = ''
+  for (const { start, end, by } of cuts.toSorted((left, right) => left.start - right.start)) {
+    rest += text.slice(at, start) + by
+    at = end
+  }
+  return rest + text.slice(at)
+}
