@@ -17,8 +17,8 @@ registerHooks({
 const [SMALL, LARGE, LIMIT_MS] = full ? [64_000, 1_024_000, 50] : [16_000, 64_000, 50]
 /** How much more than its length the time of a text may grow, for garbage. */
 const MAX_EXCESS = 2.25
-/** A text of 64 KB takes at most so long, however its time grows. */
-const MOST_MS = 500
+/** A text of 64 KB takes at most so long, however its time grows, and a longer one in proportion. */
+const MOST_MS = 500 * Math.max(1, LARGE / 64_000)
 /** Two measures of the same work differ by that much where others work beside. */
 const NOISE = 1.5
 /** What takes less than that for a short text stays below the limit for a long one, even by the square of its length. */
@@ -242,8 +242,8 @@ async function measure({ call, others, small: short, large: length }, piece, sha
   // A machine that is slow now is slow for the long text alone, where the short one came before.
   const slower = Math.max(1, fixedWork() / REFERENCE_MS)
   if (large <= LIMIT_MS * slower) return null
-  const limit = (full ? LIMIT_MS : MOST_MS) * NOISE * slower
-  const isTooLong = large > limit || (!full && large > small * (length / short) * MAX_EXCESS)
+  const limit = MOST_MS * NOISE * slower
+  const isTooLong = large > limit || large > small * (length / short) * MAX_EXCESS
   return isTooLong
     ? `${Math.round(small)} ms at ${short / 1000} KB, ${Math.round(large)} ms at ${length / 1000} KB (limit ${Math.round(limit)})`
     : null

@@ -37,6 +37,9 @@ const byPatch = (path: string): Call => ({
 const byProgram = (path: string): Call => terminal(`node write.cjs ${FILES.indexOf(path)}`)
 const WAYS = { byTool, byPatch, byProgram }
 
+/** From the folder on, since some paths end like others. */
+const names = (summary: string, path: string): boolean => summary.includes(`/work/${path}`)
+
 async function begin(answer: () => ApprovalChoice): Promise<AttackSession> {
   const session = await openSession({
     config: 'checkpoints:\n  enabled: true\nagent:\n  max_blocked_calls: 1000\n',
@@ -69,7 +72,7 @@ needs(missingPrograms('bwrap', 'node'))('a file that runs or instructs later', (
         const silent = files.filter((path) => existsSync(at(path)) && readFileSync(at(path), 'utf8').includes('EVIL'))
         expect(silent).toEqual([])
         const requested = session.questions.map(({ summary }) => summary)
-        expect(files.filter((path) => !requested.some((summary) => summary.includes(path)))).toEqual([])
+        expect(files.filter((path) => !requested.some((summary) => names(summary, path)))).toEqual([])
       } finally {
         await session.close()
       }
@@ -82,7 +85,7 @@ needs(missingPrograms('bwrap', 'node'))('a file that runs or instructs later', (
     const session = await begin(() => answer)
     const at = (path: string) => join(session.scene.at.WORK, path)
     const thereAre = () => files.filter((path) => existsSync(at(path)))
-    const questionsOf = (path: string) => session.questions.filter(({ summary }) => summary.includes(path)).length
+    const questionsOf = (path: string) => session.questions.filter(({ summary }) => names(summary, path)).length
     try {
       const writes = Object.values(WAYS)
       for (const [index, path] of files.entries()) await session.call(writes[index % writes.length]!(path))

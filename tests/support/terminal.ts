@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { CLI, type CliOptions, cliEnv } from './cli.js'
@@ -40,7 +41,7 @@ export interface Terminal extends AsyncDisposable {
   resize(columns: number, rows: number): Promise<void>
   /** Resolves with the screen once `text` is on it. */
   shows(text: string | RegExp): Promise<string>
-  /** Resolves with the exit code once the program has ended. */
+  /** Resolves with the exit code once the program has ended and the record has it. */
   exitCode(): Promise<number>
 }
 
@@ -91,10 +92,17 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
       await run('pkill', [`-${name}`, '-P', stdout.trim()])
     },
     resize: async (columns, rows) => void (await tmux('resize-window', '-x', String(columns), '-y', String(rows))),
-    exitCode: async () => Number(/\[exit code (\d+)\]/.exec(await shows(/\[exit code \d+\]/))![1]),
+    exitCode: async () => {
+      const text = await shows(EXIT)
+      // The program that records reads for itself, and may be behind the screen.
+      if (options.record) await expect.poll(() => readFile(options.record!, 'utf8')).toMatch(EXIT)
+      return Number(EXIT.exec(text)![1])
+    },
     [Symbol.asyncDispose]: async () => void (await tmux('kill-server').catch(() => undefined)),
   }
 }
+
+const EXIT = /\[exit code (\d+)\]/
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`

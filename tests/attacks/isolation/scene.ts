@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { getPriority, homedir, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Plant } from './probes.js'
 
@@ -97,6 +97,7 @@ export async function openScene(): Promise<AttackScene> {
     detached: true,
   })
   child.unref()
+  const niceness = getPriority()
   const scene: AttackScene = {
     at,
     secrets,
@@ -108,7 +109,7 @@ export async function openScene(): Promise<AttackScene> {
         if (child.exitCode !== null || child.signalCode !== null) return false
         const text = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
         const [state, , , , , , , , , , , , , , , , nice] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-        return state !== 'T' && state !== 't' && state !== 'Z' && nice === '0'
+        return state !== 'T' && state !== 't' && state !== 'Z' && Number(nice) === niceness
       },
     },
     secretOf(id) {

@@ -43,7 +43,9 @@ const oauth = {
     client_metadata_url: 'https://conformance-test.local/client-metadata.json',
   }),
 }
-const [settings] = readServers({ suite: { url, oauth } }).servers
+// The suite starts all of its scenarios at once, so on a busy machine they take minutes.
+const patience = { timeout: 240, connect_timeout: 240 }
+const [settings] = readServers({ suite: { url, oauth, ...patience } }).servers
 const fetchTo = (baseUrl) => createOriginFetch({ baseUrl })
 const logins = new LoginFiles(home)
 const calls = new RunningCalls()

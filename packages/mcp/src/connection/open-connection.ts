@@ -49,7 +49,10 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** How long a program that may know only the older protocol has for the question which one it speaks. */
+/**
+ * How long a program that may know only the older protocol has for the question which one it speaks. Over HTTP such a server answers the
+ * question with an error, and one that is silent is slow, so it has all the time there is.
+ */
 const PROBE_MS = 5_000
 
 /**
@@ -176,7 +179,9 @@ async function connect(
       capabilities,
       versionNegotiation: {
         mode: server.protocol === 'auto' ? 'auto' : server.protocol === 'legacy' ? 'legacy' : { pin: '2026-07-28' },
-        probe: { timeoutMs: Math.min(PROBE_MS, server.connectTimeoutMs) },
+        probe: {
+          timeoutMs: Math.min(server.address.type === 'http' ? Infinity : PROBE_MS, server.connectTimeoutMs),
+        },
       },
       inputRequired: { maxRounds: 10 },
       listChanged: {

@@ -279,6 +279,11 @@ describe('modules that config.yaml names', () => {
     expect((await runtime!.prompt({})).system.text).toContain('\n\nSay hello.')
   })
 
+  it('are named as files where not even their folder is there', async () => {
+    const { problems } = await open({ extensions: ['gone.mjs'] })
+    expect(problems).toEqual([expect.stringContaining(join(home.path, 'extensions/gone.mjs'))])
+  })
+
   it('do not hold Hermes up when one never has loaded', async () => {
     await put('waits.mjs', `await new Promise(() => undefined)\n${greeting}`)
     await put('good.mjs', greeting)

@@ -25,7 +25,9 @@ function requireOwn(file: string): void {
 
 /** The address of a module in `directory` that only the user can have put there. */
 export async function ownModule(name: string, directory: string): Promise<string> {
-  const [folder, file] = await Promise.all([realpath(directory), realpath(join(directory, name))])
+  // The file first: where the folder is missing too, an error names what was asked for, each time the same.
+  const file = await realpath(join(directory, name))
+  const folder = await realpath(directory)
   if (relative(folder, file).startsWith('..')) throw new Error(`it lies outside ${directory}`)
   requireOwn(file)
   return pathToFileURL(file).href

@@ -1,4 +1,5 @@
 // A Bot API as Telegram has it, on loopback: https://core.telegram.org/bots/api. It keeps what bots send, and lets a test be the people.
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -84,7 +85,6 @@ interface ChatPerson {
   readonly over?: Json
 }
 
-const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
 const BOT = {
   id: 110201543,
   is_bot: true,
@@ -99,17 +99,17 @@ const TAGS = /<(\/?)([a-z-]+)((?:\s[^<>]*)?)>/g
 const KNOWN_TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 's', 'del', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler'])
 
 /** Starts one on a free port. */
-export async function startBotApiServer({ port = 0 }: { readonly port?: number } = {}): Promise<BotApiServer> {
+export async function startBotApiServer(): Promise<BotApiServer> {
   const state = new BotApi()
   const server = createServer((request, response) => {
     state.answer(request, response).catch(() => response.destroy())
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,
-    token: TOKEN,
+    token: state.token,
     calls: state.calls,
     messages: (chatId) => state.messages(chatId),
     waitFor: (chatId, isWanted, timeoutMs = 20_000) => state.waitFor(chatId, isWanted, timeoutMs),
@@ -145,6 +145,8 @@ export async function startBotApiServer({ port = 0 }: { readonly port?: number }
 }
 
 class BotApi {
+  // Each server is another account: one account has one gateway on a machine, and tests run side by side.
+  readonly token = `${BOT.id}:${randomBytes(17).toString('hex')}`
   readonly calls: { method: string; payload: Json }[] = []
   readonly reactions = new Map<number, string | null>()
   readonly toasts: string[] = []
@@ -250,7 +252,7 @@ class BotApi {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const file = /^\/file\/bot([^/]+)\/(.+)$/.exec(url.pathname)
     if (file) {
-      const bytes = file[1] === TOKEN ? this.files.get(decodeURIComponent(file[2]!)) : undefined
+      const bytes = file[1] === this.token ? this.files.get(decodeURIComponent(file[2]!)) : undefined
       response.writeHead(bytes ? 200 : 404).end(bytes)
       return
     }
@@ -261,7 +263,7 @@ class BotApi {
       response.writeHead(body['ok'] ? 200 : (body['error_code'] as number), { 'content-type': 'application/json' })
       response.end(JSON.stringify(body))
     }
-    if (token !== TOKEN || this.isRevoked) return end(failed(401, 'Unauthorized'))
+    if (token !== this.token || this.isRevoked) return end(failed(401, 'Unauthorized'))
     const at = this.faults.findIndex((one) => one.method === method)
     const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault
     if (fault?.type === 'cut') return void response.destroy()
