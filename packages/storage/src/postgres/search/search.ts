@@ -32,6 +32,12 @@ const HITS = `
 const ALL_IDS = 'SELECT coalesce(min(id), 0) AS low, coalesce(max(id), -1) AS high FROM messages'
 const READ = 'SELECT id, content, tool_name, tool_calls FROM messages WHERE id = ANY ($1::bigint[])'
 
+interface Newest {
+  readonly limit: number
+  /** With their words. Default `false`. */
+  readonly isRanked?: boolean
+}
+
 interface HitRow {
   readonly id: number
   readonly session_id: string
@@ -85,7 +91,7 @@ export class PostgresSearch implements SessionSearch {
 
   async #any(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[]> {
     const hits = query.any.map(async (term): Promise<TermHits> => {
-      const { sql, parameters } = newest(toTsQuery(term.expression), options, HITS_PER_WORD)
+      const { sql, parameters } = newest(toTsQuery(term.expression), options, { limit: HITS_PER_WORD })
       return { term, ids: await this.#ids(sql, parameters) }
     })
     const range = this.#connection.read((statements) => statements.first<{ low: number; high: number }>(ALL_IDS))
@@ -109,7 +115,7 @@ export class PostgresSearch implements SessionSearch {
     const words = toTsQuery(expression)
     const phrases = phrasesOf(expression)
     if (options.order === 'relevance') return this.#best(words, phrases, options, limit)
-    const { sql, parameters } = newest(words, options, limit)
+    const { sql, parameters } = newest(words, options, { limit })
     return this.#ids(sql, parameters)
   }
 
@@ -129,7 +135,7 @@ export class PostgresSearch implements SessionSearch {
     options: SearchOptions,
     limit: number,
   ): Promise<readonly number[]> {
-    const { sql, parameters } = newest(words, options, RANKED_HITS)
+    const { sql, parameters } = newest(words, options, { limit: RANKED_HITS, isRanked: true })
     const first = parameters.length + 1
     const rank = phrases.map((_, at) => {
       const term = `$${first + at}::tsquery`
@@ -147,7 +153,8 @@ export class PostgresSearch implements SessionSearch {
   }
 }
 
-function newest(words: string, options: SearchOptions, limit: number) {
+/** The words of many messages are more than the wire carries in a while, so they are selected where they are ranked alone. */
+function newest(words: string, options: SearchOptions, { limit, isRanked = false }: Newest) {
   const conditions = ['m.words @@ $1::tsquery']
   const parameters: unknown[] = [words]
   const add = (sql: (place: string) => string, value: unknown) => {
@@ -166,7 +173,7 @@ function newest(words: string, options: SearchOptions, limit: number) {
   add((place) => `m.at_ms > ${place}`, options.afterMs)
   add((place) => `m.at_ms < ${place}`, options.beforeMs)
   const sql = `
-    SELECT m.id, m.words FROM messages m JOIN sessions s ON s.id = m.session_id
+    SELECT m.id${isRanked ? ', m.words' : ''} FROM messages m JOIN sessions s ON s.id = m.session_id
     WHERE ${conditions.join(' AND ')} ORDER BY m.id DESC LIMIT ${limit}`
   return { sql, parameters }
 }
