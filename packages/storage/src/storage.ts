@@ -298,8 +298,8 @@ export interface Maintenance {
    */
   damage(): Promise<readonly string[]>
   /**
-   * Deletes sessions whose last activity is at least `olderThanMs` ago and whose lease nobody holds, some at a time. A session goes only together with
-   * all that descend from it, and a pinned one not at all. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
+   * Deletes sessions whose last activity is at least `olderThanMs` ago and that no process has open, some at a time. A session goes only
+   * together with all that descend from it, and a pinned one not at all. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
    * has done.
    */
   prune(options: PruneOptions): Promise<number>
