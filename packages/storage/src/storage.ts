@@ -200,6 +200,8 @@ export interface MetaStore {
    * @throws HermesError `store.reserved_key` for the keys of the store itself.
    */
   set(key: string, value: string | null): Promise<void>
+  /** Sets the key only while it has the value `from`; `false` where it has another one by now. Throws as {@link set}. */
+  swap(key: string, values: { readonly from: string; readonly to: string }): Promise<boolean>
   /** All whose keys begin so, in order of the keys. */
   list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
 }

@@ -86,6 +86,14 @@ export class StoredRuns {
     if (hasEnded(run)) await meta.set(BODY + run.id, null)
   }
 
+  /** Makes a run the caller's; `false` where another process has changed it since it was read. */
+  async take(before: StoredRun, after: StoredRun): Promise<boolean> {
+    const meta = await this.#meta()
+    const isTaken = await meta.swap(RUN + before.id, { from: JSON.stringify(before), to: JSON.stringify(after) })
+    if (isTaken && hasEnded(after)) await meta.set(BODY + after.id, null)
+    return isTaken
+  }
+
   /** What was asked for, kept until the run is over. */
   async keepBody(id: string, body: string): Promise<void> {
     await (await this.#meta()).set(BODY + id, body)
