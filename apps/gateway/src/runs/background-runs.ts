@@ -141,35 +141,34 @@ export class BackgroundRuns {
     return run
   }
 
-  /** Takes up what gateways left that are no more, wherever they were. Never rejects. */
+  /** Takes up what gateways left that are no more, wherever they were, and ends here what another one was told to end. Never rejects. */
   async takeUp(): Promise<void> {
     const { runs, owners, logger } = this.#options
     try {
       await owners.sign()
-      for (const run of await runs.list()) {
+      for (const live of this.#live.values()) if (!hasEnded(live.run)) await this.#heed(live)
+      for (const run of await runs.open()) {
         if (this.#isClosing) return
-        this.#heed(run)
-        const isUnderWay = !hasEnded(run) && !run.status.startsWith('waiting')
-        if (isUnderWay && (await owners.isGone(run.owner))) await this.#takeOver(run)
+        if (!run.status.startsWith('waiting') && (await owners.isGone(run.owner))) await this.#takeOver(run)
       }
     } catch (error) {
       logger.warn('Runs that were under way could not be looked at.', { error: errorLine(error) })
     }
   }
 
-  /** What another gateway was told to end is ended here. */
-  #heed(run: StoredRun): void {
-    const live = this.#live.get(run.id)
-    if (live && hasEnded(run) && !hasEnded(live.run) && run.owner !== this.#owner)
-      live.stop.abort(new DOMException('The run was stopped.', 'AbortError'))
+  async #heed({ run, stop }: LiveRun): Promise<void> {
+    const stored = await this.#options.runs.get(run.id)
+    if (stored && hasEnded(stored) && stored.owner !== this.#owner)
+      stop.abort(new DOMException('The run was stopped.', 'AbortError'))
   }
 
   async #takeOver(run: StoredRun): Promise<void> {
     const { runs, clock } = this.#options
     const body = await runs.body(run.id)
     const endedAtMs = clock.now()
+    if (body === null) return
     if (run.status === 'stopping') await runs.take(run, { ...run, status: 'cancelled', endedAtMs })
-    else if (body === null || run.attempt >= MAX_ATTEMPTS) await runs.take(run, { ...run, ...lost(run), endedAtMs })
+    else if (run.attempt >= MAX_ATTEMPTS) await runs.take(run, { ...run, ...lost(run), endedAtMs })
     else {
       const taken = { ...run, owner: this.#owner, attempt: run.attempt + 1 }
       // Counted before it can end this process too, and by one of those that see it only.

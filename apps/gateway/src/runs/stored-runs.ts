@@ -79,6 +79,13 @@ export class StoredRuns {
     return rows.flatMap(({ value }) => read(value) ?? []).toReversed()
   }
 
+  /** Those that are not over, the oldest first: what they were asked for is kept for so long. */
+  async open(): Promise<readonly StoredRun[]> {
+    const bodies = await (await this.#meta()).list(BODY)
+    const runs = await Promise.all(bodies.map(({ key }) => this.get(key.slice(BODY.length))))
+    return runs.filter((run) => run !== null && !hasEnded(run)) as readonly StoredRun[]
+  }
+
   async save(run: StoredRun): Promise<void> {
     const meta = await this.#meta()
     await meta.set(RUN + run.id, JSON.stringify(run))
