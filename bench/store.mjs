@@ -56,6 +56,7 @@ export async function sessionStore({ rounds, messages = 20_000, workspace }) {
       atMost(5),
     ),
     ...(await searches(ours, floor)),
+    ...(await searchesOnServer(ours, messages)),
   )
   rmSync(scratch, { recursive: true })
   return rows
@@ -132,16 +133,36 @@ async function searches(ours, floor) {
   ]
 }
 
-function start(job, path, options = {}) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
-  const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'store/process.mjs'), job, path]
-  return spawn(process.execPath, [...args, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
+/** The same questions on PostgreSQL; no rows where that is not installed. */
+async function searchesOnServer(ours, messages) {
+  const { p95, heldMs } = await outputOf(
+    spawnSources('store/server.mjs', ours, JSON.stringify({ messages, each: SEARCHES })),
+    'server',
+  )
+  if (!p95) return []
+  return [
+    ...Object.entries(p95).map(([kind, ms]) =>
+      row(`search on PostgreSQL, ${kind}: p95`, 'ms', [ms], kind === 'question' ? atMost(LIMIT_MS[kind]) : {}),
+    ),
+    row('search on PostgreSQL: event loop held, worst', 'ms', [heldMs], atMost(50)),
+  ]
 }
 
-/** Runs one process to its end and gives back what it printed. */
-async function run(job, path, options) {
-  const child = start(job, path, options)
+function start(job, path, options = {}) {
+  return spawnSources('store/process.mjs', job, path, JSON.stringify(options))
+}
+
+function spawnSources(script, ...args) {
+  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const flags = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, script)]
+  return spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+/** Runs one job to its end and gives back what it printed. */
+const run = (job, path, options) => outputOf(start(job, path, options), job)
+
+async function outputOf(child, name) {
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (code !== 0) throw new Error(`the ${job} process of the store ended with ${code}`)
+  if (code !== 0) throw new Error(`the ${name} process of the store ended with ${code}`)
   return JSON.parse(output)
 }

@@ -40,6 +40,14 @@ export function* createCorpus(count, seed = 1) {
   }
 }
 
+/** A message of the corpus as the store takes it. */
+export function toEntry({ role, content, callId, tool, args }) {
+  const text = content === null ? [] : [{ type: 'text', text: content }]
+  if (role === 'tool') return { type: 'message', message: { role, callId, toolName: tool, content: text } }
+  const calls = args ? [{ type: 'tool-call', id: callId, name: tool, args, rawArgs: JSON.stringify(args) }] : []
+  return { type: 'message', message: { role, content: [...text, ...calls] } }
+}
+
 function createWriter(random) {
   const upTo = (limit) => Math.floor(random() * limit)
   const words = createWords(120_000, upTo)

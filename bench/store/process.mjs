@@ -1,6 +1,7 @@
 // One process of the store's bench, started with the sources: node process.mjs JOB PATH [OPTIONS as JSON]. Prints one line of JSON.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createCorpus, createRandom } from './corpus.mjs'
+import { createCorpus, createRandom, toEntry } from './corpus.mjs'
+import { measureSearches, percentile, timed } from './measure-searches.mjs'
 import { drawQueries } from './queries.mjs'
 
 const [job, path, json = '{}'] = process.argv.slice(2)
@@ -29,13 +30,6 @@ async function build() {
   }
   await store.search.find('x')
   return { last }
-}
-
-function toEntry({ role, content, callId, tool, args }) {
-  const text = content === null ? [] : [{ type: 'text', text: content }]
-  if (role === 'tool') return { type: 'message', message: { role, callId, toolName: tool, content: text } }
-  const calls = args ? [{ type: 'tool-call', id: callId, name: tool, args, rawArgs: JSON.stringify(args) }] : []
-  return { type: 'message', message: { role, content: [...text, ...calls] } }
 }
 
 /** `count` messages, each on its own and awaited; `perSecond` slows it down, `forMs` ends it. */
@@ -83,24 +77,7 @@ async function search() {
   const queries = drawQueries(path, { random: createRandom(7), each: options.each })
   await store.search.find('warm')
   const firstPart = await timed(() => store.search.find('*arm*'))
-  const samples = Object.fromEntries(Object.keys(queries).map((kind) => [kind, []]))
-  let heldMs = 0
-  let lastMs = performance.now()
-  const heart = setInterval(() => {
-    const now = performance.now()
-    heldMs = Math.max(heldMs, now - lastMs - 5)
-    lastMs = now
-  }, 5)
-  for (let i = 0; i < options.each; i++) {
-    for (const [kind, list] of Object.entries(queries)) {
-      const { text, ...filter } = list[i]
-      samples[kind].push((await timed(() => store.search.find(text, filter))).ms)
-      await sleep(2)
-    }
-  }
-  clearInterval(heart)
-  const p95 = Object.fromEntries(Object.entries(samples).map(([kind, values]) => [kind, percentile(values, 0.95)]))
-  return { p95, heldMs, firstPartMs: firstPart.ms }
+  return { ...(await measureSearches(store, queries)), firstPartMs: firstPart.ms }
 }
 
 /** How long one word of 1 MB holds everything else: its words for each dialect. */
@@ -124,14 +101,4 @@ async function longWord() {
 async function recall() {
   const { measureRecall } = await import('../../packages/storage/src/__fixtures__/recall.ts')
   return measureRecall(store, { pairs: 10, days: 30 })
-}
-
-async function timed(work) {
-  const fromMs = performance.now()
-  const result = await work()
-  return { result, ms: performance.now() - fromMs }
-}
-
-function percentile(values, share) {
-  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]
 }

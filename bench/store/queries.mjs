@@ -1,6 +1,15 @@
 // What is searched for: terms drawn from the index itself, evenly over the logarithm of how many messages have them.
 import { openDatabase } from './database.mjs'
 
+/** As \`session_search\` asks where its person is the owner. */
+const AS_THE_TOOL_ASKS = {
+  order: 'relevance',
+  role: ['user', 'assistant'],
+  person: null,
+  limit: 24,
+  excludeSessions: ['20260101_000000_000000'],
+}
+
 /** @returns {Record<string, { text: string }[]>} `each` searches of every kind */
 export function drawQueries(path, { random, each }) {
   const database = openDatabase(path, { readonly: true })
@@ -29,8 +38,7 @@ export function drawQueries(path, { random, each }) {
     ranked: times(() => ({ text: word(), order: 'relevance' })),
     question: times(() => ({
       text: Array.from({ length: 9 }, word).join(' '),
-      order: 'relevance',
-      role: ['user', 'assistant'],
+      ...AS_THE_TOOL_ASKS,
     })),
     'part of a word': times(() => ({ text: `*${inside(word())}*` })),
   }

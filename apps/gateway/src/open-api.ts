@@ -14,6 +14,7 @@ import { HeardAnswers } from './heard-answers.js'
 import type { FetchImage } from './named-images.js'
 import { type PlatformReport, platformHealth } from './platforms/platform-health.js'
 import { BackgroundRuns } from './runs/background-runs.js'
+import { RunOwners, SIGN_EVERY_MS } from './runs/run-owners.js'
 import { RunRoutes } from './runs/run-routes.js'
 import { StoredRuns } from './runs/stored-runs.js'
 import { SessionRoutes } from './session-routes.js'
@@ -43,7 +44,7 @@ export interface ApiOptions {
 /** The API of a gateway. */
 export interface Api {
   readonly app: ReturnType<typeof createApp>
-  /** Takes up what a process before has left, and from then on forgets every hour what is old. Never rejects. */
+  /** Takes up what a gateway before has left. From then on does that again and again, and forgets every hour what is old. Never rejects. */
   takeUp(): Promise<void>
   /** Waits until no request and no run is under way, or the signal fires. Never rejects. */
   drain(signal: AbortSignal): Promise<void>
@@ -65,8 +66,9 @@ export function openApi(options: ApiOptions): Api {
   const isOpen = runtime.config.gateway.api_server.answer_approvals
   const approvals = new ApprovalRoutes({ runtime, host, isOpen })
   const stored = new StoredRuns(meta)
+  const owners = new RunOwners({ meta, clock })
   const runs = new BackgroundRuns({
-    ...{ chat, host, approvals, clock, logger },
+    ...{ chat, host, approvals, clock, logger, owners },
     runs: stored,
     requireSession: (sessionId, person) => conversations.requireSession(sessionId, person),
   })
@@ -95,29 +97,35 @@ export function openApi(options: ApiOptions): Api {
     startedAt: Math.floor(clock.now() / 1000),
   })
   const closing = new AbortController()
+  const forgetOwners = async () => owners.prune(new Set((await stored.list()).map(({ owner }) => owner)))
   const forget = async () => {
-    for (const prune of [() => stored.prune(clock.now()), () => heard.prune()])
+    for (const prune of [() => stored.prune(clock.now()), () => heard.prune(), forgetOwners])
       await prune().catch((error: unknown) => logger.warn('Old notes stay.', { error: errorLine(error) }))
   }
-  const forgetHourly = async () => {
+  const goOn = async () => {
+    let forgotAtMs = clock.now()
     while (!closing.signal.aborted) {
-      await clock.sleep(HOUR_MS, closing.signal).catch(() => undefined)
-      if (!closing.signal.aborted) await forget()
+      await clock.sleep(SIGN_EVERY_MS, closing.signal).catch(() => undefined)
+      if (closing.signal.aborted) return
+      await runs.takeUp()
+      if (clock.now() - forgotAtMs < HOUR_MS) continue
+      forgotAtMs = clock.now()
+      await forget()
     }
   }
-  let forgetting = Promise.resolve()
+  let going = Promise.resolve()
   return {
     app,
     takeUp: async () => {
       await runs.takeUp()
       await forget()
-      forgetting = forgetHourly()
+      going = goOn()
     },
     drain: (signal) => chat.drain(signal),
     close: async () => {
       runs.close()
       closing.abort()
-      await Promise.all([chat.stop(), mcp.close(), forgetting])
+      await Promise.all([chat.stop(), mcp.close(), going])
       await runs.settled()
     },
   }

@@ -22,6 +22,12 @@ const COVERED = Object.freeze({
     ...['.claude/settings.json', '.claude/settings.local.json', '.claude/hooks'],
     ...['.codex/hooks.json', '.codex/hooks', '.hermes/hooks'],
   ],
+  // What they run by after a write.
+  linters: [
+    ...['biome.json', 'biome.jsonc', 'ruff.toml', '.ruff.toml'],
+    ...['js', 'mjs', 'cjs', 'ts', 'mts'].map((ending) => `eslint.config.${ending}`),
+    ...['', '.js', '.cjs', '.json', '.yml', '.yaml'].map((ending) => `.eslintrc${ending}`),
+  ],
 } satisfies Record<string, readonly string[]>)
 
 /** A kind of thing that a project brings. */

@@ -314,7 +314,7 @@ export function parseApproval(text: string): Approval {
 }
 
 /**
- * Which projects a person trusts with what they bring: instructions, skills, plugins, MCP servers, hooks. Nothing of another project runs by
+ * Which projects a person trusts with what they bring: instructions, skills, plugins, MCP servers, hooks, linters. Nothing of another project runs by
  * itself.
  */
 export interface FolderTrust {

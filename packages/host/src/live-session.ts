@@ -234,6 +234,7 @@ export class LiveSession {
     } = this.#request
     await this.#closing
     const stored = await this.#admitted()
+    if (stored) await this.#noteOpen()
     const folder = keepsFolder ? await existing(stored?.cwd ?? null) : null
     const ready = await runtime.createAgent({
       ...request,
@@ -247,6 +248,21 @@ export class LiveSession {
     this.#request = next
     this.#take(ready)
     return ready
+  }
+
+  /**
+   * Notes that it is open here, so that nobody deletes it for its age before it is used. One that another process has open is kept by that.
+   * Rejects when it is gone already; a store that takes no more still shows what it has.
+   */
+  async #noteOpen(): Promise<void> {
+    const { leases } = await this.#options.runtime.storage()
+    try {
+      if ((await leases.otherUser(this.id)) !== null) return
+      await (await leases.acquire(this.id, { owner: this.#request.platform })).release()
+    } catch (error) {
+      if (HermesError.isInstance(error) && error.code === 'store.unknown_session') throw error
+      this.#options.logger.debug('That a session is open could not be noted.', { error: errorLine(error) })
+    }
   }
 
   #take(ready: ReadyAgent): void {

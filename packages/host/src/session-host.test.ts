@@ -92,6 +92,19 @@ describe('a session of a host', () => {
     expect(seen).toMatchObject([{ type: 'notice' }, { type: 'run-end', result: { text: 'Long over.' } }])
   })
 
+  it('is not deleted for its age while it is open here and not used yet', async () => {
+    const { runtime, open } = await stage()
+    const { sessions, maintenance } = await runtime.storage()
+    const stored = await sessions.create({ id: 'old', source: 'cli', startedAtMs: 1_000 })
+    await sessions.end('old', { reason: 'done' })
+    const session = open({ session: stored })
+    await session.agent()
+    expect(await maintenance.prune({ olderThanMs: 1 })).toBe(0)
+    await session.end('left')
+    expect(await maintenance.prune({ olderThanMs: 1 })).toBe(1)
+    await expect(open({ session: stored }).agent()).rejects.toMatchObject({ code: 'store.unknown_session' })
+  })
+
   it('stops an input whose agent is still being made', async () => {
     const { server, open } = await stage()
     echo(server)

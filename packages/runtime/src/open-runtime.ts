@@ -270,7 +270,7 @@ function openWork(
   const memoryOf = (person: string | null) => memories.personal.of(person)
   const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...environments.requestIn(cwd), person })
   const tools = new HomeTools({
-    ...{ ...common, ...pictures, checkpoints, memoryOf, web, codeIn, fetchBytes: network.fetchBytes },
+    ...{ ...common, ...pictures, checkpoints, memoryOf, web, codeIn, trust, fetchBytes: network.fetchBytes },
     extensionTools: extensions.tools,
     messaging: homeMessaging({ ...common, people: ground.people }),
     sudo: { password: facts.secrets.values['SUDO_PASSWORD'] || null, conceal: redaction.conceal },

@@ -200,6 +200,8 @@ export interface MetaStore {
    * @throws HermesError `store.reserved_key` for the keys of the store itself.
    */
   set(key: string, value: string | null): Promise<void>
+  /** Sets the key only while it has the value `from`; `false` where it has another one by now. Throws as {@link set}. */
+  swap(key: string, values: { readonly from: string; readonly to: string }): Promise<boolean>
   /** All whose keys begin so, in order of the keys. */
   list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
 }
@@ -298,8 +300,8 @@ export interface Maintenance {
    */
   damage(): Promise<readonly string[]>
   /**
-   * Deletes sessions whose last activity is at least `olderThanMs` ago and whose lease nobody holds, some at a time. A session goes only together with
-   * all that descend from it, and a pinned one not at all. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
+   * Deletes sessions whose last activity is at least `olderThanMs` ago and that no process has open, some at a time. A session goes only
+   * together with all that descend from it, and a pinned one not at all. Tells how many went, or with `dryRun` how many would. Rejects like other writes, and then keeps what it
    * has done.
    */
   prune(options: PruneOptions): Promise<number>

@@ -22,6 +22,11 @@ export interface ToolSettings {
   readonly terminalMaxTimeoutMs: number
   /** Whether a file that was written is shown to the linter that its project is set up for. Default: yes. */
   readonly lint: boolean
+  /**
+   * Whether the person trusts the project that a path of this machine belongs to, so that its linter may run by itself. Default: they trust
+   * every project.
+   */
+  readonly trusts?: (path: string) => Promise<boolean>
   /** A linter that takes longer is not asked again in the session. Default 3,000. */
   readonly lintTimeoutMs: number
   /** Whether the model of a session can look at images, which `read_file` then shows. Default: no. */

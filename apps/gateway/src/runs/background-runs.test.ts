@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type ApiStage, apiStage } from '../__fixtures__/api-stage.js'
 import { ApiError } from '../api-error.js'
 import { BackgroundRuns } from './background-runs.js'
+import { RunOwners } from './run-owners.js'
 import { StoredRuns } from './stored-runs.js'
 
 const BOB = 'the-key-of-bob-0123456789'
@@ -239,6 +240,59 @@ it('waits for its session where a killed process of another machine still holds 
   expect(await get(id)).toMatchObject({ output: 'Here.', session_id: session })
 })
 
+it('is taken up by one gateway once that which had it is silent, whatever machine that was on', async () => {
+  stage.server.setHandler(() => ({ text: 'Here.' }))
+  const { run_id: id } = await begin('Who has me?')
+  await becomes(id, 'completed')
+  const { meta } = await stage.runtime.storage()
+  const row = JSON.parse((await meta.get(`api.run:${id}`))!) as object
+  const left = { ...row, status: 'running', endedAtMs: null, output: null, owner: 'elsewhere:1:0123' }
+  await meta.set(`api.run.body:${id}`, JSON.stringify({ input: 'Who has me now?', model: 'm' }))
+  await meta.set('api.process:elsewhere:1:0123', String(clock.now()))
+  await meta.set(`api.run:${id}`, JSON.stringify(left))
+  const runs = new StoredRuns(async () => meta)
+  const [mine, other] = [0, 1].map(() => new RunOwners({ meta: async () => meta, clock }))
+  expect(await mine!.isGone('elsewhere:1:0123')).toBe(false)
+  /** As often as a gateway looks. */
+  const pass = async () => {
+    await clock.waitForSleepers()
+    await clock.advance(15_000)
+  }
+  for (const _ of [1, 2, 3]) await pass()
+  // It is slow, and still there.
+  await meta.set('api.process:elsewhere:1:0123', String(clock.now()))
+  for (const _ of [1, 2, 3]) await pass()
+  expect([await mine!.isGone('elsewhere:1:0123'), (await runs.get(id))!.owner]).toEqual([false, 'elsewhere:1:0123'])
+  for (const _ of [1, 2, 3]) await pass()
+  await becomes(id, 'completed')
+  expect(await runs.get(id)).toMatchObject({ output: 'Here.', attempt: 2 })
+  // Of two that see it at once one has it.
+  const stored = (await runs.get(id))!
+  expect(await Promise.all([mine, other].map((one) => runs.take(stored, { ...stored, owner: one!.me })))).toEqual([
+    true,
+    false,
+  ])
+})
+
+it('is ended where it is under way by a stop that another gateway was asked for', async () => {
+  const heard = Promise.withResolvers<void>()
+  stage.server.setHandler(() => {
+    heard.resolve()
+    return new Promise<never>(() => undefined)
+  })
+  const { run_id: id } = await begin('Go on and on.')
+  await heard.promise
+  const { meta } = await stage.runtime.storage()
+  const runs = new StoredRuns(async () => meta)
+  await becomes(id, 'running')
+  await runs.save({ ...(await runs.get(id))!, status: 'cancelled', endedAtMs: clock.now(), owner: 'elsewhere:1:0123' })
+  const reading = events(id)
+  await clock.waitForSleepers()
+  await clock.advance(15_000)
+  expect((await reading).map(({ event }) => event)).not.toContain('run.completed')
+  expect(await runs.get(id)).toMatchObject({ status: 'cancelled', owner: 'elsewhere:1:0123' })
+})
+
 it('is seen by its person and the owner alone, and listed newest first', async () => {
   const bob = { authorization: `Bearer ${BOB}` }
   stage.server.enqueue({ text: 'For Bob.' })
@@ -270,10 +324,12 @@ it.each(['api.run.key:', 'api.run.body:', 'api.run:'])(
     const stored = new StoredRuns(async () => ({
       get: (key) => meta.get(key),
       list: (prefix) => meta.list(prefix),
+      swap: (...change) => meta.swap(...change),
       set,
     }))
     const runs = new BackgroundRuns({
       ...{ runs: stored, clock, logger: silentLogger, host: { steer: () => null } },
+      owners: new RunOwners({ meta: async () => meta, clock }),
       chat: { checkModel: () => 'm', begin: () => Promise.reject(new ApiError('Nobody is here.', { code: 'nobody' })) },
       approvals: { list: async () => ({ data: [] }), answer: async () => ({}) },
       requireSession: async () => undefined,

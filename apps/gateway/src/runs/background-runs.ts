@@ -1,6 +1,5 @@
 // Runs that go on whoever listens: begun by a request, carried out beside it, taken up again by the next process where this one ends.
 import { createHash } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { Clock, JsonObject, Logger } from '@hermes/contracts'
 import { errorLine } from '@hermes/contracts'
 import type { SessionHost } from '@hermes/host'
@@ -11,6 +10,7 @@ import type { Ending } from '../completion.js'
 import { sourcesOf } from '../person-words.js'
 import type { Piece } from '../reply.js'
 import { RunEvents } from './run-events.js'
+import type { RunOwners } from './run-owners.js'
 import { hasEnded, newRunId, type StoredRun, type StoredRuns } from './stored-runs.js'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
@@ -26,6 +26,7 @@ const KEEP_EVENTS_MS = 300_000
 interface BackgroundRunsOptions {
   readonly chat: Pick<Chat, 'begin' | 'checkModel'>
   readonly runs: StoredRuns
+  readonly owners: RunOwners
   readonly host: Pick<SessionHost, 'steer'>
   readonly approvals: Pick<ApprovalRoutes, 'answer' | 'list'>
   /** @throws ApiError 404 where a session is not there, or of another person */
@@ -53,10 +54,11 @@ export class BackgroundRuns {
   readonly #turns = new Map<string, Promise<unknown>>()
   readonly #atWork = new Set<Promise<void>>()
   #isClosing = false
-  readonly #owner = `${hostname()}:${process.pid}`
+  readonly #owner: string
 
   constructor(options: BackgroundRunsOptions) {
     this.#options = options
+    this.#owner = options.owners.me
   }
 
   /**
@@ -139,26 +141,38 @@ export class BackgroundRuns {
     return run
   }
 
-  /** Takes up what processes of this machine left that are no more. Never rejects. */
+  /** Takes up what gateways left that are no more, wherever they were, and ends here what another one was told to end. Never rejects. */
   async takeUp(): Promise<void> {
-    const { runs, clock, logger } = this.#options
+    const { runs, owners, logger } = this.#options
     try {
-      for (const run of await runs.list()) {
-        const isLeft = !hasEnded(run) && !run.status.startsWith('waiting') && isGone(run.owner)
-        if (!isLeft || this.#live.has(run.id)) continue
-        const body = await runs.body(run.id)
-        if (run.status === 'stopping') await runs.save({ ...run, status: 'cancelled', endedAtMs: clock.now() })
-        else if (body === null || run.attempt >= MAX_ATTEMPTS)
-          await runs.save({ ...run, ...lost(run), endedAtMs: clock.now() })
-        else {
-          const taken = { ...run, owner: this.#owner, attempt: run.attempt + 1 }
-          // Counted before it can end this process too.
-          await runs.save(taken)
-          this.#carryOut(taken, body)
-        }
+      await owners.sign()
+      for (const live of this.#live.values()) if (!hasEnded(live.run)) await this.#heed(live)
+      for (const run of await runs.open()) {
+        if (this.#isClosing) return
+        if (!run.status.startsWith('waiting') && (await owners.isGone(run.owner))) await this.#takeOver(run)
       }
     } catch (error) {
       logger.warn('Runs that were under way could not be looked at.', { error: errorLine(error) })
+    }
+  }
+
+  async #heed({ run, stop }: LiveRun): Promise<void> {
+    const stored = await this.#options.runs.get(run.id)
+    if (stored && hasEnded(stored) && stored.owner !== this.#owner)
+      stop.abort(new DOMException('The run was stopped.', 'AbortError'))
+  }
+
+  async #takeOver(run: StoredRun): Promise<void> {
+    const { runs, clock } = this.#options
+    const body = await runs.body(run.id)
+    const endedAtMs = clock.now()
+    if (body === null) return
+    if (run.status === 'stopping') await runs.take(run, { ...run, status: 'cancelled', endedAtMs })
+    else if (run.attempt >= MAX_ATTEMPTS) await runs.take(run, { ...run, ...lost(run), endedAtMs })
+    else {
+      const taken = { ...run, owner: this.#owner, attempt: run.attempt + 1 }
+      // Counted before it can end this process too, and by one of those that see it only.
+      if (await runs.take(run, taken)) this.#carryOut(taken, body)
     }
   }
 
@@ -247,9 +261,10 @@ export class BackgroundRuns {
     this.#isClosing = true
   }
 
-  /** Resolves when what was interrupted is written down. */
+  /** Resolves when what was interrupted is written down, and others know that they may take it up. */
   async settled(): Promise<void> {
     await Promise.all(this.#atWork)
+    await this.#options.owners.sign({ isLast: true }).catch(() => undefined)
   }
 
   /** One that waited for approvals goes on once all are answered, wherever that was. */
@@ -341,6 +356,8 @@ export class BackgroundRuns {
 
   async #failed(live: LiveRun, error: unknown): Promise<void> {
     const { code, message } = toApiError(error)
+    // It is no longer this one that says how it ends.
+    if (code === 'run_taken_over') return
     if (this.#isClosing && (code === 'run_interrupted' || code === 'overloaded')) return
     if (live.stop.signal.aborted) await this.#end(live, { status: 'cancelled' })
     else await this.#end(live, { status: 'failed', error: { code, message } })
@@ -359,7 +376,15 @@ export class BackgroundRuns {
     return run
   }
 
+  /** @throws ApiError `run_taken_over` where another gateway has ended it, or has it since this one was silent for too long */
   async #change(live: LiveRun, change: Partial<StoredRun>): Promise<StoredRun> {
+    const stored = await this.#options.runs.get(live.run.id)
+    if (stored && stored.owner !== this.#owner && (hasEnded(stored) || stored.attempt > live.run.attempt)) {
+      live.events.end()
+      live.over.resolve()
+      this.#live.delete(live.run.id)
+      throw new ApiError('Another gateway has this run by now.', { code: 'run_taken_over' })
+    }
     live.run = { ...live.run, ...change, owner: this.#owner }
     await this.#options.runs.save(live.run)
     return live.run
@@ -370,21 +395,6 @@ const newParts = (nowMs: number) => ({
   events: new RunEvents(nowMs),
   over: Promise.withResolvers<void>(),
 })
-
-/** Whether the process that had a run is no more, as far as this machine knows. */
-function isGone(owner: string): boolean {
-  const at = owner.lastIndexOf(':')
-  if (owner.slice(0, at) !== hostname()) return false
-  const pid = Number(owner.slice(at + 1))
-  // A number that is ours now was that of another one: this process has begun nothing yet.
-  if (pid === process.pid) return true
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
 
 function lost({ attempt }: StoredRun): Partial<StoredRun> {
   const message = `The server ended ${attempt} times while the run was under way; begin another one.`

@@ -79,11 +79,26 @@ export class StoredRuns {
     return rows.flatMap(({ value }) => read(value) ?? []).toReversed()
   }
 
+  /** Those that are not over, the oldest first: what they were asked for is kept for so long. */
+  async open(): Promise<readonly StoredRun[]> {
+    const bodies = await (await this.#meta()).list(BODY)
+    const runs = await Promise.all(bodies.map(({ key }) => this.get(key.slice(BODY.length))))
+    return runs.filter((run) => run !== null && !hasEnded(run)) as readonly StoredRun[]
+  }
+
   async save(run: StoredRun): Promise<void> {
     const meta = await this.#meta()
     await meta.set(RUN + run.id, JSON.stringify(run))
     // It is not begun again.
     if (hasEnded(run)) await meta.set(BODY + run.id, null)
+  }
+
+  /** Makes a run the caller's; `false` where another process has changed it since it was read. */
+  async take(before: StoredRun, after: StoredRun): Promise<boolean> {
+    const meta = await this.#meta()
+    const isTaken = await meta.swap(RUN + before.id, { from: JSON.stringify(before), to: JSON.stringify(after) })
+    if (isTaken && hasEnded(after)) await meta.set(BODY + after.id, null)
+    return isTaken
   }
 
   /** What was asked for, kept until the run is over. */

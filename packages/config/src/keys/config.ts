@@ -196,7 +196,9 @@ export const CONFIG = section({
   lint: section({
     enabled: flag(true),
     timeout: seconds(3).describe('Seconds; a linter that takes longer is not asked again in the session.'),
-  }).describe('After a write, new errors of the linter that the project is set up for are told.'),
+  }).describe(
+    'After a write, new errors of the linter that the project is set up for are told, where the person trusts the project.',
+  ),
   approvals: section({
     // YAML 1.1 writes the word off as the boolean false.
     mode: choice({ ask: 'ask', smart: 'smart', off: 'off', manual: 'ask', false: 'off' })('ask').describe(

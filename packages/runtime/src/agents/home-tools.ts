@@ -3,6 +3,7 @@ import type { AgentCheckpoints, HomeCheckpoints } from '@hermes/checkpoints/exte
 import type { HermesConfig } from '@hermes/config'
 import type { Clock } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
+import type { FolderTrust } from '@hermes/contracts/policy'
 import type { StagedNotes } from '@hermes/memory'
 import type { MemoryToolServices } from '@hermes/memory/tools'
 import type { MessagingService } from '@hermes/platform/tools'
@@ -53,6 +54,7 @@ interface HomeToolsOptions {
   /** What extensions bring, as it comes and goes. */
   readonly extensionTools: ToolRegistry
   readonly sudo: SudoSettings
+  readonly trust: FolderTrust
   readonly isolationSupport: IsolationSupport
   readonly clock: Clock
 }
@@ -86,8 +88,20 @@ export class HomeTools {
 
   /** The tools of an agent; without one, all tools, to be listed. */
   registry({ person = null, checkpoints, code, delegation, allowed }: Partial<AgentTools> = {}): ToolRegistry {
-    const { config, cwd, memoryOf, storage, seesImages, describeImage, fetchBytes, mixture, codeIn, keepResult, sudo } =
-      this.#options
+    const {
+      config,
+      cwd,
+      memoryOf,
+      storage,
+      seesImages,
+      describeImage,
+      fetchBytes,
+      mixture,
+      codeIn,
+      keepResult,
+      sudo,
+      trust,
+    } = this.#options
     const { extensionTools, isolationSupport, web, messaging, clock } = this.#options
     const { services: snapshots } = checkpoints ?? this.#options.checkpoints.forAgent(cwd)
     const memory = memoryOf(person)
@@ -95,6 +109,7 @@ export class HomeTools {
       ...toolSettings(config),
       sharedFiles: this.#sharedFiles,
       sudo,
+      trusts: (path: string) => trust.isTrusted(path),
       isolationSupport,
       ...snapshots,
       seesImages,

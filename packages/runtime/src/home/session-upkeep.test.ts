@@ -21,6 +21,7 @@ it('archives and deletes quiet sessions where it is told to, once a day', async 
       const lease = await storage.leases.acquire(id, { owner: 'me' })
       await storage.log.append(id, [{ type: 'message', message: userText('hello') }], { lease })
       await lease.release()
+      await storage.sessions.end(id, { reason: 'done' })
     }
     const keep = (settings: Partial<typeof off>) =>
       keepSessions({ storage, settings: { ...off, ...settings }, clock, logger: silentLogger })

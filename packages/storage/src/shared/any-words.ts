@@ -18,6 +18,8 @@ const [K1, B] = [1.2, 0.75]
 export interface TermHits {
   readonly term: AnyTerm
   readonly ids: readonly number[]
+  /** About how many messages have it, where that is known and `ids` leaves them out. Default: as `ids` says. */
+  readonly count?: number
 }
 
 /** What is read of a message. */
@@ -47,7 +49,7 @@ export class AnyWords {
       const { ids } = one
       // Where there are more, as many as there would be if the older ones had it as often as the newest.
       const share = ids.length < HITS_PER_WORD ? 1 : all / (range.high - ids.at(-1)! + 1)
-      const count = Math.min(all, ids.length * share)
+      const count = Math.min(all, one.count ?? ids.length * share)
       return { ...one, has: new Set(ids), weight: Math.log(1 + (all - count + 0.5) / (count + 0.5)) }
     })
     this.#places = new Map(hits.flatMap(({ term }, at) => term.forms.map((form) => [form, at])))

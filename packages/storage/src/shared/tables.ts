@@ -19,7 +19,7 @@ export interface Tables {
   }
   readonly messages: { session_id: string }
   readonly hermes_entries: { session_id: string }
-  readonly hermes_leases: { session_id: string; ttl_ms: number; renewed_ms: number }
+  readonly hermes_leases: { session_id: string; process: string; ttl_ms: number; renewed_ms: number }
   readonly hermes_tags: { tag: string; session_id: string }
   readonly hermes_approvals: {
     id: string

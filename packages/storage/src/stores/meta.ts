@@ -27,6 +27,13 @@ export class MetaTable implements MetaStore {
     await this.#database.write(`meta ${key}`, () => run(change))
   }
 
+  async swap(key: string, { from, to }: { readonly from: string; readonly to: string }): Promise<boolean> {
+    requireFreeKey(key)
+    const table = this.#database.builder.updateTable('state_meta').set({ value: to })
+    const change = table.where('key', '=', key).where('value', '=', from)
+    return (await this.#database.write(`meta ${key}`, () => run(change))) === 1
+  }
+
   async list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]> {
     const table = this.#database.builder.selectFrom('state_meta').selectAll().where('value', 'is not', null)
     const query = table.where('key', '>=', prefix).where('key', '<', afterAll(prefix)).orderBy('key')

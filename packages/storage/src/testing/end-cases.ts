@@ -127,6 +127,21 @@ export function testEnds(options: { readonly create: () => Promise<EndSubject> |
       expect(await endOf(next, 'idle')).toEqual(stillOpen)
     })
 
+    it('is what an old session has to have, or a process that is no more, to be deleted', async () => {
+      const { clock, open, written } = await setUp()
+      const [one, dead] = [await open(), await open(deadProcess())]
+      await written(one, 'open')
+      await written(dead, 'left')
+      const other = await open()
+      clock.step(10 * 24 * HOUR_MS)
+      const prune = () => other.maintenance.prune({ olderThanMs: HOUR_MS })
+      expect(await other.maintenance.prune({ olderThanMs: HOUR_MS, dryRun: true })).toBe(1)
+      expect(await prune()).toBe(1)
+      expect((await other.sessions.list()).map(({ id }) => id)).toEqual(['open'])
+      await one.sessions.end('open', { reason: 'user_exit' })
+      expect(await prune()).toBe(1)
+    })
+
     it('lets a writer of another machine that was silent for long go on', async () => {
       const { clock, open, written } = await setUp()
       const remote = await open('7@elsewhere#1.x')

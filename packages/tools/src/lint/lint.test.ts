@@ -80,6 +80,29 @@ describe('the linter of a project', () => {
     expect(other.spawned()).toBe(0)
   })
 
+  it('runs nothing of a project that the person does not trust, says so once, and runs it from their yes on', async () => {
+    const trusted = new Set<string>()
+    const files = {
+      'ruff.toml': '',
+      '.venv/bin/ruff': '#!/bin/sh\ntouch ran; exit 0\n',
+      'eslint.config.js': '',
+      'node_modules/.bin/eslint': '#!/bin/sh\ntouch ran; echo "[]"\n',
+      'inner/eslint.config.js': '',
+    }
+    const { folder, write, spawned, shown } = await setup(files, { trusts: async (path) => trusted.has(path) })
+    for (const name of ['a.py', 'b.py', 'a.js']) expect((await write(name, '1\n')).isError).toBe(false)
+    trusted.add(join(folder, 'inner'))
+    await write('inner/a.js', '1\n')
+    expect([spawned(), (await readdir(folder)).includes('ran')]).toEqual([0, false])
+    expect(shown).toEqual([
+      `ruff is not run: ${folder} is not trusted. To trust it: /trust add`,
+      `eslint is not run: ${join(folder, 'inner')} is not trusted. To trust it: /trust add`,
+    ])
+    trusted.add(folder)
+    await write('c.py', '1\n')
+    expect((await readdir(folder)).includes('ran')).toBe(true)
+  })
+
   it('stays away once the policy said no', async () => {
     let requested = 0
     const deny = ({ type }: { readonly type: string }) => type === 'spawn' && ++requested > 0

@@ -120,6 +120,7 @@ export async function watchLint(context: ToolContext, settings: ToolSettings, fi
   const found = await findLinter(context, file.real).catch(() => null)
   const lint = context.state.scratch('lint', (): Lint => ({ input: new Set(), trusted: new Set(), found: new Map() }))
   if (!found || lint.input.has(found.linter.name)) return NOTHING
+  if (!(await isAllowed(context, settings, found))) return NOTHING
   const run = (version: string) => findings(context, settings, { found, lint, real: file.real, version })
   const before = file.version === null ? [] : await run(file.version)
   if (!before) return NOTHING
@@ -127,6 +128,24 @@ export async function watchLint(context: ToolContext, settings: ToolSettings, fi
     const after = await run(version)
     return after ? describe(found.linter.name, newOnes(before, after)) : []
   }
+}
+
+/**
+ * A linter runs what its project says, so on this machine the project has to be one that the person trusts. They may come to that in the session, so it is asked
+ * each time and said once.
+ */
+async function isAllowed(
+  context: ToolContext,
+  { trusts }: ToolSettings,
+  { linter, root, programRoot }: FoundLinter,
+): Promise<boolean> {
+  if (trusts === undefined || context.environment.backend !== 'local') return true
+  if ((await trusts(root)) && (programRoot === root || (await trusts(programRoot)))) return true
+  const notified = context.state.scratch('lint-untrusted', () => new Set<string>())
+  if (!notified.has(root))
+    context.progress(`${linter.name} is not run: ${root} is not trusted. To trust it: /trust add`)
+  notified.add(root)
+  return false
 }
 
 interface LintRun {
@@ -202,6 +221,8 @@ interface FoundLinter {
   readonly linter: Linter
   /** The folder of its configuration. */
   readonly root: string
+  /** The folder that has the program in its `node_modules` or the like. */
+  readonly programRoot: string
   /** Absolute. */
   readonly program: string
 }
@@ -248,7 +269,8 @@ async function locate(context: ToolContext, linter: Linter, root: string): Promi
     for (const candidate of linter.programs) {
       const program = posix.join(folder, candidate)
       const stat = await environment.stat(await environment.realpath(program))
-      if (stat?.type === 'file') return (await isShared(context, folder)) ? null : { linter, root, program }
+      if (stat?.type === 'file')
+        return (await isShared(context, folder)) ? null : { linter, root, programRoot: folder, program }
     }
     if (folder === '/') return null
   }

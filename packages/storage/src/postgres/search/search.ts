@@ -1,5 +1,5 @@
 import type { ReadMessage, TermHits } from '../../shared/any-words.js'
-import { AnyWords, HITS_PER_WORD } from '../../shared/any-words.js'
+import { AnyWords, HITS_PER_WORD, MAX_CHARS_READ } from '../../shared/any-words.js'
 import { personIn, personKey } from '../../shared/person.js'
 import type { SearchQuery, SearchTerm } from '../../shared/search-query.js'
 import { parseSearchQuery } from '../../shared/search-query.js'
@@ -8,12 +8,16 @@ import type { WordPart, WordsOfParts } from '../../shared/word-parts.js'
 import { likePattern, MAX_WORDS_OF_PART } from '../../shared/word-parts.js'
 import type { SearchHit, SearchOptions, SessionSearch } from '../../storage.js'
 import type { Connection } from '../server/connection.js'
+import { CommonWords } from './common-words.js'
 import { phrasesOf, toTsQuery } from './words.js'
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 const RANKED_HITS = 2_000
 const CONTEXT_CHARS = 200
+/** The messages with a word are fetched whatever their ids where there are so many at most; else the newest are, until there are enough. */
+const FETCHED_AT_MOST = 20_000
+const NEWEST_OF_COMMON = 300
 
 const neighbour = (name: string, comparison: '<' | '>', order: 'DESC' | 'ASC') => `
   LEFT JOIN LATERAL (
@@ -30,7 +34,21 @@ const HITS = `
   ORDER BY found.place`
 
 const ALL_IDS = 'SELECT coalesce(min(id), 0) AS low, coalesce(max(id), -1) AS high FROM messages'
-const READ = 'SELECT id, content, tool_name, tool_calls FROM messages WHERE id = ANY ($1::bigint[])'
+// By the index of words before anything else: the server takes a filter by person for a strict one, and would go through all messages of all sessions.
+const RARE = `
+  WITH rare AS MATERIALIZED (SELECT id, session_id, role, at_ms FROM messages WHERE words @@ $1::tsquery)`
+const READ = `
+  SELECT id, left(content, ${MAX_CHARS_READ}) AS content, tool_name, left(tool_calls, ${MAX_CHARS_READ}) AS tool_calls,
+    coalesce(length(content), 0) + coalesce(length(tool_calls), 0) AS chars
+  FROM messages WHERE id = ANY ($1::bigint[])`
+
+interface Newest {
+  readonly limit: number
+  /** With their words. Default `false`. */
+  readonly isRanked?: boolean
+  /** So few messages have the words that all are fetched by the index of words, and none by going through all ids. Default `false`. */
+  readonly isRare?: boolean
+}
 
 interface HitRow {
   readonly id: number
@@ -51,9 +69,11 @@ interface HitRow {
 /** Finds messages by the word index, and inside words where no message has the word itself. */
 export class PostgresSearch implements SessionSearch {
   readonly #connection: Connection
+  readonly #common: CommonWords
 
   constructor(connection: Connection) {
     this.#connection = connection
+    this.#common = new CommonWords(connection)
   }
 
   /** The words of a message are stored with it. */
@@ -83,13 +103,30 @@ export class PostgresSearch implements SessionSearch {
     return ids.length === 0 ? this.#any(query, options, limit) : ids
   }
 
+  /**
+   * Words that many messages have take seconds to look up at a million messages. The rare ones find, or the rarest where there is none, and the
+   * others count in what is read.
+   */
   async #any(query: SearchQuery, options: SearchOptions, limit: number): Promise<readonly number[]> {
-    const hits = query.any.map(async (term): Promise<TermHits> => {
-      const { sql, parameters } = newest(toTsQuery(term.expression), options, HITS_PER_WORD)
-      return { term, ids: await this.#ids(sql, parameters) }
+    const [shares, found] = await Promise.all([
+      this.#common.shares(),
+      this.#connection.read((statements) => statements.first<{ low: number; high: number }>(ALL_IDS)),
+    ])
+    const range = found!
+    const counted = query.any.map((term) => {
+      const share = term.forms.reduce((sum, form) => sum + (shares.get(form) ?? 0), 0)
+      return { term, count: share * (range.high - range.low + 1) }
     })
-    const range = this.#connection.read((statements) => statements.first<{ low: number; high: number }>(ALL_IDS))
-    const words = new AnyWords(await Promise.all(hits), (await range)!)
+    const most = Math.max(HITS_PER_WORD, Math.min(...counted.map(({ count }) => count)))
+    const hits = counted.map(async ({ term, count }): Promise<TermHits> => {
+      const known = count > HITS_PER_WORD ? { count } : {}
+      if (count > most) return { term, ids: [], ...known }
+      const isRare = count <= FETCHED_AT_MOST
+      const wanted = { limit: isRare ? HITS_PER_WORD : NEWEST_OF_COMMON, isRare }
+      const { sql, parameters } = newest(toTsQuery(term.expression), options, wanted)
+      return { term, ids: await this.#ids(sql, parameters), ...known }
+    })
+    const words = new AnyWords(await Promise.all(hits), range)
     const candidates = words.candidates()
     const messages = await this.#connection.read((statements) => statements.all<ReadMessage>(READ, candidates))
     return (await words.rank(messages)).slice(0, limit)
@@ -109,7 +146,7 @@ export class PostgresSearch implements SessionSearch {
     const words = toTsQuery(expression)
     const phrases = phrasesOf(expression)
     if (options.order === 'relevance') return this.#best(words, phrases, options, limit)
-    const { sql, parameters } = newest(words, options, limit)
+    const { sql, parameters } = newest(words, options, { limit })
     return this.#ids(sql, parameters)
   }
 
@@ -129,7 +166,7 @@ export class PostgresSearch implements SessionSearch {
     options: SearchOptions,
     limit: number,
   ): Promise<readonly number[]> {
-    const { sql, parameters } = newest(words, options, RANKED_HITS)
+    const { sql, parameters } = newest(words, options, { limit: RANKED_HITS, isRanked: true })
     const first = parameters.length + 1
     const rank = phrases.map((_, at) => {
       const term = `$${first + at}::tsquery`
@@ -147,8 +184,9 @@ export class PostgresSearch implements SessionSearch {
   }
 }
 
-function newest(words: string, options: SearchOptions, limit: number) {
-  const conditions = ['m.words @@ $1::tsquery']
+/** The words of many messages are more than the wire carries in a while, so they are selected where they are ranked alone. */
+function newest(words: string, options: SearchOptions, { limit, isRanked = false, isRare = false }: Newest) {
+  const conditions = [isRare ? 'true' : 'm.words @@ $1::tsquery']
   const parameters: unknown[] = [words]
   const add = (sql: (place: string) => string, value: unknown) => {
     if (value === undefined) return
@@ -166,7 +204,7 @@ function newest(words: string, options: SearchOptions, limit: number) {
   add((place) => `m.at_ms > ${place}`, options.afterMs)
   add((place) => `m.at_ms < ${place}`, options.beforeMs)
   const sql = `
-    SELECT m.id, m.words FROM messages m JOIN sessions s ON s.id = m.session_id
+    ${isRare ? RARE : ''} SELECT m.id${isRanked ? ', m.words' : ''} FROM ${isRare ? 'rare' : 'messages'} m JOIN sessions s ON s.id = m.session_id
     WHERE ${conditions.join(' AND ')} ORDER BY m.id DESC LIMIT ${limit}`
   return { sql, parameters }
 }
