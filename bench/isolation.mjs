@@ -14,11 +14,15 @@ export async function isolation({ rounds, workspace }) {
   accessSync('/usr/bin/bwrap')
   const job = { directory: join(workspace.directory, 'isolation'), rounds: rounds * COMMANDS_PER_ROUND }
   const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
-  const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'isolation/process.mjs')]
-  const child = spawn(process.execPath, [...args, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  if (code !== 0) throw new Error(`the process that runs commands ended with ${code}`)
-  const { bare, plain, isolated } = JSON.parse(output)
+  const run = async (script, options) => {
+    const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'isolation', script)]
+    const child = spawn(process.execPath, [...args, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+    if (code !== 0) throw new Error(`the process that runs commands ended with ${code}`)
+    return JSON.parse(output)
+  }
+  const { bare, plain, isolated } = await run('process.mjs', job)
+  const many = await run('many.mjs', { directory: join(workspace.directory, 'many'), rounds })
   const over = (values, floor) => values.map((value, index) => value - floor[index])
   return [
     row('bash -c true: bare spawn', 'ms', bare),
@@ -26,5 +30,12 @@ export async function isolation({ rounds, workspace }) {
     row('  over a bare spawn', 'ms', over(plain, bare), atMost(10)),
     row('terminal "true": isolated', 'ms', isolated),
     row('  over not isolated', 'ms', over(isolated, plain), atMost(15)),
+    row('50 bare spawns at once: p95', 'ms', many.bare),
+    row('50 sessions, the first command of each at once: p95', 'ms', many.isolated),
+    row(
+      '  times the bare spawns',
+      'x',
+      many.isolated.map((value, index) => value / many.bare[index]),
+    ),
   ]
 }

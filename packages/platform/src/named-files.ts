@@ -6,6 +6,8 @@ const PICTURE = /!\[([^\]\n]{0,300})\]\((?:file:\/\/)?(\/[^)\n]{1,1000})\)/g
 const BARE =
   /^[`"']?(\/[^\n`"']{1,1000}\.(?:png|jpe?g|gif|webp|svg|pdf|mp3|ogg|opus|wav|m4a|mp4|mov|webm|zip|csv|tsv|xlsx|docx|pptx|odt|epub))[`"']?$/i
 const FENCE = /^ {0,3}(?:`{3}|~{3})/
+/** Neither a fence nor what names a file is shorter. */
+const SHORTEST_LINE = 3
 
 /** An answer without what names its files, and their absolute paths. */
 interface NamedFiles {
@@ -23,21 +25,27 @@ export function namedFiles(answer: string): NamedFiles {
     return instead
   }
   let isCode = false
-  const lines = answer.split('\n').flatMap((line) => {
-    if (FENCE.test(line)) isCode = !isCode
-    if (isCode) return [line]
-    const bare = BARE.exec(line.trim().slice(0, MAX_PATH_CHARS + 20))?.[1]
-    if (bare !== undefined) {
-      take(bare, '', line)
-      return []
-    }
-    if (!line.includes('MEDIA:') && !line.includes('](')) return [line]
-    const left = line
-      .replaceAll(TAG, (whole, quoted?: string, ticked?: string, plain?: string) =>
-        take(quoted ?? ticked ?? plain ?? '', '', whole),
-      )
-      .replaceAll(PICTURE, (whole, alt: string, path: string) => take(path, alt, whole))
-    return left.trim() === '' && line.trim() !== '' ? [] : [left.trimEnd()]
-  })
+  const lines: string[] = []
+  for (const line of answer.split('\n')) {
+    if (line.length >= SHORTEST_LINE && FENCE.test(line)) isCode = !isCode
+    const left = isCode || line.length < SHORTEST_LINE ? line : withoutFiles(line, take)
+    if (left !== null) lines.push(left)
+  }
   return paths.length === 0 ? { text: answer, paths } : { text: lines.join('\n').trim(), paths }
+}
+
+/** What is left of a line; `null` where it was nothing but files. */
+function withoutFiles(line: string, take: (path: string, instead: string, whole: string) => string): string | null {
+  const bare = BARE.exec(line.trim().slice(0, MAX_PATH_CHARS + 20))?.[1]
+  if (bare !== undefined) {
+    take(bare, '', line)
+    return null
+  }
+  if (!line.includes('MEDIA:') && !line.includes('](')) return line
+  const left = line
+    .replaceAll(TAG, (whole, quoted?: string, ticked?: string, plain?: string) =>
+      take(quoted ?? ticked ?? plain ?? '', '', whole),
+    )
+    .replaceAll(PICTURE, (whole, alt: string, path: string) => take(path, alt, whole))
+  return left.trim() === '' && line.trim() !== '' ? null : left.trimEnd()
 }

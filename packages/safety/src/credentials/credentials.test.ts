@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { homePlaceOf } from './index.js'
+import { CREDENTIAL_PLACES, homePlaceOf } from './index.js'
+
+/** In how many rows somebody has found the place on the page; it only grows. */
+const CONFIRMED = 53
 
 it.each([
   ['Library/pnpm/node', 'plain'],
@@ -12,4 +15,12 @@ it.each([
   ['Library/Caches/github-token.txt', 'named'],
 ])('counts ~/%s on macOS as %s', (path, type) => {
   expect(homePlaceOf(path, { isMacOs: true }).type).toBe(type)
+})
+
+it('names for each place of credentials the page that documents it, and has no place twice', () => {
+  const without = CREDENTIAL_PLACES.filter(({ page }) => !/^https:\/\/[\w-]+(?:\.[\w-]+)+(?:\/\S*)?$/.test(page))
+  expect(without.map(({ path }) => path)).toEqual([])
+  const paths = CREDENTIAL_PLACES.map(({ path }) => path)
+  expect(paths).toEqual([...new Set(paths)])
+  expect(CREDENTIAL_PLACES.filter(({ isConfirmed }) => isConfirmed).length).toBeGreaterThanOrEqual(CONFIRMED)
 })
