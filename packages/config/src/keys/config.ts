@@ -271,6 +271,12 @@ export const CONFIG = section({
     look_back: flag(true).describe(
       'Whether hard sessions are looked back at when they were left, for skills that are worth keeping or mending. What is found waits for your yes.',
     ),
+    packs: record(
+      someSection({
+        from: text().describe('Where its signed list lies: an address or a file.'),
+        key: text().describe('The public key of who signs it: `ed25519:` and 43 characters.'),
+      }),
+    ).describe('Signed lists of skills with one version, by name: `hermes skills install pack:NAME`.'),
   }).describe('Proven ways to do a kind of task.'),
   curator: section({
     enabled: flag(true).describe('Whether the skills of the home are looked after by themselves: `hermes curator`.'),

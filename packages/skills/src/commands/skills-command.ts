@@ -9,8 +9,10 @@ import { SKILL_FILE } from '../format/skill.js'
 import type { SkillInstaller } from '../install/installer.js'
 import { describeChange, type SkillWriter } from '../library/skill-writer.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
+import type { PackInstaller } from '../packs/pack-installer.js'
 import type { SkillLibrary } from '../skill-library.js'
-import { accept, audit, install, search, update } from './install-command.js'
+import { accept, audit, install, search, uninstall, update } from './install-command.js'
+import { packsCommand } from './packs-command.js'
 import { publishSkill } from './publish-command.js'
 import { snapshot } from './snapshot-command.js'
 import { VERBS } from './verbs.js'
@@ -20,6 +22,7 @@ export interface SkillsCommandParts {
   readonly library: SkillLibrary
   readonly writer: SkillWriter
   readonly installer: SkillInstaller
+  readonly packs: PackInstaller
   readonly curator: Curator
 }
 
@@ -58,15 +61,16 @@ export async function runSkillsCommand(
     case 'accept':
       return accept(one(verb, words), args, parts)
     case 'discard':
-      await parts.installer.discard(one(verb, words))
+      await parts.packs.discard(one(verb, words))
       return say('Nothing was installed.')
     case 'audit':
       return audit(parts)
     case 'update':
       return update(words, context, parts)
     case 'uninstall':
-      await parts.installer.uninstall(one(verb, words))
-      return say(`Took ${words[0]} away.`)
+      return uninstall(one(verb, words), parts)
+    case 'packs':
+      return packsCommand(words, context, parts)
     case 'snapshot':
       return snapshot(words, context, parts)
     case 'publish':
