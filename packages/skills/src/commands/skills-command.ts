@@ -7,6 +7,7 @@ import { BUNDLED } from '../bundled.js'
 import type { Curator } from '../curator/curator.js'
 import { SKILL_FILE } from '../format/skill.js'
 import type { SkillInstaller } from '../install/installer.js'
+import { MOST_SHARE } from '../learning/skill-share.js'
 import { describeChange, type SkillWriter } from '../library/skill-writer.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
 import type { PackInstaller } from '../packs/pack-installer.js'
@@ -25,8 +26,6 @@ export interface SkillsCommandParts {
   readonly packs: PackInstaller
   readonly curator: Curator
 }
-
-const MOST_SHARE = 10
 
 /** Does what the words say. */
 export async function runSkillsCommand(
@@ -277,7 +276,7 @@ async function stats({ cwd }: CommandContext, { library, curator }: SkillsComman
   const { skillBytes, resultBytes } = library.records.read()
   if (resultBytes === 0) return table
   const share = (100 * skillBytes) / resultBytes
-  const text = `Skills are ${share.toFixed(1)} % of what tools gave to the model in runs that had one; below ${MOST_SHARE} % is well.`
+  const text = `Skills are ${share.toFixed(1)} % of what tools gave to the model in runs that had one; below ${100 * MOST_SHARE} % is well.`
   return [table, { type: 'text', text }]
 }
 
