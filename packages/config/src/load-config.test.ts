@@ -86,7 +86,7 @@ describe('loadConfig', () => {
           coding_context: 'auto',
           image_input_mode: 'auto',
           environment_hint: '',
-          verify_on_stop: 'off',
+          verify_on_stop: 'auto',
           extension_prompt_bytes: 2_000,
         },
         terminal: {

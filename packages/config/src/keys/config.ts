@@ -92,7 +92,7 @@ export const CONFIG = section({
     coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
       'auto',
     ).describe('Messages tell the model what changed around it; of git with `auto` in terminals and editors only.'),
-    verify_on_stop: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('off').describe(
+    verify_on_stop: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('auto').describe(
       'Whether an answer after changed files that were neither run nor looked at since waits for a check; with `auto` not where only prose changed.',
     ),
     extension_prompt_bytes: whole(0)(2_000).describe('For what extensions add to the system text, all together.'),
