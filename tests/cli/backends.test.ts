@@ -13,7 +13,7 @@ async function chat(terminal: string, env: Readonly<Record<string, string>> = {}
   await mkdir(home, { recursive: true })
   await writeFile(
     join(home, 'config.yaml'),
-    `auxiliary:\n  title_generation:\n    enabled: false\nterminal:\n${terminal}`,
+    `agent:\n  verify_on_stop: off\nauxiliary:\n  title_generation:\n    enabled: false\nterminal:\n${terminal}`,
   )
   return runCli(['chat', '-q', 'Go.', '--base-url', server.baseUrl, '-m', 'test', '--yolo'], { home, cwd, env })
 }

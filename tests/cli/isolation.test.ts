@@ -35,7 +35,7 @@ beforeEach(async () => {
   await writeFile(at('home/.hermes/.env'), '# the api key\n')
   await writeFile(
     at('home/.hermes/config.yaml'),
-    'model_overrides:\n  m:\n    context_window: 200000\nauxiliary:\n  title_generation:\n    enabled: false\n',
+    'model_overrides:\n  m:\n    context_window: 200000\nauxiliary:\n  title_generation:\n    enabled: false\nagent:\n  verify_on_stop: off\n',
   )
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
@@ -208,7 +208,7 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
   })
 
   it('terminal.isolation: off leaves commands as they are', async () => {
-    await writeFile(at('home/.hermes/config.yaml'), 'terminal:\n  isolation: off\n')
+    await writeFile(at('home/.hermes/config.yaml'), 'terminal:\n  isolation: off\nagent:\n  verify_on_stop: off\n')
     await writeFile(at('home/.hermes/permissions.yaml'), "'terminal(cat ../notes.txt; echo made > ../made)': allow\n")
     expect(await terminal(['cat ../notes.txt; echo made > ../made'])).toEqual(['may be read'])
     expect(existsSync(at('home/made'))).toBe(true)

@@ -86,7 +86,7 @@ describe('loadConfig', () => {
           coding_context: 'auto',
           image_input_mode: 'auto',
           environment_hint: '',
-          verify_on_stop: 'off',
+          verify_on_stop: 'auto',
           extension_prompt_bytes: 2_000,
         },
         terminal: {
@@ -187,7 +187,14 @@ describe('loadConfig', () => {
           cache_ttl_minutes: 20,
           cache_exempt_hosts: [],
         },
-        skills: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true, look_back: true },
+        skills: {
+          external_dirs: [],
+          disabled: [],
+          write_approval: false,
+          project_discovery: true,
+          look_back: true,
+          packs: {},
+        },
         curator: { enabled: true, interval_hours: 168, stale_after_days: 14, archive_after_days: 30 },
         x_search: { model: 'grok-4.5', timeout_seconds: 180, retries: 2 },
         checkpoints: {

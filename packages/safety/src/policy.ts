@@ -150,7 +150,7 @@ class RulePolicy implements RevocablePolicy {
   async #decide(action: Action, requested: Subject, options: DecideOptions): Promise<Decision> {
     const { signal, mayAsk = true, ask } = options
     if (signal?.aborted) return this.#deny(action, requested, 'aborted', 'The call was stopped.')
-    const skill = action.type === 'spawn' ? skillOf(action, (await this.#options.skills?.()) ?? []) : null
+    const skill = action.type === 'spawn' ? skillOf(action, (await this.#options.skills?.()) ?? [], requested) : null
     const subject = skill === null ? requested : { ...requested, skill }
     await this.#refresh()
     const hasGrants = this.#grants.has(rootSessionOf(subject))

@@ -52,6 +52,50 @@ describe('a command line', () => {
   })
 })
 
+describe('where nothing holds a command, it may run a program of a skill that it does not name', () => {
+  const reached = (command: string, cwd = '/home/ada/work') =>
+    skillsInCommand(command, { cwd, skills: [tides], isHeld: false }).acting
+
+  it.each([
+    ['bash ~/.hermes/skills/.hub/skills/t*/run.sh'],
+    ['bash /home/ada/.hermes/sk*/.h*/*/*/run.sh'],
+    ['bash ~/.h*/s*/.h*/s*/{tides,moon}@*/run.sh'],
+    ['~/.[h]ermes/*/.*/*/*/run.sh'],
+    ['cd ~/.hermes/*/.*/*/t* && ./run.sh'],
+    ['for one in ~/.hermes/*/.*/*/*; do bash $one/run.sh; done'],
+    ['P=$(find ~ -name run.sh | head -1); bash $P'],
+    ['bash "$D/run.sh"'],
+    ['$D/run.sh --fast'],
+    ['source $D'],
+    ['bash ~/.hermes/skills/$X/run.sh'],
+    ['find ~/.hermes -name "*.sh" -exec bash {} \\;'],
+    ['find / -name run.sh | xargs bash'],
+    ['awk -f ~/.h*/s*/.h*/s*/t*/x.awk data'],
+    ['python3 -c "import runpy, glob; runpy.run_path(glob.glob(\'/home/ada/.hermes/skills/.hub/*/*/x.py\')[0])"'],
+  ])('%s', (command) => expect(reached(command)).toEqual(tides))
+
+  it.each([
+    ['make test'],
+    ['npx prettier src/*.ts'],
+    ['for f in *.js; do node $f; done'],
+    ['bash /home/ada/work/$X/run.sh'],
+    ['node ~/work/*/x.js'],
+    ['find . -name "*.ts" -exec npx prettier {} \\;'],
+    ['echo $HOME ~/.h*/*'],
+    ['ls ~/.hermes/skills/.hub/skills/*'],
+    ['git commit -m "use *"'],
+    ['node build.mjs "$OUT"'],
+  ])('but not by %s', (command) => expect(reached(command)).toBeNull())
+
+  it('and is found from the folder that it starts in', () => {
+    expect(reached('./*/run.sh', hub)).toEqual(tides)
+    expect(reached('./x/run.sh', hub)).toBeNull()
+    expect(
+      skillsInCommand('bash ~/.hermes/skills/.hub/skills/t*/run.sh', { cwd: '/', skills: [tides] }).acting,
+    ).toBeNull()
+  })
+})
+
 describe('the program of an installed skill', () => {
   const run = (command: string, more: object = {}): Action => ({
     ...{ type: 'spawn', command, cwd: '/home/ada/work', backend: 'local' },
@@ -84,7 +128,8 @@ describe('the program of an installed skill', () => {
 
   it('asks where nothing holds it, each time and not for good', async () => {
     const { decide, policy } = setUp([tides])
-    for (const action of [run(`sh ${at}/run.sh`), run(`sh ${at}/run.sh`, { outside: true })]) {
+    const lines = [run(`sh ${at}/run.sh`), run(`sh ${at}/run.sh`, { outside: true }), run(`sh ${hub}/*/run.sh`)]
+    for (const action of lines) {
       const held = 'outside' in action
       const verdict = await decide(action, held)
       expect(verdict).toMatchObject({ type: 'ask', question: { choices: ['once', 'deny'] } })

@@ -4,6 +4,7 @@ import { collectInvocations } from './command/collect.js'
 import type { Invocation } from './command/invocation.js'
 import { onlyLooks } from './command/only-looks.js'
 import { commandText } from './describe-action.js'
+import { skillsReached } from './skill-reach.js'
 
 /** Installed skills in a command line. */
 export interface SkillsInCommand {
@@ -18,15 +19,25 @@ const HANDS_ON = new Set(['cd', 'cp', 'cat', 'echo', 'mkdir', 'printf', 'pwd', '
 
 const NONE: SkillsInCommand = { named: [], acting: null }
 
-/** The installed skills in a command line that starts in the absolute `cwd`. Pure; never throws. */
+/**
+ * The installed skills in a command line that starts in the absolute `cwd`. `isHeld`: isolation shows it those alone that it names, so others
+ * do not count; default true. Pure; never throws.
+ */
 export function skillsInCommand(
   command: string,
-  { cwd, skills }: { readonly cwd: string; readonly skills: readonly ActingSkill[] },
+  {
+    cwd,
+    skills,
+    isHeld = true,
+  }: { readonly cwd: string; readonly skills: readonly ActingSkill[]; readonly isHeld?: boolean },
 ): SkillsInCommand {
   // The last part of such a folder ends in a hash: whatever stands around it means that folder.
   const parts = skills.map((skill) => ({ skill, mark: skill.folder.slice(skill.folder.lastIndexOf('/') + 1) }))
   const named = parts.filter(({ mark }) => `${command}\n${cwd}/`.includes(mark))
-  if (named.length === 0) return NONE
+  if (named.length === 0) {
+    const reached = isHeld ? [] : skillsReached(command, { cwd, skills })
+    return reached.length === 0 ? NONE : { named: reached, acting: together(reached) }
+  }
   const { invocations, complete } = collectInvocations(command, { cwd })
   const marks = named.map(({ mark }) => mark)
   const all = named.map(({ skill }) => skill)
@@ -54,10 +65,18 @@ function together(skills: readonly ActingSkill[]): ActingSkill {
   }
 }
 
-/** The skill that an action is done as; `null` for none. On other machines there are no installed skills. */
-export function skillOf(action: Action, skills: readonly ActingSkill[]): ActingSkill | null {
+/**
+ * The skill that an action is done as; `null` for none. Where nothing holds the command, one that may reach a skill without naming it is of it
+ * too. On other machines there are no installed skills.
+ */
+export function skillOf(
+  action: Action,
+  skills: readonly ActingSkill[],
+  { writable }: Pick<Subject, 'writable'>,
+): ActingSkill | null {
   if (action.type !== 'spawn' || action.backend !== 'local' || skills.length === 0) return null
-  return skillsInCommand(commandText(action), { cwd: action.cwd, skills }).acting
+  const isHeld = writable !== undefined && action.outside !== true
+  return skillsInCommand(commandText(action), { cwd: action.cwd, skills, isHeld }).acting
 }
 
 /** Why the program of a skill may not do what its skill has not declared; `null` when it may. */

@@ -12,6 +12,7 @@ import { SkillInstaller } from './install/installer.js'
 import type { LeftSession } from './learning/growth.js'
 import { watchSessions } from './learning/session-watch.js'
 import { SkillWriter } from './library/skill-writer.js'
+import { PackInstaller } from './packs/pack-installer.js'
 import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
 import { type ServedSkills, serveSkills } from './serve-skills.js'
 import { SkillLibrary } from './skill-library.js'
@@ -58,6 +59,7 @@ export function openSkills(home: SkillsHome): HomeSkills {
   const library = new SkillLibrary(home)
   const writer = new SkillWriter(library)
   const installer = new SkillInstaller(library)
+  const packs = new PackInstaller(library, installer)
   const curator = new Curator(library, writer)
   const bundles = new BundleStore(home.bundlesDirectory)
   return {
@@ -116,7 +118,7 @@ export function openSkills(home: SkillsHome): HomeSkills {
           run: async (args, context) => {
             const { runSkillsCommand } = await import('./commands/skills-command.js')
             try {
-              return await runSkillsCommand(args, context, { library, writer, installer, curator })
+              return await runSkillsCommand(args, context, { library, writer, installer, packs, curator })
             } finally {
               await commands.refresh()
             }

@@ -13,6 +13,14 @@ export interface SkillSettings {
   readonly project_discovery: boolean
   /** Whether sessions are looked back at when they were left, for skills that are worth keeping or mending. */
   readonly look_back: boolean
+  /** Signed lists of skills by name, and who signs them. */
+  readonly packs: Readonly<Record<string, PackSettings | undefined>>
+}
+
+/** Where a pack lies: an address or a file; and `ed25519:` with the public key that signs it. */
+interface PackSettings {
+  readonly from?: string | undefined
+  readonly key?: string | undefined
 }
 
 /** `curator` of config.yaml. */

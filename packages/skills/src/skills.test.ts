@@ -67,6 +67,7 @@ describe('skills are found', () => {
     ['a colon in its description', '---\nname: odd\ndescription: Odd one. Use when: it is odd\n---\nBody.'],
     ['no name but that of its folder', '---\ndescription: >\n  Odd\n  one.\n---\nBody.'],
     ['a name for people', '---\nname: Odd\ndescription: Odd one.\n---\nBody.'],
+    ['a title in place of a name', '---\nname: Odd & Even (v2.0)\ndescription: Odd one.\n---\nBody.'],
   ])('with %s', async (_, text) => {
     await scene.put('home/skills/odd/SKILL.md', text)
     expect(await scene.type('skills list odd')).toMatch(/^odd \| user \| general \| Odd one\./)

@@ -56,7 +56,7 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
   skills
     .command('install <source>')
     .description(
-      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL or mcp:SERVER/NAME',
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL, mcp:SERVER/NAME or pack:NAME',
     )
     .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
     .option('--force', 'with --yes: although the scanner has found something')
@@ -74,12 +74,21 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .action(() => call(['audit']))
   skills
     .command('update [names...]')
-    .description('get installed skills anew; what changed is shown and waits for your yes')
+    .description('get installed skills and packs anew; what changed is shown and waits for your yes')
     .action((names: readonly string[]) => call(['update', ...names]))
   skills
     .command('uninstall <name>')
-    .description('take an installed skill away')
+    .description('take an installed skill away, or all of pack:NAME')
     .action((name: string) => call(['uninstall', name]))
+  skills
+    .command('packs [verb] [words...]')
+    .description(
+      'signed lists of skills with one version, as config.yaml names them (skills.packs); create NAME VERSION KEYFILE [SKILL…]: print one of installed skills',
+    )
+    .option('--json', 'as JSON lines')
+    .action((verb: string | undefined, words: readonly string[], options) =>
+      call(['packs', ...(verb === undefined ? [] : [verb]), ...words], {}, options),
+    )
   skills
     .command('snapshot <verb> [file]')
     .description(

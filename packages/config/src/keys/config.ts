@@ -92,7 +92,7 @@ export const CONFIG = section({
     coding_context: choice({ auto: 'auto', focus: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })(
       'auto',
     ).describe('Messages tell the model what changed around it; of git with `auto` in terminals and editors only.'),
-    verify_on_stop: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('off').describe(
+    verify_on_stop: choice({ auto: 'auto', on: 'on', off: 'off', true: 'on', false: 'off' })('auto').describe(
       'Whether an answer after changed files that were neither run nor looked at since waits for a check; with `auto` not where only prose changed.',
     ),
     extension_prompt_bytes: whole(0)(2_000).describe('For what extensions add to the system text, all together.'),
@@ -273,6 +273,12 @@ export const CONFIG = section({
     look_back: flag(true).describe(
       'Whether hard sessions are looked back at when they were left, for skills that are worth keeping or mending. What is found waits for your yes.',
     ),
+    packs: record(
+      someSection({
+        from: text().describe('Where its signed list lies: an address or a file.'),
+        key: text().describe('The public key of who signs it: `ed25519:` and 43 characters.'),
+      }),
+    ).describe('Signed lists of skills with one version, by name: `hermes skills install pack:NAME`.'),
   }).describe('Proven ways to do a kind of task.'),
   curator: section({
     enabled: flag(true).describe('Whether the skills of the home are looked after by themselves: `hermes curator`.'),

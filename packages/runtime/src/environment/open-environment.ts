@@ -73,7 +73,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     withholds: (name, value) => !keep.includes(name) && (secretNames.includes(name) || looksSecret(name, value)),
     home: userHome,
     outputDir: cacheOf(home, person).outputs,
-    holds: holdSkillPrograms(request),
+    holds: holdSkillPrograms(request, { isIsolated: isolation !== null }),
     logger: request.logger,
     clock: request.clock,
     user,

@@ -100,7 +100,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     policy,
     settings,
     explain: async (action, subject) => {
-      const skill = skillOf(action, await skills())
+      const skill = skillOf(action, await skills(), subject)
       return (await explaining()).explainAction(action, skill === null ? subject : { ...subject, skill }, settings)
     },
     rulesOfNoTool: async (toolNames) => (await explaining()).rulesOfNoTool(settings, toolNames),

@@ -78,4 +78,6 @@ it('without isolation a program of a skill has no keys either', async () => {
   const { shell, hub } = await setup({ quiet: ['exec'], keyed: ['exec', 'secrets'] }, '  isolation: off\n')
   expect(await shell(`bash ${hub}/quiet@${HASH}/show.sh`)).toBe('|||\n')
   expect(await shell(`bash ${hub}/keyed@${HASH}/show.sh`)).toBe('from-secrets|||\n')
+  // Which one a pattern means is not told before it runs, so it has what all of them may.
+  expect(await shell(`cd ${hub}; bash k*/show.sh`)).toBe('|||\n')
 })

@@ -8,14 +8,17 @@ type Held = Pick<EnvironmentRequest, 'home' | 'person' | 'config' | 'env' | 'sec
 
 /**
  * Holds commands that run programs of installed skills to what those declared. A command sees the skills that it names, and no others: one
- * that hides where it goes finds nothing there.
+ * that hides where it goes finds nothing there. Where nothing is isolated, one that may run a program of a skill gets no keys either.
  */
-export function holdSkillPrograms(request: Held): NonNullable<LocalEnvironmentOptions['holds']> {
+export function holdSkillPrograms(
+  request: Held,
+  { isIsolated }: { readonly isIsolated: boolean },
+): NonNullable<LocalEnvironmentOptions['holds']> {
   const { home, person = null, config, secretNames } = request
   return async (command, cwd) => {
     const skills = await skillPrograms(homeLayout(home).skills)
     if (skills.length === 0) return null
-    const { named, acting } = skillsInCommand(command, { cwd, skills })
+    const { named, acting } = skillsInCommand(command, { cwd, skills, isHeld: isIsolated })
     if (named.length === 0) return null
     const readable = person === null ? named.map(({ folder }) => folder) : []
     if (acting === null) return { readable, network: true, variables: null }

@@ -30,6 +30,8 @@ const EARLIER = '(?:previous|prior|above|earlier|preceding|initial|original|form
 const WORDS = '(?:[\\w-]+\\s+){0,2}?'
 const SECRET_FILE =
   '(?:(?<![\\w.-])\\.env\\b(?!\\.(?:example|sample|template|dist))|\\.netrc|\\.pgpass|\\.npmrc|\\.aws\\/credentials|\\bid_(?:rsa|ed25519|ecdsa)\\b(?!\\.pub)|auth\\.json|\\.ssh\\/(?!known_hosts|authorized_keys|config\\b|[\\w.-]*\\.pub)\\w)'
+/** One that shows what it finds, not one that asks whether it is there, or takes one variable out of a file. */
+const GREP = '(?<!(?:\\bexport\\s|\\w=["\']?)\\$\\()grep(?!\\s+-[a-z]*[qc])'
 const READER = '\\b(?:assistants?|agents?|ai|ais|llms?|(?:language\\s+)?models?|bots?|chatbots?|copilot|claude|gpt)\\b'
 const PERSON = '(?:the\\s+|their\\s+|your\\s+)?(?:users?|humans?|person|people|operators?|owner)'
 
@@ -49,7 +51,7 @@ const OVERRIDES = [
   at(
     'override-instructions',
     new RegExp(
-      `\\b(?:override|overrule|bypass|(?:set|put|leave)\\s+aside)\\s+${ANY}(?:(?:your|system|safety|prior|above|preceding)\\s+|previous\\s+(?:instructions?|prompts?|directives?|guidelines?|orders?))${ANY}${WORDS}(?:${ORDERS}\\b)?`,
+      `(?<!\\battempts\\s(?:that\\s)?to\\s)\\b(?:override|overrule|bypass|(?:set|put|leave)\\s+aside)\\s+${ANY}(?:(?:your|system|safety|prior|above|preceding)\\s+|previous\\s+(?:instructions?|prompts?|directives?|guidelines?|orders?))${ANY}${WORDS}(?:${ORDERS}\\b)?`,
       'i',
     ),
   ),
@@ -86,7 +88,7 @@ const OVERRIDES = [
 const TAKEOVERS = [
   at(
     'join-command-server',
-    /\b(?:join|register|enrol+|connect|check\s*in|report|beacon|phone\s+home|poll|subscribe|listen)\b[^\n]{0,60}\b(?:c2|c&c|command(?:[\s-]and[\s-]control|[\s-]server)|control\s+server|botnet|swarm|hive|master\s+(?:agent|server)|task\s+server|operator\s+(?:channel|server))\b|\b(?:fetch|get|poll|ask|wait)\b[^\n]{0,40}\b(?:new|next|further|your)\s+(?:orders|commands|tasks|instructions)\s+(?:from|at|on)\s+(?:https?:\/\/|wss?:\/\/|tcp:\/\/|irc|telegram|discord|the\s+(?:server|channel))/i,
+    /\b(?:join|register|enrol+|connect|check\s*in|report|beacon|phone\s+home|poll|subscribe|listen)\b[^\n]{0,60}\b(?:c2|c&c|command(?:[\s-]and[\s-]control|[\s-]server)|control\s+server|botnet|(?:the|our|my|this|a)\s+(?:swarm|hive)|master\s+(?:agent|server)|task\s+server|operator\s+(?:channel|server))\b|\b(?:fetch|get|poll|ask|wait)\b[^\n]{0,40}\b(?:new|next|further|your)\s+(?:orders|commands|tasks|instructions)\s+(?:from|at|on)\s+(?:https?:\/\/|wss?:\/\/|tcp:\/\/|irc|telegram|discord|the\s+(?:server|channel))/i,
   ),
   at(
     'join-command-server',
@@ -122,7 +124,7 @@ const ROLES = [
   ),
   at(
     'new-role',
-    /\b(?:from\s+now\s+on|henceforth),?\s+(?:you\s+(?:act|behave|respond|answer)\s+as|you\s+are)\b|\byour\s+new\s+(?:identity|persona|name|role)\s+is\b|\bpretend\s+(?:that\s+)?you\s+are\s+(?:the\s+|an?\s+)?(?:system\s+)?(?:administrator|root|developer|unrestricted)\b|\bstay\s+in\s+character\b/i,
+    /\b(?:from\s+now\s+on|henceforth),?\s+(?:you\s+(?:act|behave|respond|answer)\s+as|you\s+are)\b|\byour\s+new\s+(?:identity|persona|name|role)\s+is\b|\b(?:you\s+are|role-?play)\b[^\n]{0,120}\bstay\s+in\s+character\b|\bpretend\s+(?:that\s+)?you\s+are\s+(?:the\s+|an?\s+)?(?:system\s+)?(?:administrator|root|developer|unrestricted)\b/i,
   ),
   at(
     'new-role',
@@ -135,7 +137,7 @@ const ROLES = [
   ),
   at(
     'false-approval',
-    /\b(?:the\s+)?users?\s+(?:(?:has|have)\s+)?(?:already\s+)?(?:agreed|approved|consented|confirmed|authoris?zed|authori[sz]ed)\b[^\n]{0,60}\b(?:run|send|upload|read|do|please|copy|post|delete|write|reading|sending|uploading)\b|\b(?:human|user)\s+(?:confirmation|approval|consent)s?\s+(?:is|are)\s+(?:not|no\s+longer)\s+(?:needed|required|necessary)\b|\bskip\s+(?:all|any)\s+confirmations?\b/i,
+    /(?<!\bonly\b[^\n]{0,60})\b(?:the\s+)?users?\s+(?:(?:has|have)\s+)?(?:already\s+)?(?:agreed|approved|consented|confirmed|authoris?zed|authori[sz]ed)\b[^\n]{0,60}\b(?:run|send|upload|read|do|please|copy|post|delete|write|reading|sending|uploading)\b|\b(?:human|user)\s+(?:confirmation|approval|consent)s?\s+(?:is|are)\s+(?:not|no\s+longer)\s+(?:needed|required|necessary)\b|\bskip\s+(?:all|any)\s+confirmations?\b/i,
   ),
 ]
 
@@ -143,7 +145,7 @@ const ROLES = [
 const CONCEALMENT = [
   at(
     'hide-from-user',
-    /\b(?:do\s+not|don'?t|never|must\s+not)\s+(?:ever\s+)?(?:tell|inform|alert|notify|warn)\s+(?:this\s+|it\s+|anything\s+)?(?:to\s+)?the\s+(?:user|human|person|operator)\b|\b(?:do\s+not|don'?t|never|must\s+not)\s+(?:ever\s+)?(?:show|reveal|mention|report|disclose|admit)\s+(?:this|it|that|anything|the\s+(?:step|command|instruction|following)\b[^\n]{0,20}?)\s+to\s+the\s+(?:user|human|person|operator)\b/i,
+    /\b(?:do\s+not|don'?t|never|must\s+not)\s+(?:ever\s+)?(?:tell|inform|alert|notify|warn)\s+(?:this\s+|it\s+|anything\s+)?(?:to\s+)?the\s+(?:user|human|person|operator)\b(?!\s+to\b)|\b(?:do\s+not|don'?t|never|must\s+not)\s+(?:ever\s+)?(?:show|reveal|mention|report|disclose|admit)\s+(?:this|it|that|anything|the\s+(?:step|command|instruction|following)\b[^\n]{0,20}?)\s+to\s+the\s+(?:user|human|person|operator)\b/i,
   ),
   at(
     'hide-from-user',
@@ -179,7 +181,7 @@ const SECRETS = [
   at(
     'send-secrets',
     new RegExp(
-      `\\b(?:cat|less|head|tail|base64|xxd|strings|sed|awk|grep|tar|zip|scp|rsync|nc)\\s[^\\n|;]{0,200}${SECRET_FILE}`,
+      `\\b(?:cat|less|head|tail|base64|xxd|strings|sed|awk|${GREP}|tar|zip|scp|rsync|nc)\\s[^\\n|;]{0,200}${SECRET_FILE}`,
       'i',
     ),
   ),
@@ -202,7 +204,7 @@ const SECRETS = [
   ),
   at(
     'send-files',
-    /\b(?:curl|wget)\b[^\n]{0,200}(?:-d\s*@|--data(?:-binary|-raw)?[\s=]+@|-T\s|--upload-file|-F\s+\S+=@|--post-file)[^\n]{0,200}https?:\/\/|\b(?:nc|ncat|netcat)\s+[\w.-]+\s+\d+\s*<|\|\s*(?:nc|ncat|netcat)\s+[\w.-]+\s+\d+|\$\((?:[^()\n]|\([^()\n]*\)){0,80}\)\.[\w-]+\.\w+|https?:\/\/[^\s"'`]{0,100}\?[^\s"'`]{0,60}\$\(/i,
+    /\b(?:curl|wget)\b[^\n]{0,200}(?:-d\s*@|--data(?:-binary|-raw)?[\s=]+@|-T\s|--upload-file|-F\s+\S+=@|--post-file)[^\n]{0,200}https?:\/\/|\b(?:nc|ncat|netcat)\s+[\w.-]+\s+\d+\s*<|\|\s*(?:nc|ncat|netcat)\s+[\w.-]+\s+\d+|\$\((?!['"][^'"\n]{0,80}['"]\))(?:[^()\n]|\([^()\n]*\)){0,80}\)\.[\w-]+\.\w+|https?:\/\/[^\s"'`]{0,100}\?[^\s"'`]{0,60}\$\(/i,
   ),
   at(
     'send-files',

@@ -72,7 +72,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     userHome: join(root, 'user'),
     cwd: join(root, 'work'),
     bundlesDirectory: join(root, 'home/skill-bundles'),
-    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true, look_back: true },
+    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true, look_back: true, packs: {} },
     curator: { enabled: true, interval_hours: 168, stale_after_days: 14, archive_after_days: 30 },
     learnt: { often: async () => [], list: async () => [], undo: async () => null },
     ask: async () => '{}',
@@ -104,9 +104,13 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
   }
   for (const folder of [home.userHome, home.cwd]) await mkdir(folder, { recursive: true })
   const skills = openSkills(home)
-  const { tools, commands, fire, check, close } = setUp(skills.extension)
-  const registry = createToolRegistry({ tools })
   const scratch = new Map<string, unknown>()
+  const scratched = (key: string, create: () => unknown) => {
+    if (!scratch.has(key)) scratch.set(key, create())
+    return scratch.get(key)
+  }
+  const { tools, commands, fire, check, close } = setUp(skills.extension, scratched)
+  const registry = createToolRegistry({ tools })
   const context = () =>
     ({
       sessionId: 's1',
@@ -114,12 +118,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
       environment: { root: home.cwd, cwd: () => home.cwd },
       isTainted: outside.length > 0,
       taintedBy: outside,
-      state: {
-        scratch: (key: string, create: () => unknown) => {
-          if (!scratch.has(key)) scratch.set(key, create())
-          return scratch.get(key)
-        },
-      },
+      state: { scratch: scratched },
     }) as unknown as ToolContext
   const outcome = async (name: string, args: object) => {
     const prepared = await registry.prepare({ name, args: args as never }, new Set(tools.map((tool) => tool.name)))
@@ -180,7 +179,7 @@ function shown(output: CommandOutput): string {
   }
 }
 
-function setUp(extension: Extension) {
+function setUp(extension: Extension, scratch: (key: string, create: () => unknown) => unknown) {
   const tools: Tool[] = []
   const commands = new Map<string, Command>()
   const hooks: (readonly [name: string, handler: (event: never) => unknown])[] = []
@@ -200,7 +199,7 @@ function setUp(extension: Extension) {
   return {
     ...{ tools, commands },
     fire: async (name: string, event: object) => {
-      const session = { id: 's1', entries: [], prompt: () => ({ tools: [{ name: 'skill_view' }] }), state: { scratch: (_: string, create: () => unknown) => create() } }
+      const session = { id: 's1', entries: [], prompt: () => ({ tools: [{ name: 'skill_view' }] }), state: { scratch } }
       const perRun = (_: string, create: () => unknown) => create()
       const whole = { agentPath: [], platform: 'cli', session, perRun, ...event }
       const results: unknown[] = []

@@ -3,28 +3,34 @@
 import { join } from 'node:path'
 import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
-import { visibleText } from '@hermes/safety'
-import type { SkillCapability, SkillHead } from '../format/skill.js'
 import { PER_PAGE } from '../install/hub.js'
 import type { OfferedSkill, SkillInstaller } from '../install/installer.js'
+import type { InstalledSkill } from '../install/lock.js'
 import { shownPath } from '../install/plain.js'
 import { scanSkill } from '../install/scan-skill.js'
 import { searchSkills } from '../install/search.js'
+import { type PackInstaller, packName } from '../packs/pack-installer.js'
 import type { SkillLibrary } from '../skill-library.js'
+import { factsOf, question } from './offers.js'
+import { installPack } from './packs-command.js'
 
 interface Parts {
   readonly library: SkillLibrary
   readonly installer: SkillInstaller
+  readonly packs: PackInstaller
 }
 
 /** Fetches a source, and shows what it is; it waits for a yes. */
 export async function install(
   from: string,
   args: JsonObject,
-  { cwd, signal }: CommandContext,
-  { installer }: Parts,
+  context: CommandContext,
+  parts: Parts,
   expected?: Readonly<Record<string, string>>,
 ): Promise<CommandResult> {
+  const pack = packName(from)
+  if (pack !== null) return installPack(pack, args, context, parts)
+  const [{ cwd, signal }, { installer }] = [context, parts]
   const id = args['id']
   const offer = await installer.offer(from, {
     ...{ cwd, signal },
@@ -55,70 +61,19 @@ const UNNAMEABLE = 'cannot be installed alone: git cannot get it, or its name is
 const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severity }) => severity === 'blocked')
 
 function shown(offered: OfferedSkill): readonly CommandOutput[] {
-  const { id, name, from, pin, scanned, installed, warnings } = offered
-  const { head, files, bytes, findings } = scanned
-  const high = warnings.length > 0 || findings.some(({ severity }) => severity === 'high')
-  const changes = installed === null ? [] : changesBetween(installed.files, files)
-  const lines = [
-    `${name}: ${head.description.slice(0, 300)}`,
-    `from ${from}${pin === null ? '' : ` at ${pin.slice(0, 12)}`}`,
-    `files (${Object.keys(files).length}, ${Math.ceil(bytes / 1024)} KB): ${Object.keys(files).map(shownPath).join(', ')}`,
-    ...(changes.length > 0 ? [`since the installed one: ${changes.join(', ')}`] : []),
-    `its programs: ${mayDo(head, installed?.head.capabilities)}`,
-    ...(head.variables.length > 0 ? [wants(head)] : []),
-    ...warnings.map((text) => `LOOK: ${text}`),
-    ...findings.map(
-      ({ severity, text }) =>
-        `${severity === 'note' ? 'note' : severity === 'high' ? 'LOOK' : 'NOT INSTALLED'}: ${text}`,
-    ),
-  ]
-  const answer = `skills accept ${id}${high ? ' --force' : ''}`
-  const text = say(visibleText(lines.join('\n')))
-  if (isBlocked(offered)) return [text, { type: 'text', text: `${name} is not installed.`, isProblem: true }]
-  return [
-    text,
-    say(`It does nothing yet. To install it: hermes ${answer}`),
-    {
-      type: 'choice',
-      question: `Install ${name}?`,
-      options: [
-        { label: 'Install', line: `/${answer}` },
-        { label: 'No', line: `/skills discard ${id}` },
-      ],
-    },
-  ]
-}
-
-/** What is held back from its programs, and what an update would newly let them do. */
-function mayDo({ capabilities }: SkillHead, before: SkillHead['capabilities'] = capabilities): string {
-  const isNew = (one: SkillCapability) => (before.includes(one) ? '' : ' (new)')
-  const has = (one: SkillCapability) => capabilities.includes(one)
-  return [
-    has('exec') ? `run${isNew('exec')}` : 'run only after a yes',
-    has('network') ? `use the network${isNew('network')}` : 'no network',
-    has('secrets') ? `get the variables it wants${isNew('secrets')}` : 'no keys',
-  ].join(', ')
-}
-
-function wants({ capabilities, variables }: SkillHead): string {
-  const none = capabilities.includes('secrets') ? '' : ', and gets none: it has not declared secrets'
-  return `wants the variables: ${variables.join(', ')}${none}`
-}
-
-function changesBetween(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>) {
-  const all = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
-  return all.flatMap((path) =>
-    before[path] === after[path]
-      ? []
-      : [
-          `${shownPath(path)} ${before[path] === undefined ? 'is new' : after[path] === undefined ? 'is gone' : 'is another one'}`,
-        ],
-  )
+  const { id, name } = offered
+  const { text, isRisky } = factsOf(offered)
+  if (isBlocked(offered)) return [say(text), { type: 'text', text: `${name} is not installed.`, isProblem: true }]
+  return [say(text), ...question(name, id, isRisky)]
 }
 
 /** Puts what was shown in place. */
-export async function accept(id: string, args: JsonObject, { library, installer }: Parts): Promise<CommandResult> {
-  const { name } = await installer.accept(id, { force: args['force'] === true })
+export async function accept(id: string, args: JsonObject, parts: Parts): Promise<CommandResult> {
+  const { library, installer, packs } = parts
+  const force = args['force'] === true
+  const pack = await packs.accept(id, { force })
+  if (pack !== null) return say(`Installed the pack ${pack.name} ${pack.version}. New sessions know its skills.`)
+  const { name } = await installer.accept(id, { force })
   const first = (await library.index(library.home.cwd)).skills.get(name)
   const hidden = first !== undefined && first.source !== 'installed'
   return say(
@@ -126,6 +81,14 @@ export async function accept(id: string, args: JsonObject, { library, installer 
       ? `Installed ${name}, but the ${first.source} skill of that name counts before it.`
       : `Installed ${name}. New sessions know it; here: /skill ${name}`,
   )
+}
+
+/** Takes a skill or a pack away. */
+export async function uninstall(name: string, { installer, packs }: Parts): Promise<CommandResult> {
+  const pack = packName(name)
+  if (pack === null) await installer.uninstall(name)
+  else return say(`Took the pack ${pack} away: ${(await packs.uninstall(pack)).join(', ')}.`)
+  return say(`Took ${name} away.`)
 }
 
 /** Looks whether installed skills are as they were agreed to, and scans them anew. */
@@ -139,7 +102,8 @@ export async function audit({ library }: Parts): Promise<CommandResult> {
       const fresh = scanned.findings.filter(
         ({ severity, text }) => severity !== 'note' && !entry.findings.includes(text),
       )
-      const at = `${name} from ${entry.from}${entry.pin === null ? '' : ` at ${entry.pin.slice(0, 12)}`}`
+      const of = entry.pack === undefined ? '' : ` of the pack ${entry.pack.name} ${entry.pack.version}`
+      const at = `${name}${of} from ${entry.from}${entry.pin === null ? '' : ` at ${entry.pin.slice(0, 12)}`}`
       return [
         { level: 'ok', text: `${at}: as it was installed, ${Object.keys(entry.files).length} files` } as const,
         ...fresh.map(({ text }) => ({ level: 'warn', text: `${name}: ${text}` }) as const),
@@ -158,17 +122,23 @@ export async function update(words: readonly string[], context: CommandContext, 
   const names = words.length > 0 ? words : Object.keys(all)
   if (names.length === 0) return say('No skill is installed.')
   const outputs: CommandOutput[] = []
-  for (const name of names) {
-    const entry = all[name]
-    if (!entry) throw new HermesError(`No skill ${name.slice(0, 64)} is installed.`, { code: 'skills.unknown' })
+  for (const [from, name] of new Map(names.map((one) => [sourceOf(one, all), one]))) {
     try {
-      outputs.push(...[await install(entry.from, {}, context, parts)].flat())
+      outputs.push(...[await install(from, {}, context, parts)].flat())
     } catch (error) {
       if (!HermesError.isInstance(error)) throw error
       outputs.push({ type: 'text', text: `${name} stays as it is: ${error.message}`, isProblem: true })
     }
   }
   return outputs
+}
+
+/** What gets it anew; skills of a pack have its version, and come with it. */
+function sourceOf(name: string, all: Readonly<Record<string, InstalledSkill>>): string {
+  if (packName(name) !== null) return name
+  const entry = all[name]
+  if (!entry) throw new HermesError(`No skill ${name.slice(0, 64)} is installed.`, { code: 'skills.unknown' })
+  return entry.pack === undefined ? entry.from : `pack:${entry.pack.name}`
 }
 
 /** Looks for skills of others. */

@@ -7,10 +7,13 @@ import { BUNDLED } from '../bundled.js'
 import type { Curator } from '../curator/curator.js'
 import { SKILL_FILE } from '../format/skill.js'
 import type { SkillInstaller } from '../install/installer.js'
+import { MOST_SHARE } from '../learning/skill-share.js'
 import { describeChange, type SkillWriter } from '../library/skill-writer.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
+import type { PackInstaller } from '../packs/pack-installer.js'
 import type { SkillLibrary } from '../skill-library.js'
-import { accept, audit, install, search, update } from './install-command.js'
+import { accept, audit, install, search, uninstall, update } from './install-command.js'
+import { packsCommand } from './packs-command.js'
 import { publishSkill } from './publish-command.js'
 import { snapshot } from './snapshot-command.js'
 import { VERBS } from './verbs.js'
@@ -20,10 +23,9 @@ export interface SkillsCommandParts {
   readonly library: SkillLibrary
   readonly writer: SkillWriter
   readonly installer: SkillInstaller
+  readonly packs: PackInstaller
   readonly curator: Curator
 }
-
-const MOST_SHARE = 10
 
 /** Does what the words say. */
 export async function runSkillsCommand(
@@ -58,15 +60,16 @@ export async function runSkillsCommand(
     case 'accept':
       return accept(one(verb, words), args, parts)
     case 'discard':
-      await parts.installer.discard(one(verb, words))
+      await parts.packs.discard(one(verb, words))
       return say('Nothing was installed.')
     case 'audit':
       return audit(parts)
     case 'update':
       return update(words, context, parts)
     case 'uninstall':
-      await parts.installer.uninstall(one(verb, words))
-      return say(`Took ${words[0]} away.`)
+      return uninstall(one(verb, words), parts)
+    case 'packs':
+      return packsCommand(words, context, parts)
     case 'snapshot':
       return snapshot(words, context, parts)
     case 'publish':
@@ -273,7 +276,7 @@ async function stats({ cwd }: CommandContext, { library, curator }: SkillsComman
   const { skillBytes, resultBytes } = library.records.read()
   if (resultBytes === 0) return table
   const share = (100 * skillBytes) / resultBytes
-  const text = `Skills are ${share.toFixed(1)} % of what tools gave to the model in runs that had one; below ${MOST_SHARE} % is well.`
+  const text = `Skills are ${share.toFixed(1)} % of what tools gave to the model in runs that had one; below ${100 * MOST_SHARE} % is well.`
   return [table, { type: 'text', text }]
 }
 

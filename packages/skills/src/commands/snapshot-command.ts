@@ -3,22 +3,16 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errorLine, HermesError, isJsonObject } from '@hermes/contracts'
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
-import { SKILL_NAME } from '../format/skill.js'
 import type { SkillInstaller } from '../install/installer.js'
+import type { PackInstaller } from '../packs/pack-installer.js'
+import { isListed, type ListedSkill } from '../packs/pack-list.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { install } from './install-command.js'
 
 interface Parts {
   readonly library: SkillLibrary
   readonly installer: SkillInstaller
-}
-
-/** One skill of a snapshot. */
-interface ListedSkill {
-  readonly name: string
-  readonly from: string
-  /** SHA-256 by path. */
-  readonly files: Readonly<Record<string, string>>
+  readonly packs: PackInstaller
 }
 
 const MAX_BYTES = 4_194_304
@@ -73,18 +67,6 @@ async function read(file: string): Promise<readonly ListedSkill[]> {
     // Named below.
   }
   throw usage(`${file} is no list of skills as hermes skills snapshot export writes it.`)
-}
-
-function isListed(value: unknown): value is ListedSkill {
-  if (!isJsonObject(value)) return false
-  const { name, from, files } = value
-  return (
-    typeof name === 'string' &&
-    SKILL_NAME.test(name) &&
-    typeof from === 'string' &&
-    isJsonObject(files) &&
-    Object.values(files).every((digest) => typeof digest === 'string')
-  )
 }
 
 const usage = (line: string) => new HermesError(line, { code: 'commands.usage' })

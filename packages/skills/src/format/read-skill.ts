@@ -92,13 +92,19 @@ function quoted(head: string): string {
   )
 }
 
-function toHead(values: JsonObject, folderName: string): SkillHead | string {
-  const name = textOf(values['name']) || folderName
-  const slug = name
+/** A title in place of a name, as many write: the folder has the name then. */
+const TITLE = /^[A-Za-z0-9](?:[\w &/:+,()'-]|\.(?!\.)){0,199}$/
+
+const slugOf = (name: string) =>
+  name
     .trim()
     .toLowerCase()
     .replace(/[\s_]+/g, '-')
-  if (!SKILL_NAME.test(slug))
+
+function toHead(values: JsonObject, folderName: string): SkillHead | string {
+  const name = textOf(values['name']) || folderName
+  const slug = [name, ...(TITLE.test(name) ? [folderName] : [])].map(slugOf).find((one) => SKILL_NAME.test(one))
+  if (slug === undefined)
     return `its name ${JSON.stringify(name.slice(0, 70))} may have lower case letters a to z, digits and single dashes only, at most 64`
   const description = textOf(values['description']).replace(/\s+/g, ' ').trim()
   if (description === '') return 'SKILL.md says no "description:", so nothing tells when to use it'

@@ -12,7 +12,7 @@ interface Act {
 const PIPED_TO_SHELL = /\|\s*(?:sudo\s+)?(?:ba|z|da|fi)?sh\b/i
 const PIPES = 'pipes text into a shell'
 /** Not the cell of a table. */
-const INTO_SHELL = /\|\s{0,9}(?:\/(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh\b(?![\w.-]|\s{0,9}\|)/
+const INTO_SHELL = /\|\s{0,9}(?:\/(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh\b(?![\w.,/-]|\s{0,9}\|)/
 const FETCHER = /\b(?:curl|wget|iwr|Invoke-WebRequest)\b/i
 
 const ACTS: readonly Act[] = [
@@ -30,7 +30,7 @@ const ACTS: readonly Act[] = [
   {
     what: 'installs from an address',
     first:
-      /\b(?:pip3?|pipx|uvx?|npm|npx|pnpm|yarn|bunx?|cargo|gem)\s{1,9}(?:[a-z]{1,9}\s{1,9}){0,2}(?:-\S{1,20}\s{1,9}){0,4}(?:git\+|https?:\/\/|git@)/i,
+      /\b(?:pip3?|pipx|uvx?|npm|npx|pnpm|yarn|bunx?|cargo|gem)\s{1,9}(?!publish\b|login\b|config\b|view\b)(?:[a-z]{1,9}\s{1,9}){0,2}(?:-\S{1,20}\s{1,9}){0,4}(?:git\+|https?:\/\/|git@)/i,
   },
   { what: 'runs encoded text', first: /base64\s+(?:-d|--decode)/i, later: PIPED_TO_SHELL },
   {
@@ -39,7 +39,7 @@ const ACTS: readonly Act[] = [
   },
   {
     what: 'sends files or variables away',
-    first: /curl|wget|nc|scp|rsync|httpx?|requests\.post|fetch\(/i,
+    first: /\b(?:curl|wget|nc|ncat|scp|rsync|https?(?=\s)|httpx|requests\.post|axios|fetch\()/i,
     later:
       /\$\(\s*(?:cat|env|printenv)|~\/\.(?:ssh|aws|config|gnupg|netrc)|\.env\b|process\.env|os\.environ|@\/(?:etc|home)/i,
   },
@@ -48,11 +48,11 @@ const ACTS: readonly Act[] = [
     first: /\b(?:env|printenv|set)\s{0,9}\|/,
     later: /\b(?:curl|wget|nc|ncat|socat|http)\b/,
   },
-  { what: 'sends files or variables away', first: /\b(?:dig|nslookup|host)\s/, later: /\$\(|`/ },
+  { what: 'sends files or variables away', first: /(?:^|[;&|(`])\s{0,9}(?:dig|nslookup|host)\s/, later: /\$\(|`/ },
   { what: 'opens a way in', first: /\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat)\s{1,9}-[a-z]{0,9}[ec]\b/ },
   {
     what: 'reads keys',
-    first: /cat|less|head|cp|tar|zip|base64|xxd|grep|open\(|readFile\w{0,20}\(/i,
+    first: /\b(?:cat|less|head|cp|tar|zip|base64|xxd|grep(?!\s{1,9}-[a-z]{0,9}q)|open\(|readFile\w{0,20}\()/i,
     later:
       /\/proc\/(?:self|\d{1,9}|\$\w{1,20})\/environ|\.hermes\/(?:\.env|auth\.json|profiles)|\.gnupg\/|\.kube\/config|\.ssh\/id_|\.aws\/credentials|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.env\b|auth\.json/i,
   },
@@ -65,7 +65,10 @@ const ACTS: readonly Act[] = [
     first: />/,
     later: /\.(?:bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login)\b/i,
   },
-  { what: 'makes itself stay', first: /\.git\/hooks\/|core\.hooksPath/i },
+  {
+    what: 'makes itself stay',
+    first: /(?:>|\b(?:cp|mv|ln|tee|install|chmod)\b).{0,80}\.git\/hooks\/|core\.hooksPath/i,
+  },
   {
     what: 'writes instructions of agents',
     first: />|\bcp\s|\btee\s/,
@@ -80,7 +83,7 @@ const ACTS: readonly Act[] = [
   {
     what: 'switches safety off',
     first:
-      /\bpermissions\.yaml\b|--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
+      /\bpermissions\.yaml\b|(?<!\b(?:avoid|never)\s[`"']?)--yolo\b|--dangerously-skip-permissions|--no-verify\b|approvals\.mode\s+off|hermes\s+(?:permissions\s+add|trust\s+add|skills\s+approve|hooks\s+agree)/i,
   },
 ]
 
@@ -128,7 +131,8 @@ function commandsIn(text: string): readonly { readonly line: number; readonly wo
   let open: string[] = []
   const lines = text.split('\n')
   for (const [index, line] of lines.entries()) {
-    const goesOn = /[\\|(,{[]\r?$/.test(line)
+    // A row of a table ends in a bar as well.
+    const goesOn = /[\\|(,{[]\r?$/.test(line) && !/^\s{0,9}\|.*\|\s{0,9}$/.test(line)
     // Of an empty line nothing is said.
     if (line === '' && open.length === 0) continue
     open.push(goesOn ? line.replace(/\\\r?$/, '') : line)

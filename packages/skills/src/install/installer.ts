@@ -7,7 +7,7 @@ import { writePrivate } from '@hermes/files'
 import { isTexts, SKILL_NAME } from '../format/skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { fetchSkills } from './fetch-skill.js'
-import type { InstalledSkill } from './lock.js'
+import type { InstalledSkill, PackMark } from './lock.js'
 import { type ScannedSkill, scanSkill } from './scan-skill.js'
 
 /** A skill that was fetched and looked at, and waits for a person. */
@@ -23,13 +23,13 @@ export interface OfferedSkill {
   readonly warnings: readonly string[]
 }
 
-/** What a source came to. */
+/** What a source came to; `isExpected`: with the files that it was to have. */
 export type Offer =
-  | { readonly type: 'one'; readonly offered: OfferedSkill }
+  | { readonly type: 'one'; readonly offered: OfferedSkill; readonly isExpected: boolean }
   /** There are several: each with what names it alone. */
   | { readonly type: 'several'; readonly skills: readonly { readonly name: string; readonly from: string }[] }
   /** What is installed is what is there. */
-  | { readonly type: 'same'; readonly name: string }
+  | { readonly type: 'same'; readonly name: string; readonly isExpected: boolean }
 
 const WAITS_MS = 86_400_000
 
@@ -51,7 +51,7 @@ export class SkillInstaller {
     from: string,
     { cwd, signal, id = randomBytes(3).toString('hex'), expected }: OfferOptions,
   ): Promise<Offer> {
-    const place = this.#placeOf(id)
+    const place = this.placeOf(id)
     await this.#sweep()
     const { home, lock } = this.#library
     const fetched = await fetchSkills(from, { home, quarantine: this.#quarantine, cwd, signal })
@@ -62,21 +62,25 @@ export class SkillInstaller {
       const scanned = await scanSkill(first.folder, first.name)
       const { name } = scanned.head
       const installed = (await lock.read())[name] ?? null
+      const isExpected = expected === undefined || sameFiles(expected, scanned.files)
       requireSource(name, first.from, installed)
       if (
         installed !== null &&
         sameFiles(installed.files, scanned.files) &&
         (await lock.problemOf(name, installed)) === null
       )
-        return { type: 'same', name }
+        return { type: 'same', name, isExpected }
       const { pin } = fetched
-      const warnings = [...swapped(installed, { pin, files: scanned.files }), ...unlike(expected, scanned.files)]
+      const warnings = [
+        ...swapped(installed, { pin, files: scanned.files }),
+        ...(isExpected ? [] : ['it has other files than are listed for it']),
+      ]
       const offered: OfferedSkill = { id, name, from: first.from, pin, scanned, installed, warnings }
       await rm(place, { recursive: true, force: true })
       await mkdir(place, { recursive: true, mode: 0o700 })
       await cp(first.folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
       await writePrivate(join(place, 'offer.json'), `${JSON.stringify(offered)}\n`)
-      return { type: 'one', offered }
+      return { type: 'one', offered, isExpected }
     } finally {
       await fetched.discard()
     }
@@ -87,14 +91,56 @@ export class SkillInstaller {
    * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `skills.taken`, `files.not_writable`
    */
   async accept(id: string, { force }: { readonly force: boolean }): Promise<OfferedSkill> {
-    const place = this.#placeOf(id)
+    const [offered] = await this.acceptAll([id], { force })
+    return offered!
+  }
+
+  /** Puts all that was offered in place, or none of it, of a pack that takes the place of an older version of it. Throws as {@link accept} does. */
+  async acceptAll(
+    ids: readonly string[],
+    { force, pack }: { readonly force: boolean; readonly pack?: PackMark & { readonly names: readonly string[] } },
+  ): Promise<readonly OfferedSkill[]> {
+    const { lock, home } = this.#library
+    const ready = await Promise.all(ids.map((id) => this.#lookAgain(id, force)))
+    const there = await lock.read()
+    for (const { name, from } of ready) requireSource(name, from, there[name] ?? null)
+    await mkdir(lock.directory, { recursive: true, mode: 0o700 })
+    const { names = [], ...mark } = pack ?? {}
+    const changes: Record<string, InstalledSkill | null> = pack === undefined ? {} : ofPack(there, pack)
+    for (const { id, name, from, pin, scanned, warnings } of ready) {
+      const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
+      // Nothing loads a folder that the lock does not name, so a kill leaves each skill as it was or as it is to be.
+      await rm(join(lock.directory, folder), { recursive: true, force: true })
+      await rename(join(this.placeOf(id), 'files'), join(lock.directory, folder))
+      changes[name] = {
+        ...{ head: scanned.head, from, pin, folder, files: scanned.files },
+        installedAtMs: home.clock.now(),
+        findings: [...warnings, ...scanned.findings.map(({ text }) => text)],
+        ...(names.includes(name) ? { pack: mark as PackMark } : {}),
+      }
+    }
+    const before: InstalledSkill[] = []
+    await lock.set(changes, (name, entry) => {
+      // Another one may have been accepted while this one waited.
+      const next = changes[name]
+      if (next) requireSource(name, next.from, entry)
+      if (next?.folder === there[name]?.folder && entry?.folder !== next?.folder) throw changedMeanwhile(name)
+      if (entry !== null && entry.folder !== next?.folder) before.push(entry)
+    })
+    for (const { folder } of before) await rm(join(lock.directory, folder), { recursive: true, force: true })
+    for (const { id } of ready) await this.discard(id)
+    this.#library.reload()
+    return ready
+  }
+
+  /** What was offered, if it is still what was shown and may be installed. */
+  async #lookAgain(id: string, force: boolean): Promise<OfferedSkill> {
+    const place = this.placeOf(id)
     const text = await readFile(join(place, 'offer.json'), 'utf8').catch(() => null)
-    if (text === null) throw waitsNot(id)
-    const offered = offerIn(text)
-    if (offered === null) throw waitsNot(id)
-    const { name, from, pin, scanned, warnings } = offered
+    const offered = text === null ? null : offerIn(text)
     // A kill after its files were moved, and before the lock was written, leaves the rest.
-    if (!existsSync(join(place, 'files'))) throw waitsNot(id)
+    if (offered === null || !existsSync(join(place, 'files'))) throw waitsNot(id)
+    const { name, scanned, warnings } = offered
     const again = await scanSkill(join(place, 'files'), name)
     if (again.head.name !== name || !sameFiles(again.files, scanned.files))
       throw new HermesError(`${name} was changed after it was shown; fetch it again.`, { code: 'skills.changed' })
@@ -107,57 +153,35 @@ export class SkillInstaller {
       throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
         code: 'skills.blocked',
       })
-    const { lock, home } = this.#library
-    requireSource(name, from, (await lock.read())[name] ?? null)
-    const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
-    await mkdir(lock.directory, { recursive: true, mode: 0o700 })
-    // Nothing loads a folder that the lock does not name, so a kill leaves the skill as it was or as it is to be.
-    await rm(join(lock.directory, folder), { recursive: true, force: true })
-    await rename(join(place, 'files'), join(lock.directory, folder))
-    let before: InstalledSkill | null = null
-    await lock.set(
-      name,
-      {
-        ...{ head: again.head, from, pin, folder, files: again.files },
-        installedAtMs: home.clock.now(),
-        findings: [...warnings, ...again.findings.map((one) => one.text)],
-      },
-      // Another one may have been accepted while this one waited.
-      (there) => {
-        requireSource(name, from, there)
-        before = there
-      },
-    )
-    const old = before as InstalledSkill | null
-    if (old !== null && old.folder !== folder)
-      await rm(join(lock.directory, old.folder), { recursive: true, force: true })
-    await this.discard(id)
-    this.#library.reload()
-    return offered
+    return { ...offered, id, scanned: again }
   }
 
   /** Forgets what was offered. @throws HermesError `skills.unknown` for an id that is none */
   async discard(id: string): Promise<void> {
-    await rm(this.#placeOf(id), { recursive: true, force: true })
+    await rm(this.placeOf(id), { recursive: true, force: true })
   }
 
-  /** Takes an installed skill away. @throws HermesError `skills.unknown` */
-  async uninstall(name: string): Promise<void> {
+  /** Takes installed skills away, all in one. @throws HermesError `skills.unknown` */
+  async uninstall(...names: readonly string[]): Promise<void> {
     const { lock, usage } = this.#library
-    if (!(await lock.has(name)))
-      throw new HermesError(`No skill ${name.slice(0, 64)} is installed. All that are: hermes skills audit`, {
-        code: 'skills.unknown',
-      })
+    for (const name of names)
+      if (!(await lock.has(name)))
+        throw new HermesError(`No skill ${name.slice(0, 64)} is installed. All that are: hermes skills audit`, {
+          code: 'skills.unknown',
+        })
     // A damaged entry goes without its folder: that is swept once nothing names it.
-    const entry = (await lock.read())[name]
-    await lock.set(name, null)
-    if (entry) await rm(join(lock.directory, entry.folder), { recursive: true, force: true })
-    await usage.forget(name)
+    const entries = await lock.read()
+    await lock.set(Object.fromEntries(names.map((name) => [name, null])))
+    for (const name of names) {
+      const entry = entries[name]
+      if (entry) await rm(join(lock.directory, entry.folder), { recursive: true, force: true })
+      await usage.forget(name)
+    }
     this.#library.reload()
   }
 
-  /** Nothing but an id names a folder of the quarantine: what is called by anything else would lie, and go, elsewhere. */
-  #placeOf(id: string): string {
+  /** Where what waits lies. Nothing but an id names a folder of the quarantine: what is called by anything else would lie, and go, elsewhere. */
+  placeOf(id: string): string {
     if (!/^[0-9a-f]{6}$/.test(id)) throw waitsNot(id)
     return join(this.#quarantine, id)
   }
@@ -193,6 +217,15 @@ interface OfferOptions {
   readonly expected?: Files
 }
 
+/** Those of an older version of a pack: what the new one has no more goes, the rest is of the new one. */
+function ofPack(
+  there: Readonly<Record<string, InstalledSkill>>,
+  { names, ...pack }: PackMark & { readonly names: readonly string[] },
+): Record<string, InstalledSkill | null> {
+  const older = Object.entries(there).filter(([, entry]) => entry.pack?.name === pack.name)
+  return Object.fromEntries(older.map(([name, entry]) => [name, names.includes(name) ? { ...entry, pack } : null]))
+}
+
 function requireSource(name: string, from: string, installed: InstalledSkill | null): void {
   if (installed !== null && installed.from !== from)
     throw new HermesError(
@@ -210,10 +243,6 @@ function swapped(
   return [`its source says that this is ${pin.slice(0, 40)}, which is installed, and gives other files`]
 }
 
-function unlike(expected: Files | undefined, files: Files): readonly string[] {
-  return expected === undefined || sameFiles(expected, files) ? [] : ['it has other files than are listed for it']
-}
-
 /** What a file of the quarantine says; `null` where it is damaged. */
 function offerIn(text: string): OfferedSkill | null {
   try {
@@ -226,6 +255,8 @@ function offerIn(text: string): OfferedSkill | null {
   }
 }
 
+const changedMeanwhile = (name: string) =>
+  new HermesError(`Another process changed the skill ${name}; try again.`, { code: 'skills.changed' })
 const waitsNot = (id: string) =>
   new HermesError(`No skill waits as ${id.slice(0, 40)}. Fetch it again: hermes skills install SOURCE`, {
     code: 'skills.unknown',

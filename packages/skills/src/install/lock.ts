@@ -21,7 +21,12 @@ export interface InstalledSkill {
   readonly files: Readonly<Record<string, string>>
   /** What the scanner found and the person agreed to, one line each. */
   readonly findings: readonly string[]
+  /** The pack that it came with. */
+  readonly pack?: PackMark
 }
+
+/** A version of a pack, and the SHA-256 of its list. */
+export type PackMark = { readonly name: string; readonly version: string; readonly sha256: string }
 
 /** Files of one skill and their facts: while those are the same, nobody wrote to them. */
 interface Verified {
@@ -78,21 +83,25 @@ export class SkillLock {
   }
 
   /**
-   * Puts an entry in, or takes it out with `null`; the others stay as they are, damaged ones too. `check` sees the one that is there before it
-   * goes, and throws to keep it. Rejects with `skills.bad_lock`, `files.not_writable`.
+   * Puts entries in, or takes them out with `null`, all in one write; the others stay as they are, damaged ones too. `check` sees each that is
+   * there before it goes, and throws to keep all. Rejects with `skills.bad_lock`, `files.not_writable`.
    */
   async set(
-    name: string,
-    entry: InstalledSkill | null,
-    check: (before: InstalledSkill | null) => void = () => undefined,
+    changes: Readonly<Record<string, InstalledSkill | null>>,
+    check: (name: string, before: InstalledSkill | null) => void = () => undefined,
   ): Promise<void> {
     await withLock(`${this.#file}.lock`, { busy: `Another process writes ${this.#file}; try again.` }, async () => {
-      const { [name]: before, ...others } = await this.#entries()
-      check(isEntry(name, before) ? before : null)
-      const skills = entry === null ? others : { ...others, [name]: entry }
+      const before = await this.#entries()
+      const skills: Record<string, unknown> = { ...before }
+      for (const [name, entry] of Object.entries(changes)) {
+        const there = Object.hasOwn(before, name) ? before[name] : null
+        check(name, isEntry(name, there) ? there : null)
+        if (entry === null) delete skills[name]
+        else skills[name] = entry
+      }
       await writePrivate(this.#file, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`)
     })
-    this.#verified.delete(name)
+    for (const name of Object.keys(changes)) this.#verified.delete(name)
   }
 
   /** The installed skills whose files are as they were agreed to, and one line for each of the others. Never rejects. */
@@ -164,8 +173,9 @@ async function firstChange(
 /** Whether what the lock has under a name is an entry. Its folder is read, and removed: it lies in the directory of the lock. */
 function isEntry(name: string, value: unknown): value is InstalledSkill & JsonObject {
   if (!isJsonObject(value) || !isSkillHead(value['head']) || value['head'].name !== name) return false
-  const { from, pin, installedAtMs, folder, files, findings } = value
+  const { from, pin, installedAtMs, folder, files, findings, pack } = value
   return (
+    (pack === undefined || isMark(pack)) &&
     typeof from === 'string' &&
     (pin === null || typeof pin === 'string') &&
     typeof installedAtMs === 'number' &&
@@ -176,6 +186,9 @@ function isEntry(name: string, value: unknown): value is InstalledSkill & JsonOb
     isTexts(findings)
   )
 }
+
+const isMark = (value: unknown) =>
+  isJsonObject(value) && ['name', 'version', 'sha256'].every((key) => typeof value[key] === 'string')
 
 /** SHA-256 of a file, in hexadecimal. */
 export async function digestOf(file: string): Promise<string> {

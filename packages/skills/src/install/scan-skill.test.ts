@@ -31,10 +31,13 @@ describe('what a line may do', () => {
     ['with several options', 'rm -r -f --no-preserve-root $HOME/*', 'destroys', 1],
   ])('is seen %s', (_, text, what, line) => expect(actsIn(text)).toEqual([{ what, line }]))
 
-  it.each(['rm -rf /tmp/x', 'git rm -r docs', 'curl -O https://x.y/i', 'crontab -l', 'echo a > b'])(
-    'is nothing in %j',
-    (text) => expect(actsIn(text)).toEqual([]),
-  )
+  it.each([
+    ...['rm -rf /tmp/x', 'git rm -r docs', 'curl -O https://x.y/i', 'crontab -l', 'echo a > b'],
+    ...['export function sync() {\n  return process.env.HOME', 'grep -q "^API_KEY=" .env && echo there'],
+    ...['Use a signed-in host account: run `app` first', 'app add --host 192.0.2.7 --user `name`'],
+    ...['npm publish --registry https://registry.example', 'Avoid `--yolo` here.', '# a hook: .git/hooks/pre-commit'],
+    '| which | needed |\n|---|---|\n| event | bash/file |\n| shell | bash, zsh |',
+  ])('is nothing in %j', (text) => expect(actsIn(text)).toEqual([]))
 })
 
 describe('what a file is', () => {

@@ -350,6 +350,28 @@ describe('in a session the model is told', () => {
     ])
   })
 
+  it('that skills are a tenth of what tools give in long work, and nothing is kept back at its beginning', async () => {
+    const body = 'Do it well. '.repeat(1_500)
+    for (const name of ['first', 'second']) await scene.put(`home/skills/${name}/SKILL.md`, skillText(name, 'x', body))
+    await scene.put('home/skills/first/more.md', body)
+    const gives = (toolName: string, text: string) =>
+      scene.fire('tool-result', {
+        ...{ toolName, tool: { toolset: 'x' }, args: { name: 'first' }, caller: 'model' },
+        outcome: { content: [{ type: 'text', text }], isError: false },
+      })
+    const view = async (args: object) => {
+      const text = await scene.call('skill_view', args)
+      if (!text.startsWith('error: ')) await gives('skill_view', text)
+      return text
+    }
+    expect(await view({ name: 'first' })).toContain('Do it well.')
+    for (const more of [{ name: 'second' }, { name: 'first', file_path: 'more.md' }])
+      expect(await view(more)).toMatch(/^error: \w+ is not shown: with it skills would be \d+ characters/)
+    await gives('terminal', 'x'.repeat(400_000))
+    expect(await view({ name: 'second' })).toContain('Do it well.')
+    expect(await view({ name: 'first', file_path: 'more.md' })).toContain('more than a tenth of what tools gave')
+  })
+
   it('that three skills are enough for a task, and that runs without a person write none', async () => {
     const { keep: perRun } = keeper()
     const view = async (name: string) => {

@@ -12,6 +12,7 @@ import type {
 } from '@hermes/contracts/extension'
 import type { SkillLibrary } from '../skill-library.js'
 import { feedbackIn } from './feedback.js'
+import { shareOf } from './skill-share.js'
 import { effortIn, HARD_CALLS, isHard, skillsOfLastTurn } from './turn.js'
 
 /** Nobody is there to say whether it helped. */
@@ -82,10 +83,13 @@ async function afterCall(event: ToolResultEvent, library: SkillLibrary): Promise
   const { tool, toolName, args, outcome, caller, session } = event
   const counts = countsOf(event)
   const bytes = outcome.content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  const share = shareOf(session.state)
   counts.resultBytes += bytes
+  share.resultBytes += bytes
   if (toolName === 'skill_view' && !outcome.isError && typeof args !== 'string') {
     counts.loaded.add(String(args['name']))
     counts.skillBytes += bytes
+    share.skillBytes += bytes
   }
   if (caller !== 'model') return undefined
   counts.calls++

@@ -2,6 +2,7 @@ import { defineTool, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import { bundledNames } from '../bundled.js'
 import type { Skill } from '../format/skill.js'
+import { requireRoom } from '../learning/skill-share.js'
 import { type LoadedSkill, loadSkill, loadSkillFile } from '../load-skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 
@@ -32,10 +33,14 @@ export const skillViewTool = (library: SkillLibrary) =>
       // One that came since may be meant: it was just written, or a person speaks of it.
       if (!index.skills.has(name)) index = await library.index(cwd)
       const skill = library.require(index, name)
-      if (path !== undefined) return toResult(await loadSkillFile(skill, path, library))
-      const loaded = await loadSkill(skill, library)
-      library.usage.note(skill.name, library.home.clock.now())
-      return toResult({ ...loaded, text: shownSkill(skill, loaded, library.home) })
+      const loaded = path === undefined ? await loadSkill(skill, library) : null
+      const shown =
+        loaded === null
+          ? await loadSkillFile(skill, path!, library)
+          : { ...loaded, text: shownSkill(skill, loaded, library.home) }
+      requireRoom(state, skill.name, shown.text.length)
+      if (loaded !== null) library.usage.note(skill.name, library.home.clock.now())
+      return toResult(shown)
     },
   })
 

@@ -26,10 +26,10 @@ const NEUTRAL = new Set([
   'moa',
 ])
 /** These put files in place; what they print is no check of them. */
-const WRITERS = /^(?:sed|perl|tee|cp|mv|install|ln|touch|truncate|dd|ed|ex|patch|printf|echo|cat)$/
+const WRITERS = /^(?:sed|perl|tee|cp|mv|install|ln|truncate|dd|ed|ex|patch|printf|echo|cat)$/
 /** Bookkeeping: it neither shows files nor runs them. */
 const BOOKKEEPING =
-  /^(?:cd|pushd|popd|export|set|source|true|false|:|sleep|wait|exit|mkdir|rmdir|rm|chmod|chown|kill|pkill|which|type|command|date)$/
+  /^(?:cd|pushd|popd|export|set|source|true|false|:|sleep|wait|exit|touch|mkdir|rmdir|rm|chmod|chown|kill|pkill|which|type|command|date)$/
 const GIT_BOOKKEEPING = /^git (?:add|commit|push|pull|fetch|stash|checkout|switch|branch|tag|status|log|init|config)\b/
 /** They look, and not into files. */
 const BLIND = /^(?:ls|echo|printf|pwd|stat|du|df|which|whoami|env|date|tree|find)$/

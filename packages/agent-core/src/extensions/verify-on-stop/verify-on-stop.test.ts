@@ -79,6 +79,7 @@ it('of 20 endings that look fine 20 are checked, with one answer more than who c
 
 it.each<[string, readonly Call[]]>([
   ['nothing was changed', [read('src/a.ts'), sh('git log')]],
+  ['an empty file was made', [sh('mkdir -p out && touch out/made')]],
   ['a change failed', [['patch', { path: 'gone.ts' }]]],
   ['something was run since', [write('src/a.ts'), sh('cd src && npm test > out.log 2>&1')]],
   ['a program was run since', [write('src/a.ts'), ['execute_code', { path: 'x' }]]],

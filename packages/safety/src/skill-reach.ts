@@ -1,0 +1,107 @@
+// Commands that do not name an installed skill, and may run a program of one all the same: by a pattern, or by words that are known when they
+// run. Where isolation holds commands these find nothing there; where nothing does, they are asked about.
+import type { ActingSkill } from '@hermes/contracts/policy'
+import { collectInvocations } from './command/collect.js'
+import type { Invocation } from './command/invocation.js'
+import { onlyLooks } from './command/only-looks.js'
+import { PROGRAMS } from './command/program-tables.js'
+import { interpreterOf } from './command/programs.js'
+import { matchGlob } from './glob.js'
+
+const OPEN = /[*?[{]/
+const COMPUTED = /[$`]/
+/** Behind `/.hub/` nothing lies but skills of others. */
+const HUB = /\.hub(?:\/|$|["'\s])/
+const HANDS_ON = new Set(['', 'cd', 'cp', 'cat', 'echo', 'export', 'mkdir', 'printf', 'pwd', 'read', 'test', '['])
+const SOURCES = new Set(['source', '.'])
+
+/** The skills that a command line may run a program of without naming them; starts in the absolute `cwd`. Pure; never throws. */
+export function skillsReached(
+  command: string,
+  { cwd, skills }: { readonly cwd: string; readonly skills: readonly ActingSkill[] },
+): readonly ActingSkill[] {
+  if (skills.length === 0) return []
+  const acting = collectInvocations(command, { cwd }).invocations.filter(
+    ({ name, written }) => !HANDS_ON.has(name) && !onlyLooks(written),
+  )
+  if (acting.length === 0) return []
+  if (HUB.test(command)) return skills
+  const loops = loopsIn(command)
+  const walks = acting.some(({ via }) => via !== null)
+  return skills.filter(({ folder }) => {
+    const parts = folder.split('/').slice(1)
+    return acting.some((one) => mayRun(one, parts, loops)) || (walks && walksOver(command, cwd, parts))
+  })
+}
+
+/** Words of a loop by the name of its variable: what they cannot be, it is not. */
+function loopsIn(command: string): ReadonlyMap<string, readonly string[]> {
+  const loops = [...command.matchAll(/\bfor\s+(\w+)\s+in\s+([^;\n]{0,2000})/g)]
+  return new Map(loops.map(([, name, words]) => [name!, words!.trim().split(/\s+/)]))
+}
+
+function mayRun(invocation: Invocation, folder: readonly string[], loops: ReadonlyMap<string, readonly string[]>) {
+  const { name, program, args, context } = invocation
+  const cwd = context.cwd ?? '/'
+  const runsFiles = interpreterOf(name) !== null || PROGRAMS.shells.includes(name) || SOURCES.has(name)
+  const script = runsFiles ? args.find(({ text }) => !text.startsWith('-')) : undefined
+  // A program of the system may work in any folder: what it is, or the script that it runs, counts there.
+  const computed = [program, script].flatMap((word) => (word === undefined || word.text === '' ? [] : [word.text]))
+  return (
+    computed.some((word) => mayBe(word, { cwd, folder, loops })) ||
+    args.some(({ text }) => OPEN.test(text) && !COMPUTED.test(text) && mayBe(text, { cwd, folder, loops }))
+  )
+}
+
+interface Place {
+  readonly cwd: string
+  readonly folder: readonly string[]
+  readonly loops: ReadonlyMap<string, readonly string[]>
+}
+
+/** Whether a word that is open may name something in a folder. */
+function mayBe(word: string, place: Place): boolean {
+  const loop = /^\$\{?(\w+)\}?/.exec(word)
+  const values = loop === null ? undefined : place.loops.get(loop[1]!)
+  if (values !== undefined) {
+    const rest = word.slice(loop![0].length)
+    return values.some((value) => mayBe(`${value}${rest}`, { ...place, loops: new Map() }))
+  }
+  // A program without a slash is looked up, wherever the line stands.
+  const isRooted = /^[/~$`]/.test(word)
+  if (!isRooted && !word.includes('/') && !OPEN.test(place.cwd) && !COMPUTED.test(place.cwd)) return false
+  const path = isRooted ? word : `${place.cwd}/${word}`
+  return (OPEN.test(path) || COMPUTED.test(path)) && reaches(path, place.folder)
+}
+
+/** Whether what a pattern may stand for lies in the folder. `~` and what is computed may be any folders. */
+function reaches(path: string, folder: readonly string[]): boolean {
+  const parts = path.split('/').filter((part, at) => part !== '.' && (part !== '' || at === 0))
+  const [first, ...rest] = parts
+  const isAnchored = first === ''
+  const from = (part: number, at: number): boolean => {
+    if (at === folder.length) return true
+    const wanted = rest[part]
+    if (wanted === undefined) return false
+    if (COMPUTED.test(wanted)) return true
+    return matchesPart(wanted, folder[at]!) && from(part + 1, at + 1)
+  }
+  if (isAnchored) return from(0, 0)
+  if (first !== undefined && COMPUTED.test(first)) return true
+  return folder.some((_, at) => from(0, at))
+}
+
+/** Sets of signs and lists of words may be anything. */
+const matchesPart = (wanted: string, name: string) =>
+  OPEN.test(wanted) ? matchGlob(wanted.replace(/\[[^\]]*\]?|\{[^}]*\}?/g, '*'), name) : wanted === name
+
+/** Whether a line that hands names on, by `find` or `xargs`, begins above the folder. */
+function walksOver(command: string, cwd: string, folder: readonly string[]): boolean {
+  const whole = `/${folder.join('/')}/`
+  return command.split(/[\s;|&()"']+/).some((word) => {
+    if (word === '/' || /^~\/?$/.test(word)) return true
+    if (word.startsWith('~/')) return whole.includes(`/${word.slice(2).replace(/\/+$/, '')}/`)
+    if (word.startsWith('/')) return whole.startsWith(`${word.replace(/\/+$/, '')}/`)
+    return (word === '.' || word === './') && whole.startsWith(`${cwd}/`)
+  })
+}
