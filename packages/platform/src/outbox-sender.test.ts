@@ -135,6 +135,30 @@ it('sends to other chats while many messages pause', async () => {
   await done
 })
 
+it('takes nothing while it is held', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: 'x' })])
+  const [stop, requested] = [new AbortController(), Promise.withResolvers<void>()]
+  let isPaused = true
+  const held = () => {
+    if (isPaused) requested.resolve()
+    return isPaused
+  }
+  const options = {
+    platform: platformWith([]).platform,
+    outbox,
+    clock: systemClock,
+    logger: silentLogger,
+    isPaused: held,
+  }
+  const done = sendOutbox(options, stop.signal)
+  await requested.promise
+  expect(outcomes).toEqual([])
+  isPaused = false
+  await expect.poll(() => outcomes, { timeout: 5_000 }).toEqual(['sent'])
+  stop.abort()
+  await done
+})
+
 it('has two texts at once of which no answer is known, and lets none wait for long for one that hangs', async () => {
   const rows = Array.from({ length: 5 }, (_, id) => row({ text: `${id}` }, { id, target: `${id}` }))
   const { outbox, outcomes } = outboxOf(rows)

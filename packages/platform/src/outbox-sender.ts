@@ -90,6 +90,8 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly failed?: (message: Message, line: string) => Promise<unknown> | undefined
   /** A message is accepted whole; what this writes is there before that is written down. Where it rejects it is called again. */
   readonly arrived?: (message: Message) => Promise<unknown> | undefined
+  /** Nothing is taken while this says so. Must not throw. Default: never. */
+  readonly isPaused?: () => boolean
   /** A message was sent whole. Must not throw. */
   readonly sent?: (message: Message) => void
   readonly clock: Clock
@@ -126,7 +128,9 @@ export async function sendOutbox<Message extends SendableMessage>(
   while (!signal.aborted) {
     try {
       const message =
-        sending.size - pausing < AT_ONCE ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS }) : null
+        sending.size - pausing < AT_ONCE && !options.isPaused?.()
+          ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS })
+          : null
       if (message) {
         const done = deliver(options, message, { pause, gate }).finally(() => sending.delete(done))
         sending.add(done)
