@@ -39,6 +39,10 @@ export class DeafnessWatch {
   async look(): Promise<void> {
     const now = this.#options.clock.now()
     for (const report of this.#options.reports()) {
+      if (report.state.type === 'paused') {
+        this.#deaf.delete(report.name)
+        continue
+      }
       const { hears, text } = hearing(report, now)
       const known = this.#deaf.get(report.name)
       if (hears) {
@@ -59,7 +63,9 @@ export class DeafnessWatch {
   async #tell(about: string, text: string, now: number): Promise<void> {
     const { reports, owner, outbox, post, logger } = this.#options
     logger.error(text)
-    const others = reports().filter((report) => report.name !== about && hearing(report, now).hears)
+    const others = reports().filter(
+      (report) => report.name !== about && report.state.type === 'connected' && hearing(report, now).hears,
+    )
     const messages = others.flatMap(({ name: platform }) =>
       (owner[platform] ?? []).map((target) => {
         return { key: `deaf:${about}:${platform}:${target}:${now}`, platform, target, body: { text } }

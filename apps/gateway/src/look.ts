@@ -7,6 +7,7 @@ import type { Io } from '@hermes/runtime/app'
 import { gatewayStates } from './gateway-state.js'
 import { configuredPlatforms } from './platforms/open-platforms.js'
 import { hearing } from './platforms/platform-health.js'
+import { changePause } from './platforms/platform-pause.js'
 
 const EXIT_NOT_WELL = 1
 
@@ -55,6 +56,26 @@ export async function platforms(io: Io): Promise<number> {
       'No chat platform has an account. Give one to Telegram or email: hermes gateway setup telegram|email\n',
     )
   return 0
+}
+
+/** Has a platform rest or go on, for gateways that run now and later; exit code 1 where that is no platform of the home. */
+export async function pause(io: Io, words: readonly string[]): Promise<number> {
+  if (words.join() === 'list') return platforms(io)
+  const { openHome } = await import('@hermes/runtime')
+  const { home, runtime } = await openHome(io, {
+    ...{ program: 'hermes gateway', log: 'gateway.log', cwd: io.cwd, safe: true },
+  })
+  try {
+    const { values } = await loadSecrets({ home, env: io.env })
+    const names = configuredPlatforms(runtime.config, values).map(({ name }) => name)
+    const { meta } = await runtime.storage()
+    const { isDone, text } = await changePause(meta, systemClock, { words: words.join(' '), names, from: null })
+    if (isDone) io.stdout.write(`${text}\n`)
+    else io.stderr.write(`hermes gateway platforms: ${text}\n`)
+    return isDone ? 0 : EXIT_NOT_WELL
+  } finally {
+    await runtime.close()
+  }
 }
 
 const LOG_LINES = 50

@@ -13,7 +13,7 @@ const HELP = `Usage: hermes gateway [run] [options]     (alone: hermes-gateway [
        hermes gateway logs                what they wrote
        hermes gateway install [options]   as a service of systemd or launchd, started with your login
        hermes gateway uninstall           take that back
-       hermes gateway platforms           the chat platforms that have an account
+       hermes gateway platforms [pause|resume <name>]   those that have an account; has one rest, and go on
        hermes gateway setup <name>        give telegram or email an account: asks, tries it, keeps it in .env
 
 Serves the agent in chats (Telegram, email) and as an OpenAI-compatible API:
@@ -58,6 +58,7 @@ export async function main(input: readonly string[], io: Io): Promise<number> {
   // The word of the `hermes` command, so that both programs take one command line.
   const argv = input[0] === 'gateway' ? input.slice(1) : input
   const [first, ...rest] = argv
+  if (first === 'platforms' && rest.length > 0) return (await import('./look.js')).pause(io, rest)
   const [look, act] = [LOOKS.find((verb) => verb === first), ACTS.find((verb) => verb === first)]
   if ((look || act) && rest.length > 0 && !STARTS.has(first!)) {
     io.stderr.write(`hermes gateway: ${first} takes nothing more.\n`)

@@ -145,6 +145,8 @@ export type PlatformState =
   | { readonly type: 'waiting'; readonly error: string; readonly retryAtMs: number }
   /** It does not try again: the configuration has to change first. */
   | { readonly type: 'failed'; readonly error: string }
+  /** A person has it rest. No adapter says so: the gateway does. */
+  | { readonly type: 'paused' }
   | { readonly type: 'closed' }
 
 /** What an adapter works with while it is connected. */

@@ -1,6 +1,7 @@
 // Which session a chat is in, and what it still has to do: rows of the store, so that a process that ends loses none of it.
 import { createHash } from 'node:crypto'
 import type { PlatformChat, PlatformUser } from '@hermes/contracts/platform'
+import type { NewOutboxMessage } from '@hermes/contracts/store'
 import { chatKey } from './chat-key.js'
 import { formatTarget, HOME_CHAT, parseTarget } from './chat-target.js'
 
@@ -15,6 +16,10 @@ const KEEP_ACTIONS_MS = 7 * 24 * 3_600_000
 export interface SmallFacts {
   get(key: string): Promise<string | null>
   set(key: string, value: string | null): Promise<void>
+  swap(
+    changes: readonly { readonly key: string; readonly was: string | null; readonly is: string | null }[],
+    also?: { readonly send?: readonly NewOutboxMessage[] },
+  ): Promise<boolean>
   list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
 }
 
@@ -194,8 +199,13 @@ export async function storedChats(meta: Pick<SmallFacts, 'list'>, platform: stri
 }
 
 /** Writes down which session a conversation is in, and what it has to do. */
-export async function storeChat(meta: SmallFacts, { key, ...chat }: Chat): Promise<void> {
+async function storeChat(meta: SmallFacts, { key, ...chat }: Chat): Promise<void> {
   await meta.set(CHAT + key, JSON.stringify(chat))
+}
+
+/** A conversation as it is stored that becomes another, for `swap`. */
+export function chatChange({ key, ...was }: Chat, { key: _, ...is }: Chat) {
+  return { key: CHAT + key, was: JSON.stringify(was), is: JSON.stringify(is) }
 }
 
 /** In a new session. */

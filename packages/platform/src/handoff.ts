@@ -1,8 +1,8 @@
 // One session goes on in another place: the chat's row names it from then on, and the other side says so.
 import { randomUUID } from 'node:crypto'
 import { HermesError } from '@hermes/contracts'
-import type { OutboxWriter, SessionInfo } from '@hermes/contracts/store'
-import { type Chat, renewedChat, type SmallFacts, storeChat, storedChats, targetOf } from './chat-store.js'
+import type { NewOutboxMessage, SessionInfo } from '@hermes/contracts/store'
+import { type Chat, chatChange, renewedChat, type SmallFacts, storedChats, targetOf } from './chat-store.js'
 import { HOME_CHAT } from './chat-target.js'
 import type { Outgoing } from './outbox-sender.js'
 
@@ -13,7 +13,6 @@ interface HandoffOptions {
   /** Platforms that a gateway of the home speaks on. */
   readonly platforms: readonly string[]
   readonly meta: SmallFacts
-  readonly outbox: OutboxWriter
   readonly sessions: { get(id: string): Promise<SessionInfo | null> }
   readonly nowMs: () => number
 }
@@ -46,17 +45,14 @@ export async function handOff(options: HandoffOptions, platform: string, { sessi
   const former = await chatsIn(options, sessionId)
   const { generation } = chat
   // Of a pause that was before it nothing is to begin anew.
-  await storeChat(meta, {
+  const next = {
     ...{ ...chat, sessionId, generation: generation + 1, isOpen: false, begun: 0 },
-    ...{ heardAtMs: nowMs(), keepsFolder: true },
-  })
+    ...({ heardAtMs: nowMs(), keepsFolder: true } as const),
+  }
   const name = nameOf(session)
-  for (const one of former) await leave(options, one, one.platform === from ? null : `${name} goes on in ${platform}.`)
-  await notify(
-    options,
-    chat,
-    `${name} goes on here; it comes from ${placeOf(from)}. Write to go on with it; /handoff gives it back.`,
-  )
+  const words = `${name} goes on here; it comes from ${placeOf(from)}. Write to go on with it; /handoff gives it back.`
+  const left = former.map((one) => leave(one, one.platform === from ? null : `${name} goes on in ${platform}.`))
+  await move(options, [{ change: chatChange(chat, next), send: [message(chat, words)] }, ...left])
   return `It goes on in the home channel of ${platform}; its next message there is answered by a gateway that runs. ${backWith(sessionId)}`
 }
 
@@ -68,14 +64,11 @@ export async function takeBack(options: HandoffOptions, { sessionId, from }: Mov
   const session = await options.sessions.get(sessionId)
   const former = await chatsIn(options, sessionId)
   if (former.length === 0 || !session) throw refused(`It is in no chat. ${offered(options)}`)
-  for (const chat of former) {
-    const isHere = chat.platform === from
-    await leave(
-      options,
-      chat,
-      isHere ? null : `${nameOf(session)} goes on in ${placeOf(from)}. Here a new conversation begins.`,
-    )
-  }
+  const line = `${nameOf(session)} goes on in ${placeOf(from)}. Here a new conversation begins.`
+  await move(
+    options,
+    former.map((chat) => leave(chat, chat.platform === from ? null : line)),
+  )
   const isOnChat = former.some(({ platform }) => platform === from)
   return isOnChat
     ? `Here a new conversation begins. ${backWith(sessionId)}`
@@ -87,16 +80,29 @@ async function chatsIn({ platforms, meta }: HandoffOptions, sessionId: string): 
   return all.flat().filter((chat) => chat.sessionId === sessionId)
 }
 
-async function leave(options: HandoffOptions, chat: Chat, line: string | null): Promise<void> {
-  const { heardAtMs: _, ...renewed } = renewedChat(chat)
-  await storeChat(options.meta, { ...renewed, isOpen: false, begun: 0 })
-  if (line !== null) await notify(options, chat, line)
+/** What becomes of a chat, and what it is told of that. */
+interface Step {
+  readonly change: ReturnType<typeof chatChange>
+  readonly send: readonly NewOutboxMessage[]
 }
 
-async function notify({ outbox }: HandoffOptions, chat: Chat, line: string): Promise<void> {
+/** All chats at once: a session is in one of them whenever the process ends, and each was told. */
+async function move({ meta }: HandoffOptions, steps: readonly Step[]): Promise<void> {
+  const changes = steps.map(({ change }) => change)
+  const isMoved = await meta.swap(changes, { send: steps.flatMap(({ send }) => send) })
+  if (!isMoved) throw refused('Something was said in one of these chats just now. Try again.')
+}
+
+function leave(chat: Chat, line: string | null): Step {
+  const { heardAtMs: _, ...renewed } = renewedChat(chat)
+  const change = chatChange(chat, { ...renewed, isOpen: false, begun: 0 })
+  return { change, send: line === null ? [] : [message(chat, line)] }
+}
+
+function message(chat: Chat, line: string): NewOutboxMessage {
   const body: Outgoing = { text: line, markup: 'plain' }
   const { platform } = chat
-  await outbox.add([{ key: `handoff:${randomUUID()}`, platform, target: targetOf(chat), body: { ...body } as never }])
+  return { key: `handoff:${randomUUID()}`, platform, target: targetOf(chat), body: { ...body } as never }
 }
 
 function nameOf({ title, preview }: SessionInfo): string {

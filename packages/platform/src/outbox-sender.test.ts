@@ -135,6 +135,59 @@ it('sends to other chats while many messages pause', async () => {
   await done
 })
 
+it('takes nothing while it is held', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: 'x' })])
+  const [stop, requested] = [new AbortController(), Promise.withResolvers<void>()]
+  let isPaused = true
+  const held = () => {
+    if (isPaused) requested.resolve()
+    return isPaused
+  }
+  const options = {
+    platform: platformWith([]).platform,
+    outbox,
+    clock: systemClock,
+    logger: silentLogger,
+    isPaused: held,
+  }
+  const done = sendOutbox(options, stop.signal)
+  await requested.promise
+  expect(outcomes).toEqual([])
+  isPaused = false
+  await expect.poll(() => outcomes, { timeout: 5_000 }).toEqual(['sent'])
+  stop.abort()
+  await done
+})
+
+it('has two texts at once of which no answer is known, and lets none wait for long for one that hangs', async () => {
+  const rows = Array.from({ length: 5 }, (_, id) => row({ text: `${id}` }, { id, target: `${id}` }))
+  const { outbox, outcomes } = outboxOf(rows)
+  const [offered, answers] = [[] as string[], [] as (() => void)[]]
+  const platform = {
+    ...platformWith([]).platform,
+    send: ({ text }: PlatformMessage) => {
+      offered.push(text)
+      return new Promise<string>((resolve) => answers.push(() => resolve(text)))
+    },
+  } as Platform
+  const [stop, late] = [new AbortController(), Promise.withResolvers<void>()]
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    if (ms !== 2_000) return systemClock.sleep(ms, signal)
+    await Promise.race([late.promise, new Promise((resolve) => signal?.addEventListener('abort', resolve))])
+  }
+  const clock = { ...systemClock, now: () => systemClock.now(), sleep }
+  const done = sendOutbox({ platform, outbox, clock, logger: silentLogger }, stop.signal)
+  await expect.poll(() => [rows.length, offered]).toEqual([0, ['0', '1']])
+  answers[0]!()
+  await expect.poll(() => offered).toEqual(['0', '1', '2'])
+  late.resolve()
+  await expect.poll(() => offered).toEqual(['0', '1', '2', '3', '4'])
+  for (const answer of answers) answer()
+  await expect.poll(() => outcomes.length).toBe(5)
+  stop.abort()
+  await done
+})
+
 it('does not pause for what is shown already, whether it can be changed or not', async () => {
   const { outbox, outcomes } = outboxOf([row({ text: 'whole' })])
   const { platform, sent } = platformWith([])

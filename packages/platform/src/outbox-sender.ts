@@ -7,6 +7,13 @@ import { splitMessage } from './split-message.js'
 
 /** How many chats are written to at once, those that pause not counted; of one chat one message after the other. */
 const AT_ONCE = 8
+/**
+ * How many texts a platform has been asked to take and has not answered yet: a process that is killed leaves that many of which nobody knows
+ * whether they came. Two are as many as a bot may send: thirty a second, answered within 60 ms.
+ */
+const OFFERED_AT_ONCE = 2
+/** One that the platform takes longer for holds up no other. */
+const OFFERED_MS = 2_000
 /** Another process may have written something. */
 const LOOK_EVERY_MS = 1_000
 const FIRST_WAIT_MS = 1_000
@@ -83,6 +90,8 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly failed?: (message: Message, line: string) => Promise<unknown> | undefined
   /** A message is accepted whole; what this writes is there before that is written down. Where it rejects it is called again. */
   readonly arrived?: (message: Message) => Promise<unknown> | undefined
+  /** Nothing is taken while this says so. Must not throw. Default: never. */
+  readonly isPaused?: () => boolean
   /** A message was sent whole. Must not throw. */
   readonly sent?: (message: Message) => void
   readonly clock: Clock
@@ -99,6 +108,7 @@ export async function sendOutbox<Message extends SendableMessage>(
 ): Promise<void> {
   const { outbox, platform, clock, logger } = options
   const sending = new Set<Promise<void>>()
+  const gate = new Gate(OFFERED_AT_ONCE)
   let pausing = 0
   let look = new AbortController()
   const pause: Pause = async (ms) => {
@@ -118,9 +128,11 @@ export async function sendOutbox<Message extends SendableMessage>(
   while (!signal.aborted) {
     try {
       const message =
-        sending.size - pausing < AT_ONCE ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS }) : null
+        sending.size - pausing < AT_ONCE && !options.isPaused?.()
+          ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS })
+          : null
       if (message) {
-        const done = deliver(options, message, pause).finally(() => sending.delete(done))
+        const done = deliver(options, message, { pause, gate }).finally(() => sending.delete(done))
         sending.add(done)
         continue
       }
@@ -143,13 +155,39 @@ type Pause = (ms: number) => Promise<boolean>
 interface PartLog {
   offering(): Promise<void>
   accepted(platformId: string): Promise<void>
+  /** Does what offers a text, as soon as few enough are offered. */
+  inTurn<Result>(offer: () => Promise<Result>): Promise<Result>
+}
+
+/** Lets so many through at once, in order. */
+class Gate {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(atOnce: number) {
+    this.#free = atOnce
+  }
+
+  /** Resolves with what lets the next one through. */
+  async pass(): Promise<() => void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#free++
+    }
+  }
 }
 
 /** Sends one message that was taken, and writes down what came of it. Never rejects. */
 async function deliver<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
-  pause: Pause,
+  { pause, gate }: { readonly pause: Pause; readonly gate: Gate },
 ): Promise<void> {
   const { outbox, clock, logger } = options
   const { platform, key } = message
@@ -167,7 +205,17 @@ async function deliver<Message extends SendableMessage>(
     const accepted = async (platformId: string) => {
       state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
     }
-    const log = { offering: () => outbox.offering(state), accepted }
+    const inTurn = async <Result>(offer: () => Promise<Result>) => {
+      const leave = await gate.pass()
+      const isAnswered = new AbortController()
+      clock.sleep(OFFERED_MS, isAnswered.signal).then(leave, leave)
+      try {
+        return await offer()
+      } finally {
+        isAnswered.abort()
+      }
+    }
+    const log = { offering: () => outbox.offering(state), accepted, inTurn }
     if (!(await sendParts(options, message, { log, pause }))) {
       await settleAs({ type: 'retry', error: 'Sending ended before it.', dueAtMs: clock.now() })
       return
@@ -237,18 +285,13 @@ async function sendParts<Message extends SendableMessage>(
       ...(buttons !== undefined && index === parts.length - 1 ? { buttons } : {}),
     }
     const bubble = isFirst ? ((await bubbleOf?.(message)) ?? null) : null
-    if (bubble !== null) {
+    const waitMs = bubble === null ? (pauseMs?.(message) ?? 0) : 0
+    if (waitMs > 0 && !(await pause(waitMs))) return false
+    await log.inTurn(async () => {
       await log.offering()
-      if (await isEdited(platform, bubble, part)) {
-        await log.accepted(bubble)
-        continue
-      }
-    } else {
-      const waitMs = pauseMs?.(message) ?? 0
-      if (waitMs > 0 && !(await pause(waitMs))) return false
-      await log.offering()
-    }
-    await log.accepted(await sendPart(platform, { ...part, text: mark + part.text }))
+      const isShown = bubble !== null && (await isEdited(platform, bubble, part))
+      await log.accepted(isShown ? bubble : await sendPart(platform, { ...part, text: mark + part.text }))
+    })
   }
   return true
 }

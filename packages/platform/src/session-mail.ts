@@ -66,16 +66,18 @@ export async function sendToSession(
   return { sessionId, wakes }
 }
 
-/** Models that thank each other would go on for ever. */
+/** Models that thank each other would go on for ever. Of two processes that count at once one counts again. */
 async function count(meta: SmallFacts, pair: readonly string[], nowMs: number): Promise<void> {
-  const fact = PAIR + [...pair].sort().join(' ')
-  const text = await meta.get(fact)
-  const known = text === null ? null : (JSON.parse(text) as { readonly sent: number; readonly sinceMs: number })
-  const { sent, sinceMs } = known && nowMs - known.sinceMs < WINDOW_MS ? known : { sent: 0, sinceMs: nowMs }
-  if (sent >= MOST)
-    throw new HermesError(
-      `These two sessions wrote to each other ${MOST} times within the hour, which is enough. Tell the person what is left to be settled.`,
-      { code: 'session.enough' },
-    )
-  await meta.set(fact, JSON.stringify({ sent: sent + 1, sinceMs }))
+  const key = PAIR + [...pair].sort().join(' ')
+  for (;;) {
+    const was = await meta.get(key)
+    const known = was === null ? null : (JSON.parse(was) as { readonly sent: number; readonly sinceMs: number })
+    const { sent, sinceMs } = known && nowMs - known.sinceMs < WINDOW_MS ? known : { sent: 0, sinceMs: nowMs }
+    if (sent >= MOST)
+      throw new HermesError(
+        `These two sessions wrote to each other ${MOST} times within the hour, which is enough. Tell the person what is left to be settled.`,
+        { code: 'session.enough' },
+      )
+    if (await meta.swap([{ key, was, is: JSON.stringify({ sent: sent + 1, sinceMs }) }])) return
+  }
 }

@@ -9,6 +9,7 @@ export type { Outbox, OutboxMessage, OutboxOutcome, OutboxState } from './outbox
 export { describeStoreUrl } from './postgres/server/store-url.js'
 export { bringIn, findRescueFiles, type RescueFile, type RescueOutcome } from './rescue-files.js'
 export type {
+  FactChange,
   ForkSession,
   LatestSessionFilter,
   ListSessionsOptions,

@@ -4,6 +4,7 @@ import type {
   Inbox,
   Lease,
   Leases,
+  NewOutboxMessage,
   SessionInfo,
   SessionLog,
   SessionStore,
@@ -200,10 +201,21 @@ export interface MetaStore {
    * @throws HermesError `store.reserved_key` for the keys of the store itself.
    */
   set(key: string, value: string | null): Promise<void>
-  /** Sets the key only while it has the value `from`; `false` where it has another one by now. Throws as {@link set}. */
-  swap(key: string, values: { readonly from: string; readonly to: string }): Promise<boolean>
+  /**
+   * Changes facts, and writes messages for chats, in one step: all of it where each fact still `was` so (`null`: there was none), else nothing.
+   * Tells whether it did, so that two processes that change one fact do it one after the other.
+   * @throws HermesError `store.reserved_key` for the keys of the store itself.
+   */
+  swap(changes: readonly FactChange[], also?: { readonly send?: readonly NewOutboxMessage[] }): Promise<boolean>
   /** All whose keys begin so, in order of the keys. */
   list(prefix: string): Promise<readonly { readonly key: string; readonly value: string }[]>
+}
+
+/** A small fact that becomes another; `null` for none. */
+export interface FactChange {
+  readonly key: string
+  readonly was: string | null
+  readonly is: string | null
 }
 
 /** Which sessions there are: made, found, changed, removed. */

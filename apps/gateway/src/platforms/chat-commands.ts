@@ -20,7 +20,7 @@ const OWN = {
   status: 'what this conversation is and does',
   whoami: 'who you are here',
   sethome: 'have news sent to this chat',
-  platform: 'how the chat platforms are doing',
+  platform: 'how the chat platforms are doing; pause NAME and resume NAME',
 } as const
 const ALIASES: Readonly<Record<string, OwnName>> = { reset: 'new', start: 'status', platforms: 'platform' }
 /** Commands of the session under another name, as people of chats know them. */
@@ -46,7 +46,7 @@ export interface OwnCommands {
   status(caller: ChatCaller): Promise<string>
   whoami(caller: ChatCaller): string
   setHome(caller: ChatCaller): Promise<string>
-  platform(): string
+  platform(words: string, caller: ChatCaller): Promise<string>
 }
 
 /** Options of {@link ChatCommandLine}. */
@@ -124,7 +124,7 @@ export class ChatCommandLine {
       case 'sethome':
         return own.setHome(caller)
       case 'platform':
-        return own.platform()
+        return own.platform(words, caller)
       default:
         return name satisfies never
     }

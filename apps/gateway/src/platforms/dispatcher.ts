@@ -40,6 +40,8 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly isStale: (heardAtMs: number, nowMs: number) => boolean
   /** How the platforms are doing, in words. */
   readonly platformsNow: () => string
+  /** Has a platform rest or go on, as it was typed; resolves with what to say. */
+  readonly changePause: (words: string) => Promise<string>
   /** What the owner is asked about the project that is worked in; `null` where nothing is to be asked. */
   readonly projectQuestion: () => Promise<string | null>
 }
@@ -375,7 +377,11 @@ export class Dispatcher {
       },
       answerPending: (what, words, caller) => this.#answerTyped(worker, { what, words, caller }),
       status: () => this.#status(worker),
-      platform: () => this.#options.platformsNow(),
+      platform: async (words, { isAdmin }) => {
+        if (['', 'list'].includes(words.trim().toLowerCase())) return this.#options.platformsNow()
+        if (!isAdmin) return 'Only the owner of this Hermes has a platform rest.'
+        return this.#options.changePause(words)
+      },
       setHome: async ({ isAdmin }) => {
         if (!isAdmin) return 'Only the owner of this Hermes says where news go.'
         await this.#options.chats.setHome(worker.chat.platform, worker.target)

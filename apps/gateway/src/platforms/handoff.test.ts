@@ -71,3 +71,29 @@ it('moves a session into the chat that news go to, and back, and the other side 
   await until(/goes on in the editor\. Here a new conversation begins\./)
   expect(server.violations).toEqual([])
 })
+
+it('moves a session from one chat into another, and each has one of its own then', async () => {
+  const { bot, server, start } = await chatStage({ people: { owner: { telegram: ['7', '17'] } } })
+  const { storage } = await start()
+  server.setHandler(() => ({ text: 'Hello.' }))
+  const says = async (userId: number, text: string, answer: RegExp) => {
+    bot.say(text, { userId })
+    await bot.waitFor(userId, (all) => all.some((message) => answer.test(message.text)))
+  }
+  await says(7, '/sethome', /News go here/)
+  await says(7, 'I am at home', /Hello/)
+  await says(17, 'I am out', /Hello/)
+  const rows = async () => {
+    const chats = (await storage.meta.list('chat:')).map(({ value }) => JSON.parse(value))
+    const sessionOf = (id: string) => chats.find(({ chat }) => chat.id === id).sessionId
+    return [sessionOf('7'), sessionOf('17')] as const
+  }
+  await expect
+    .poll(async () => (await storage.meta.list('chat:')).some(({ value }) => value.includes('"isOpen":true')))
+    .toBe(false)
+  const before = await rows()
+  await says(17, '/handoff telegram', /It goes on in the home channel/)
+  await bot.waitFor(7, (all) => all.some(({ text }) => /^“I am out” goes on here; it comes from telegram/.test(text)))
+  const [home, other] = await rows()
+  expect([home, before.includes(other)]).toEqual([before[1], false])
+})

@@ -31,7 +31,7 @@ export function platformHealth(reports: readonly PlatformReport[], nowMs: number
 
 /** Whether a platform brings what people write, in words. */
 export function hearing(
-  { state, heardAtMs }: PlatformReport,
+  { name, state, heardAtMs }: PlatformReport,
   nowMs: number,
 ): { readonly hears: boolean; readonly text: string } {
   switch (state.type) {
@@ -48,6 +48,9 @@ export function hearing(
       return { hears: false, text: `tries again: ${state.error}` }
     case 'failed':
       return { hears: false, text: `off until the configuration changes: ${state.error}` }
+    case 'paused':
+      // As somebody wants it.
+      return { hears: true, text: `paused by a person; on with: hermes gateway platforms resume ${name}` }
     case 'connecting':
     case 'closed':
       return { hears: false, text: state.type }

@@ -3,7 +3,6 @@
 import { basename, join } from 'node:path'
 import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
-import type { Platform } from '@hermes/contracts/platform'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
 import {
   ChatStore,
@@ -25,7 +24,9 @@ import { createMediaCache } from './media-cache.js'
 import { mirror } from './mirror.js'
 import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './open-platforms.js'
 import { OutgoingFiles } from './outgoing-files.js'
+import { PausablePlatform } from './pausable-platform.js'
 import { hearing, type PlatformReport } from './platform-health.js'
+import { applyPauses, changePause } from './platform-pause.js'
 import { isStale } from './session-reset.js'
 import { Wake } from './wake.js'
 
@@ -67,7 +68,7 @@ export interface RunningPlatforms {
 }
 
 interface Connected {
-  readonly platform: Platform
+  readonly platform: PausablePlatform
   readonly dispatcher: Dispatcher
   readonly view: ChatView
   readonly sending: Promise<void>
@@ -104,9 +105,14 @@ export async function runPlatforms(
       releases.push(await lockAccount(one, userHome))
       for (const warning of one.warnings) logger.warn(`${one.name}: ${warning}`)
       const fetchTo = (address: string) => runtime.fetchTo(address)
-      const platform = await one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
+      const create = () => one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
+      const platform = new PausablePlatform(await create(), create)
       connected.push(open({ one, platform, storage, wake, clock, reports, signal: stopSending.signal }, options))
     }
+    await applyPauses(
+      storage.meta,
+      connected.map(({ platform }) => platform),
+    )
     // Before anything is heard, so that a store that cannot be read stops all of them.
     for (const { dispatcher } of connected) await dispatcher.recover()
   } catch (error) {
@@ -150,7 +156,7 @@ export async function runPlatforms(
 
 interface Opening {
   readonly one: ConfiguredPlatform
-  readonly platform: Platform
+  readonly platform: PausablePlatform
   readonly storage: Storage
   readonly wake: Wake
   readonly clock: Clock
@@ -211,6 +217,10 @@ function open(
       reports()
         .map((report) => `${report.name}: ${hearing(report, clock.now()).text}`)
         .join('\n'),
+    changePause: async (words) => {
+      const names = reports().map(({ name }) => name)
+      return (await changePause(storage.meta, clock, { words, names, from: platform.name })).text
+    },
     projectQuestion: async () =>
       request.cwd === undefined ? null : trustQuestion(await runtime.trust.look(request.cwd)),
   })
@@ -226,6 +236,7 @@ function open(
   const sending = sendOutbox(
     {
       ...common,
+      isPaused: () => platform.isPaused,
       outbox: storage.outbox,
       replies: one.repliesTo,
       pauseMs: ({ body }) => (one.pause && messageIdOf(body) !== null ? pauseBetween(one.pause, Math.random()) : 0),
@@ -285,6 +296,7 @@ async function showAll(reader: EventReader, connected: readonly Connected[], log
 async function untilSent({ outbox }: Storage, connected: readonly Connected[], clock: Clock): Promise<void> {
   const untilMs = clock.now() + FLUSH_MS
   const isDue = async ({ platform }: Connected) => {
+    if (platform.isPaused) return false
     const dueMs = await outbox.nextDue(platform.name)
     return dueMs !== null && dueMs <= untilMs
   }
@@ -304,6 +316,10 @@ async function seeAnswers(
   let inVain: ReadonlyMap<string, number> = new Map()
   while (!signal.aborted) {
     try {
+      await applyPauses(
+        meta,
+        connected.map(({ platform }) => platform),
+      )
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
       const looked = new Map<string, number>()

@@ -324,7 +324,7 @@ it.each(['api.run.key:', 'api.run.body:', 'api.run:'])(
     const stored = new StoredRuns(async () => ({
       get: (key) => meta.get(key),
       list: (prefix) => meta.list(prefix),
-      swap: (...change) => meta.swap(...change),
+      swap: (changes) => meta.swap(changes),
       set,
     }))
     const runs = new BackgroundRuns({

@@ -96,7 +96,7 @@ export class StoredRuns {
   /** Makes a run the caller's; `false` where another process has changed it since it was read. */
   async take(before: StoredRun, after: StoredRun): Promise<boolean> {
     const meta = await this.#meta()
-    const isTaken = await meta.swap(RUN + before.id, { from: JSON.stringify(before), to: JSON.stringify(after) })
+    const isTaken = await meta.swap([{ key: RUN + before.id, was: JSON.stringify(before), is: JSON.stringify(after) }])
     if (isTaken && hasEnded(after)) await meta.set(BODY + after.id, null)
     return isTaken
   }

@@ -1,5 +1,5 @@
 import type { CommandContext, CommandResult, Extension } from '@hermes/contracts/extension'
-import type { OutboxWriter, SessionInfo } from '@hermes/contracts/store'
+import type { SessionInfo } from '@hermes/contracts/store'
 import type { SmallFacts } from '../chat-store.js'
 
 /** Options of {@link handoffCommand}. */
@@ -8,7 +8,6 @@ interface HandoffCommandOptions {
   readonly platforms: readonly string[]
   readonly storage: () => Promise<{
     readonly meta: SmallFacts
-    readonly outbox: OutboxWriter
     readonly sessions: { get(id: string): Promise<SessionInfo | null> }
   }>
   readonly nowMs: () => number
@@ -37,8 +36,8 @@ async function run(
   { session, caller }: CommandContext,
 ): Promise<CommandResult> {
   const { handOff, takeBack } = await import('../handoff.js')
-  const { meta, outbox, sessions } = await storage()
-  const of = { platforms, meta, outbox, sessions, nowMs }
+  const { meta, sessions } = await storage()
+  const of = { platforms, meta, sessions, nowMs }
   const moving = { sessionId: session!.id, from: caller.platform }
   if (platform === undefined) return { type: 'text', text: await takeBack(of, moving) }
   const line = { type: 'text', text: await handOff(of, platform.toLowerCase(), moving) } as const

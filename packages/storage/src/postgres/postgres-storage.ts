@@ -63,7 +63,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
     learnings: new LearningStore(database, { clock }),
     summaries: new SummaryStore(database, { clock, index: new PostgresSummaryIndex(connection) }),
     jobs: new JobQueue(database, { clock, leaseClock: serverClock, process: owner }),
-    meta: new MetaTable(database),
+    meta: new MetaTable(database, async () => outbox),
     maintenance: new PostgresMaintenance(connection, { database, clock, serverClock }),
     close: () =>
       connection.close(async (statements) => {

@@ -72,7 +72,7 @@ export async function openSqliteStorage(options: SqliteOptions): Promise<Storage
       return new (await import('../stores/summaries.js')).SummaryStore(db, { clock, index })
     }),
     jobs: later(async (db) => new (await import('../stores/jobs.js')).JobQueue(db, mine)),
-    meta: later(async (db) => new (await import('../stores/meta.js')).MetaTable(db)),
+    meta: later(async (db) => new (await import('../stores/meta.js')).MetaTable(db, outbox)),
     maintenance,
     close: async () => {
       await words.stop()

@@ -263,12 +263,28 @@ export function listCases(open: OpenStore): void {
       await store.meta.set('k', 'one')
       await store.meta.set('k', 'two')
       expect(await store.meta.get('k')).toBe('two')
-      const swaps = ['two', 'two'].map((from) => store.meta.swap('k', { from, to: 'three' }))
-      expect(await Promise.all(swaps)).toEqual([true, false])
-      expect(await store.meta.get('k')).toBe('three')
       await store.meta.set('k', null)
       expect(await store.meta.get('k')).toBeNull()
       await expect(store.meta.set('hermes_schema', '9')).rejects.toMatchObject({ code: 'store.reserved_key' })
+    })
+    it('changes facts, with messages for chats, all or none, and one of many that change the same', async () => {
+      const { store } = await storeWith(open)
+      const send = [{ key: 'm', platform: 'telegram', target: '7', body: { text: 'hi' } }]
+      await store.meta.set('a', '1')
+      const [a, b] = [{ key: 'a', was: '1', is: '2' } as const, { key: 'b', was: 'x', is: 'y' } as const]
+      expect(await store.meta.swap([a, b], { send })).toBe(false)
+      expect([await store.meta.get('a'), await store.outbox.list()]).toEqual(['1', []])
+      expect(await store.meta.swap([a, { ...b, was: null }], { send })).toBe(true)
+      expect([await store.meta.get('a'), await store.meta.get('b')]).toEqual(['2', 'y'])
+      expect(await store.outbox.list()).toMatchObject([{ key: 'm' }])
+      const once = await Promise.all([1, 2, 3].map((is) => store.meta.swap([{ key: 'a', was: '2', is: `by ${is}` }])))
+      expect(once.filter(Boolean)).toHaveLength(1)
+      expect(await store.meta.swap([{ ...b, was: 'y', is: null }])).toBe(true)
+      expect([await store.meta.get('b'), (await store.meta.list('b')).length]).toEqual([null, 0])
+      expect(await store.meta.swap([{ ...b, was: null }])).toBe(true)
+      await expect(store.meta.swap([{ key: 'hermes_schema', was: null, is: '9' }])).rejects.toMatchObject({
+        code: 'store.reserved_key',
+      })
     })
   })
 }

@@ -156,7 +156,8 @@ class BotApi {
   isRevoked = false
   deliveryFailedAtS: number | null = null
   readonly #all = new Map<number, Json & { readonly update_id: number }>()
-  readonly #sent: (BotApiMessage & { edits: number })[] = []
+  /** By chat, as tests look for those of one chat while thousands come. */
+  readonly #sent = new Map<number, BotApiMessage[]>()
   readonly #waiting = new Set<() => void>()
   #poll: (() => void) | null = null
   #poller = 0
@@ -165,7 +166,7 @@ class BotApi {
   webhook: { readonly url: string; readonly secret: string } | null = null
 
   messages(chatId: number): readonly BotApiMessage[] {
-    return this.#sent.filter((message) => message.chatId === chatId)
+    return [...(this.#sent.get(chatId) ?? [])]
   }
 
   async waitFor(chatId: number, isWanted: (messages: readonly BotApiMessage[]) => boolean, timeoutMs: number) {
@@ -367,8 +368,7 @@ class BotApi {
       threadId: (payload['message_thread_id'] as number | undefined) ?? null,
       edits: 0,
     }
-    this.#sent.push(message)
-    this.#tell()
+    this.#keep(message)
     return ok({
       message_id: message.message_id,
       date: 1_700_000_000,
@@ -383,25 +383,24 @@ class BotApi {
     if (!file) return failed(400, `Bad Request: there is no ${kind} in the request`)
     const message_id = ++this.#messageId
     const place = { message_id, chatId: Number(payload['chat_id']), threadId: null, replyTo: null, edits: 0 }
-    this.#sent.push({ ...place, text: '', parseMode: null, buttons: [], file: { kind, ...file } })
-    this.#tell()
+    this.#keep({ ...place, text: '', parseMode: null, buttons: [], file: { kind, ...file } })
     return ok({ message_id, date: 1_700_000_000, chat: { id: place.chatId, type: 'private' }, from: BOT })
   }
 
   #edit(payload: Json): Json {
     const problem = problemOf(payload)
     if (problem) return problem
-    const at = this.#sent.findIndex(({ message_id }) => message_id === payload['message_id'])
-    const message = this.#sent[at]
-    if (!message || message.chatId !== Number(payload['chat_id']))
-      return failed(400, 'Bad Request: message to edit not found')
+    const inChat = this.#sent.get(Number(payload['chat_id'])) ?? []
+    const at = inChat.findIndex(({ message_id }) => message_id === payload['message_id'])
+    const message = inChat[at]
+    if (!message) return failed(400, 'Bad Request: message to edit not found')
     const shown = shownOf(payload)
     if (message.text === shown.text && JSON.stringify(message.buttons) === JSON.stringify(shown.buttons))
       return failed(
         400,
         'Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
       )
-    this.#sent[at] = { ...message, ...shown, edits: message.edits + 1 }
+    inChat[at] = { ...message, ...shown, edits: message.edits + 1 }
     this.#tell()
     return ok({
       message_id: message.message_id,
@@ -409,6 +408,13 @@ class BotApi {
       chat: { id: message.chatId, type: 'private' },
       text: shown.text,
     })
+  }
+
+  #keep(message: BotApiMessage): void {
+    const inChat = this.#sent.get(message.chatId) ?? []
+    inChat.push(message)
+    this.#sent.set(message.chatId, inChat)
+    this.#tell()
   }
 
   #tell(): void {

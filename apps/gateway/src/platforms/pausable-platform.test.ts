@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { silentLogger, systemClock } from '@hermes/contracts'
+import { openStorage } from '@hermes/storage'
+import { temporaryHome } from '@hermes/testkit'
+import { startBotApiServer } from '@hermes/testkit/chats'
+import { expect, it, onTestFinished } from 'vitest'
+import { PausablePlatform } from './pausable-platform.js'
+import { applyPauses, changePause } from './platform-pause.js'
+
+it('rests from one word of the owner to the next, and brings then what was said meanwhile', async () => {
+  const [bot, temporary] = [await startBotApiServer(), await temporaryHome()]
+  const storage = await openStorage({ path: join(temporary.path, 'state.db') })
+  const options = { token: bot.token, apiRoot: bot.url, fetch, clock: systemClock, logger: silentLogger }
+  const { createTelegram } = await import('@hermes/platform-telegram')
+  const create = async () => createTelegram(options)
+  const platform = new PausablePlatform(await create(), create)
+  onTestFinished(async () => {
+    await platform.close()
+    await storage.close()
+    await bot.close()
+    await temporary.remove()
+  })
+  const [heard, states] = [[] as string[], [] as string[]]
+  platform.connect({
+    hear: async (event) => void heard.push(event.type === 'message' ? event.text : event.type),
+    onState: ({ type }) => void states.push(type),
+  })
+  const change = async (words: string, from: string | null = null) => {
+    const changed = await changePause(storage.meta, systemClock, { words, names: ['telegram'], from })
+    await applyPauses(storage.meta, [platform])
+    return changed
+  }
+  const send = () => platform.send({ target: { chatId: '7' }, text: 'hi', markup: 'plain' })
+  bot.say('one')
+  await expect.poll(() => heard).toEqual(['one'])
+  expect(await change('pause telegram', 'telegram')).toMatchObject({ isDone: false })
+  expect(await change('pause pigeons')).toEqual({ isDone: false, text: 'Which platform? pause telegram' })
+  expect(await change('rest telegram')).toMatchObject({
+    isDone: false,
+    text: expect.stringMatching(/Possible: list, pause NAME/),
+  })
+  expect(platform.state.type).toBe('connected')
+  expect(await change('pause Telegram')).toMatchObject({ isDone: true })
+  expect([platform.state.type, states.at(-1), platform.isPaused]).toEqual(['paused', 'paused', true])
+  bot.say('two')
+  await expect(send()).rejects.toMatchObject({ code: 'platform.unreachable' })
+  expect([heard, bot.unconfirmed, bot.messages(7)]).toEqual([['one'], 1, []])
+  expect(await change('resume telegram')).toMatchObject({ isDone: true })
+  await expect.poll(() => heard).toEqual(['one', 'two'])
+  expect(await send()).toMatch(/^\d+$/)
+})

@@ -1,0 +1,105 @@
+// A platform that a person can rest: nothing is heard, and what is to be sent waits. What was said meanwhile comes when it goes on.
+import type {
+  IncomingAttachment,
+  Platform,
+  PlatformListener,
+  PlatformMessage,
+  PlatformState,
+} from '@hermes/contracts/platform'
+import { platformError } from '@hermes/platform'
+
+/** Keeps the account and all that stands around a platform while its adapter is closed and, later, made anew. */
+export class PausablePlatform implements Platform {
+  readonly name
+  readonly abilities
+  readonly edit?: NonNullable<Platform['edit']>
+  readonly sendFile?: NonNullable<Platform['sendFile']>
+  readonly showTyping?: NonNullable<Platform['showTyping']>
+  readonly react?: NonNullable<Platform['react']>
+  readonly receive?: NonNullable<Platform['receive']>
+  readonly #create: () => Promise<Platform>
+  #adapter: Platform
+  #listener: PlatformListener | null = null
+  #isPaused = false
+  #isClosed = false
+  #changing: Promise<void> = Promise.resolve()
+
+  /** `create` makes another adapter of the same account. */
+  constructor(adapter: Platform, create: () => Promise<Platform>) {
+    this.#adapter = adapter
+    this.#create = create
+    this.name = adapter.name
+    this.abilities = adapter.abilities
+    if (adapter.edit) this.edit = async (...args) => this.#used().edit!(...args)
+    if (adapter.sendFile) this.sendFile = async (...args) => this.#used().sendFile!(...args)
+    if (adapter.showTyping) this.showTyping = async (...args) => this.#used().showTyping!(...args)
+    if (adapter.react) this.react = async (...args) => this.#used().react!(...args)
+    // A closed adapter tells its server to come again.
+    if (adapter.receive) this.receive = (request) => this.#adapter.receive!(request)
+  }
+
+  get state(): PlatformState {
+    return this.#isPaused && !this.#isClosed ? { type: 'paused' } : this.#adapter.state
+  }
+
+  get heardAtMs(): number | null {
+    return this.#adapter.heardAtMs
+  }
+
+  /** Nothing goes out. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  /** Rests it, or has it go on; what is so already changes nothing. Rejects as the adapter does that is made anew; it rests on then. */
+  setPaused(isPaused: boolean): Promise<void> {
+    const changed = this.#changing.then(() => (isPaused ? this.#pause() : this.#resume()))
+    this.#changing = changed.catch(() => undefined)
+    return changed
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#isPaused || this.#isClosed) return
+    this.#isPaused = true
+    await this.#adapter.close()
+    this.#listener?.onState({ type: 'paused' })
+  }
+
+  async #resume(): Promise<void> {
+    if (!this.#isPaused || this.#isClosed) return
+    this.#adapter = await this.#create()
+    this.#isPaused = false
+    if (this.#listener) this.#adapter.connect(this.#listener)
+  }
+
+  connect(listener: PlatformListener): void {
+    this.#listener = listener
+    if (!this.#isPaused) this.#adapter.connect(listener)
+  }
+
+  async send(message: PlatformMessage): Promise<string> {
+    return this.#used().send(message)
+  }
+
+  async download(
+    attachment: IncomingAttachment,
+    options: { readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<Uint8Array> {
+    return this.#used().download(attachment, options)
+  }
+
+  async probe(): Promise<string> {
+    return this.#used().probe()
+  }
+
+  async close(): Promise<void> {
+    await this.#changing
+    this.#isClosed = true
+    await this.#adapter.close()
+  }
+
+  #used(): Platform {
+    if (this.#isPaused) throw platformError('unreachable', `${this.name} is paused.`)
+    return this.#adapter
+  }
+}

@@ -1,0 +1,56 @@
+// Which platforms rest: small facts of the store, so that a command in a chat, one in a terminal and a restart mean the same.
+import type { Clock } from '@hermes/contracts'
+import type { MetaStore } from '@hermes/storage'
+import type { PausablePlatform } from './pausable-platform.js'
+
+const PAUSED = 'platform.paused:'
+const USAGE = 'list, pause NAME or resume NAME'
+
+type Facts = Pick<MetaStore, 'set' | 'list'>
+
+/** The names of those that rest. */
+async function pausedPlatforms(meta: Pick<Facts, 'list'>): Promise<ReadonlySet<string>> {
+  return new Set((await meta.list(PAUSED)).map(({ key }) => key.slice(PAUSED.length)))
+}
+
+/** Has each platform rest, or go on, as the store says. Rejects as the store and the adapters do. */
+export async function applyPauses(meta: Pick<Facts, 'list'>, platforms: readonly PausablePlatform[]): Promise<void> {
+  const paused = await pausedPlatforms(meta)
+  for (const platform of platforms) await platform.setPaused(paused.has(platform.name))
+}
+
+/** `pause NAME` or `resume NAME`, as a person typed it. */
+interface PauseRequest {
+  readonly words: string
+  /** Platforms that have an account. */
+  readonly names: readonly string[]
+  /** Where it is typed; `null` outside of chats. */
+  readonly from: string | null
+}
+
+/** Writes down that a platform rests, or goes on; gateways see that within a second. `isDone`: it is so now; `text` says it, or what is wrong. */
+export async function changePause(
+  meta: Facts,
+  clock: Pick<Clock, 'now'>,
+  { words, names, from }: PauseRequest,
+): Promise<{ readonly isDone: boolean; readonly text: string }> {
+  const [verb, name = '', ...more] = words.trim().toLowerCase().split(/\s+/)
+  const refused = (text: string) => ({ isDone: false, text })
+  if ((verb !== 'pause' && verb !== 'resume') || more.length > 0) return refused(`Possible: ${USAGE}.`)
+  if (!names.includes(name))
+    return refused(
+      names.length === 0
+        ? 'No chat platform has an account: hermes gateway setup'
+        : `Which platform? ${verb} ${names.join(` or ${verb} `)}`,
+    )
+  if (verb === 'resume') {
+    await meta.set(PAUSED + name, null)
+    return { isDone: true, text: `${name} goes on. What was said there meanwhile comes now.` }
+  }
+  if (name === from)
+    return refused(
+      `Here nothing would be heard any more that ends it. In a terminal: hermes gateway platforms pause ${name}`,
+    )
+  await meta.set(PAUSED + name, String(clock.now()))
+  return { isDone: true, text: `${name} rests, and what is to be sent there waits, until: resume ${name}` }
+}
