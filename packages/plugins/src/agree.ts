@@ -26,14 +26,21 @@ const SPOKEN_POINTS: readonly string[] = [
   'compaction',
 ]
 
+interface Reading {
+  readonly host: PluginHost
+  readonly starts: (draft: Agreed) => boolean
+  readonly loadsInside?: boolean
+}
+
 /**
- * Reads and sets up a plugin as it is now. What runs inside Hermes is loaded only where `loadsInside` says that somebody agreed to it.
+ * Reads a plugin as it is now, and sets it up in its process where `starts` says so of what was read: before that none of its code has run.
+ * What runs inside Hermes is loaded only where `loadsInside` says that somebody agreed to it.
  * @throws HermesError `plugins.…` with one line for what stands against it.
  */
 export async function readAgreed(
   manifest: PluginManifest,
   places: PluginPlaces,
-  { host, loadsInside }: { readonly host: PluginHost; readonly loadsInside: boolean },
+  { host, starts, loadsInside = false }: Reading,
 ): Promise<Agreed> {
   const { name, ours } = manifest
   try {
@@ -46,7 +53,7 @@ export async function readAgreed(
     const unwalled = code?.runs === 'apart' ? await host.isolationProblem() : null
     const draft: Agreed = { digest, capabilities: ours.capabilities, code, listing: null, components, unwalled }
     if (code?.runs === 'inside' && loadsInside) await loadInside(code.module, digest.content)
-    if (code?.runs !== 'apart') return draft
+    if (code?.runs !== 'apart' || !starts(draft)) return draft
     const listing = await listingOf({ name, agreed: draft, places }, host)
     requireDeclared(listing, ours.capabilities)
     return { ...draft, listing }

@@ -605,10 +605,15 @@ it('is installed from a tarball and from git, pinned, updated and uninstalled; n
   expect(await state()).toMatchObject({ source: { pin: second }, isEnabled: true })
   const manifest = JSON.parse(await readFile(join(folder, 'plugin.json'), 'utf8'))
   manifest.extensions[OURS].capabilities = { exec: true }
-  await files(folder, { 'plugin.json': manifest })
+  await files(folder, { 'plugin.json': manifest, 'index.js': 'throw new Error("It ran.")' })
   await commit()
   expect(await plugins(['update'])).toContain('It is not what you agreed to, so it is off.')
   expect(await state()).toMatchObject({ isEnabled: false })
+  // Where nothing holds its code, looking at it does not run it either.
+  expect(await plugins(['validate', folder])).toContain(
+    'Its code was not started, for nothing would hold it. To set it up: hermes plugins enable moved',
+  )
+  await expect(plugins(['enable', 'moved'])).rejects.toThrow('It ran.')
   expect(existsSync(join(home, 'ran'))).toBe(false)
 })
 

@@ -11,7 +11,7 @@ import type { LoadedPlugin } from '../open-plugins.js'
 import { type PluginManifest, readManifest } from '../package/manifest.js'
 import { shortened } from '../package/shortened.js'
 import type { PluginHost } from '../plugin-host.js'
-import { type PluginEntry, readState, writeEntry } from '../state.js'
+import { type Agreed, type PluginEntry, readState, writeEntry } from '../state.js'
 import { pluginFindings } from './findings.js'
 import { VERBS } from './verbs.js'
 
@@ -172,7 +172,8 @@ async function updateOne(entry: PluginEntry, { host, context }: Installing): Pro
     const done = `${entry.name}: ${entry.version ?? 'unknown'} → ${manifest.version ?? 'unknown'}.`
     await writeEntry(host.stateFile, entry.folder, { ...fresh, isEnabled: false })
     if (!entry.isEnabled) return [done]
-    const agreed = await readAgreed(manifest, placesOf(fresh, host), { host, loadsInside: false })
+    const starts = (draft: Agreed) => !goesBeyond(draft, entry.agreed)
+    const agreed = await readAgreed(manifest, placesOf(fresh, host), { host, starts })
     if (goesBeyond(agreed, entry.agreed))
       return [
         done,
@@ -208,7 +209,7 @@ async function enable(found: FoundPlugin, host: PluginHost, before: readonly str
     throw usage(`The plugin ${name} of ${other.folder} is enabled. Disable it first: hermes plugins disable ${name}`)
   const places = placesOf({ folder, name }, host)
   await mkdir(places.data, { recursive: true, mode: 0o700 })
-  const agreed = await readAgreed(manifest, places, { host, loadsInside: true })
+  const agreed = await readAgreed(manifest, places, { host, starts: () => true, loadsInside: true })
   const entry = entries.find((one) => one.folder === folder)
   await writeEntry(host.stateFile, folder, {
     source: null,
@@ -248,8 +249,13 @@ async function uninstall(name: string, host: PluginHost): Promise<CommandResult>
 async function validate(folder: string, host: PluginHost): Promise<CommandResult> {
   const manifest = await manifestOf(folder)
   const places = placesOf({ folder, name: manifest.name }, host)
-  const agreed = await readAgreed(manifest, places, { host, loadsInside: false })
-  const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? [])]
+  // Nobody agreed to its code yet: it is set up behind walls, or not at all.
+  const agreed = await readAgreed(manifest, places, { host, starts: ({ unwalled }) => unwalled === null })
+  const isLeft = agreed.code?.runs === 'apart' && agreed.unwalled !== null
+  const left = isLeft
+    ? [`Its code was not started, for nothing would hold it. To set it up: hermes plugins enable ${manifest.name}`]
+    : []
+  const notes = [...agreed.components.problems, ...(agreed.listing?.problems ?? []), ...left]
   const head = `${manifest.name}${manifest.version === null ? '' : ` ${manifest.version}`} is a plugin.`
   return text([head, ...consentLines(agreed).map((line) => `  ${line}`), ...notes])
 }
