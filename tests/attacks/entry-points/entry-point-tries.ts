@@ -11,7 +11,8 @@ import { type AttackScene, openScene } from '../isolation/scene.js'
 import { toolAnswers } from '../section-a/session.js'
 
 type Holes = Record<string, string>
-const CONFIG = 'auxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n'
+const CONFIG =
+  'agent:\n  verify_on_stop: off\nauxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n'
 
 /** A request with any headers, which `fetch` does not allow. */
 async function raw(

@@ -25,7 +25,8 @@ const INSTRUCTIONS: Readonly<Record<EntryPoint, string>> = {
   library: ORDER.split('').join('\u200b'),
 }
 
-const CONFIG = 'auxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n'
+const CONFIG =
+  'agent:\n  verify_on_stop: off\nauxiliary:\n  title_generation:\n    enabled: false\n  session_summary:\n    enabled: false\n'
 
 async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackScene): Promise<void> {
   const { HERMES: home, WORK: cwd, HOME } = scene.at
