@@ -135,6 +135,19 @@ it('ends with its calls when it is closed while it is left', async () => {
   expect(await programs[0]!.ended).toMatchObject({ signal: 'SIGKILL' })
 })
 
+it('is not ended by its time while a call of it is under way', async () => {
+  open({ max_lifetime_seconds: 60, idle_timeout_seconds: 600 })
+  await server.connect()
+  const stepped = Promise.withResolvers<void>()
+  const slow = call('slow', { progress: () => stepped.resolve() }).catch((error: Error) => error.message)
+  await stepped.promise
+  await clock.advance(60_001)
+  expect(await call('echo')).toContain('done')
+  expect(programs).toHaveLength(1)
+  await server.close()
+  expect(await slow).toBeTypeOf('string')
+})
+
 it('is started anew by a call after its time, and ended after a while without one', async () => {
   open({ max_lifetime_seconds: 60, idle_timeout_seconds: 600 })
   await server.connect()
