@@ -2,7 +2,6 @@ import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
 import type { Runtime, SessionJob } from '@hermes/runtime'
 
 const MAX_ATTEMPTS = 5
-/** Longer than a model is waited for, unless config.yaml says otherwise; then it may be asked twice. */
 /** Longer than any of them takes: who looks back at sessions may ask models for twelve minutes. What a process held that ended is free at once. */
 const LEASE_MS = 15 * 60_000
 /** So many at a time: a home may have hundreds that single questions left. Those that turn out to need no model do not count. */

@@ -86,7 +86,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--plan', 'look and plan only, change nothing')
     .option('--accept', 'with -c or -r: carry out the plan that was made')
     .option('--yolo', 'do not ask before dangerous commands (a hard floor stays)')
-    .option('--trust', 'trust this project with its instructions, hooks, plugins and servers, this time only')
+    .option('--trust', 'trust this project with its instructions, hooks, plugins, servers and linters, this time only')
     .option('--accept-hooks', 'run hooks without your consent, this time only')
     .option('--safe-mode', 'without extensions, hooks, MCP servers, instructions of the project and memory')
     .option('--ignore-rules', 'without instructions of the project, SOUL.md and memory')

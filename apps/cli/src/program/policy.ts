@@ -113,7 +113,7 @@ function addAudit(program: Command, choose: (action: Action) => void): void {
 function addTrust(program: Command, choose: (action: Action) => void): void {
   const trust = program
     .command('trust')
-    .description('which projects may bring instructions, hooks, plugins and servers of their own')
+    .description('which projects may bring instructions, hooks, plugins, servers and linters of their own')
   const call = (words: readonly string[], options = {}) =>
     choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'trust', { words }, options))
   trust

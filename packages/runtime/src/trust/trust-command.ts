@@ -13,7 +13,7 @@ export function trustCommand(trust: TrustStore, { userHome }: { readonly userHom
     setup(api) {
       api.commands.add({
         name: 'trust',
-        summary: 'which projects may bring hooks, plugins and servers',
+        summary: 'which projects may bring hooks, plugins, servers and linters',
         usage: '[add|remove [FOLDER]]',
         duringRun: 'allowed',
         needsSession: false,
