@@ -9,7 +9,7 @@ import { type Outputs, writeStartScript } from './tsup.core.js'
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 type Build = Parameters<Plugin['setup']>[0]
 
-const banner = `const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);`
+const banner = `const require = process.getBuiltinModule?.('node:module').createRequire(import.meta.url);`
 
 /** What an app may want of its build. */
 interface AppBundle {
@@ -135,8 +135,8 @@ function takeBuiltins(): Plugin {
           .filter((name) => name !== 'default')
           .map((name) => `const $${name} = /* @__PURE__ */ take('${name}')\nexport { $${name} as ${name} }`)
         const head = [
-          `const all = /* @__PURE__ */ process.getBuiltinModule('${path}')`,
-          'const take = (name) => all[name]',
+          `const all = /* @__PURE__ */ process.getBuiltinModule?.('${path}')`,
+          'const take = (name) => all?.[name]',
           'export default all',
         ]
         return { contents: [...head, ...lines].join('\n'), loader: 'js' }

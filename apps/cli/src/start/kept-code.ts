@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 
@@ -57,8 +57,13 @@ const sumOf = (code: Buffer) => hash('sha256', code, 'buffer')
 function keepLater(script: Script, file: string): void {
   let isDone = false
   const keep = () => {
-    if (!isDone) writeKept(file, script.createCachedData())
+    if (isDone) return
     isDone = true
+    try {
+      writeKept(file, script.createCachedData())
+    } catch {
+      // The next start compiles again.
+    }
   }
   setTimeout(keep, KEPT_AFTER_MS).unref()
   // A start that failed has compiled half of what the next one needs.
@@ -68,13 +73,12 @@ function keepLater(script: Script, file: string): void {
 }
 
 function writeKept(file: string, code: Buffer): void {
-  const temporary = `${file}.${process.pid}`
+  const temporary = `${file}.${randomUUID()}`
   try {
     writeFileSync(temporary, Buffer.concat([sumOf(code), code]), { flag: 'wx', mode: 0o600, flush: true })
     renameSync(temporary, file)
     removeOlder(file)
-  } catch {
-    // The next start compiles again.
+  } finally {
     rmSync(temporary, { force: true })
   }
 }
@@ -82,7 +86,7 @@ function writeKept(file: string, code: Buffer): void {
 /** Those of other versions of this program. */
 function removeOlder(file: string): void {
   const directory = join(file, '..')
-  const kind = /hermes-\w+-/.exec(file)![0]
+  const kind = /^hermes-\w+-/.exec(basename(file))![0]
   for (const name of readdirSync(directory))
     if (name.startsWith(kind) && !file.endsWith(name)) rmSync(join(directory, name), { force: true })
 }

@@ -236,9 +236,14 @@ export class BackgroundRuns {
 
   async #goOnWith(run: StoredRun, text: string): Promise<StoredRun> {
     const { runs } = this.#options
-    const body = bodyOfAnswer(await runs.body(run.id), { input: text, session_id: run.sessionId, model: run.model })
-    await runs.keepBody(run.id, body)
-    return this.#carryOut({ ...run, attempt: 1 }, body)
+    const was = await runs.body(run.id)
+    const body = bodyOfAnswer(was, { input: text, session_id: run.sessionId, model: run.model })
+    const next = this.#begunAgain(run)
+    if (await runs.take(run, next, { was, is: body })) return this.#carryOut(next, body)
+    throw new ApiError(`Run ${run.id} has gone on already; nothing can be told to it.`, {
+      status: 409,
+      code: 'run_not_active',
+    })
   }
 
   /** Ends it. @throws ApiError 409 where it is over */
@@ -278,7 +283,15 @@ export class BackgroundRuns {
     const live = this.#live.get(run.id)
     // Another request may have seen it first.
     if (body === null || (live && live.run.status !== 'waiting_for_approval')) return live?.run ?? run
-    return this.#carryOut({ ...run, attempt: 1 }, body)
+    const next = this.#begunAgain(run)
+    // So may another gateway.
+    if (!(await runs.take(run, next))) return (await runs.get(run.id)) ?? run
+    return this.#carryOut(next, body)
+  }
+
+  /** What a run is that waited, and is this gateway's from now on. */
+  #begunAgain(run: StoredRun): StoredRun {
+    return { ...run, status: 'started', attempt: 1, owner: this.#owner, approvals: [], question: null }
   }
 
   #enter(run: StoredRun): LiveRun {

@@ -93,10 +93,17 @@ export class StoredRuns {
     if (hasEnded(run)) await meta.set(BODY + run.id, null)
   }
 
-  /** Makes a run the caller's; `false` where another process has changed it since it was read. */
-  async take(before: StoredRun, after: StoredRun): Promise<boolean> {
+  /** Makes a run the caller's, with what is asked for from now on; `false` where another process has changed it since it was read. */
+  async take(
+    before: StoredRun,
+    after: StoredRun,
+    body?: { readonly was: string | null; readonly is: string },
+  ): Promise<boolean> {
     const meta = await this.#meta()
-    const isTaken = await meta.swap([{ key: RUN + before.id, was: JSON.stringify(before), is: JSON.stringify(after) }])
+    const isTaken = await meta.swap([
+      { key: RUN + before.id, was: JSON.stringify(before), is: JSON.stringify(after) },
+      ...(body ? [{ key: BODY + before.id, ...body }] : []),
+    ])
     if (isTaken && hasEnded(after)) await meta.set(BODY + after.id, null)
     return isTaken
   }

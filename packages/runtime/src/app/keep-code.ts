@@ -6,10 +6,14 @@
  * count as ever. Never throws.
  */
 export function keepCompiledCode({ env, getBuiltinModule }: NodeJS.Process): void {
-  const { existsSync } = getBuiltinModule('node:fs')
-  const { isAbsolute, join } = getBuiltinModule('node:path')
-  const userHome = getBuiltinModule('node:os').homedir()
-  const home = env['HERMES_HOME'] ? env['HERMES_HOME'].replace(/^~(?=\/|$)/, () => userHome) : join(userHome, '.hermes')
-  if (isAbsolute(home) && existsSync(home))
-    getBuiltinModule('node:module').enableCompileCache(join(home, 'cache', 'code'))
+  try {
+    const { existsSync } = getBuiltinModule('node:fs')
+    const { isAbsolute, join } = getBuiltinModule('node:path')
+    const userHome = () => getBuiltinModule('node:os').homedir()
+    const home = env['HERMES_HOME'] ? env['HERMES_HOME'].replace(/^~(?=\/|$)/, userHome) : join(userHome(), '.hermes')
+    if (isAbsolute(home) && existsSync(home))
+      getBuiltinModule('node:module').enableCompileCache(join(home, 'cache', 'code'))
+  } catch {
+    // A user without a home folder: nothing is kept.
+  }
 }
