@@ -110,6 +110,10 @@ it('waits for an approval and goes on with it, in the same session', async () =>
   await becomes(id, 'waiting_for_approval')
   const [waiting] = [await get(id)]
   expect((await stage.ask(`/v1/runs/${id}/approval`, { choice: 'once', approval_id: 'other' })).status).toBe(409)
+  // Another gateway had taken it up before it waited.
+  const { meta } = await stage.runtime.storage()
+  const row = JSON.parse((await meta.get(`api.run:${id}`))!) as object
+  await meta.set(`api.run:${id}`, JSON.stringify({ ...row, owner: 'elsewhere:1:0123', attempt: 2 }))
   await restart()
   const answered = await json(stage.ask(`/v1/runs/${id}/approval`, { choice: 'once' }))
   expect(answered).toMatchObject({ session_id: waiting!.session_id })
