@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
@@ -67,6 +67,9 @@ it('keeps what V8 compiled of a start in the home, and runs nothing of it that i
   await chmod(file, 0o666)
   expect(await isUntouched()).toBe(false)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+  await chmod(join(scene.home, 'cache/code'), 0o777)
+  await rm(file)
+  await expect(ask()).rejects.toThrow('length')
 })
 
 it('keeps nothing where there is no home yet', async () => {

@@ -1,5 +1,15 @@
 import { hash, randomUUID } from 'node:crypto'
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +17,7 @@ import { Script } from 'node:vm'
 
 /** A start is over by then, and V8 has thrown nothing of it away. */
 const KEPT_AFTER_MS = 60_000
+const UNUSED_AFTER_MS = 7 * 24 * 3_600_000
 const PREFIX = 'hermes-'
 const SUM_BYTES = 32
 
@@ -83,10 +94,12 @@ function writeKept(file: string, code: Buffer): void {
   }
 }
 
-/** Those of other versions of this program. */
+/** Those of other versions of this program. One that was written within a week may be in use too. */
 function removeOlder(file: string): void {
   const directory = join(file, '..')
   const kind = /^hermes-\w+-/.exec(basename(file))![0]
-  for (const name of readdirSync(directory))
-    if (name.startsWith(kind) && !file.endsWith(name)) rmSync(join(directory, name), { force: true })
+  for (const name of readdirSync(directory).filter((one) => one.startsWith(kind) && !file.endsWith(one))) {
+    const other = join(directory, name)
+    if (Date.now() - statSync(other).mtimeMs > UNUSED_AFTER_MS) rmSync(other, { force: true })
+  }
 }

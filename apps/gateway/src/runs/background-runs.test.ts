@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
-import { openStorage } from '@hermes/storage'
+import { type MetaStore, openStorage } from '@hermes/storage'
 import { createFakeClock } from '@hermes/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type ApiStage, apiStage } from '../__fixtures__/api-stage.js'
@@ -297,6 +297,28 @@ it('is ended where it is under way by a stop that another gateway was asked for'
   expect(await runs.get(id)).toMatchObject({ status: 'cancelled', owner: 'elsewhere:1:0123' })
 })
 
+it('is left to the gateway that has it by now, also where that has rested in between', async () => {
+  const heard = Promise.withResolvers<void>()
+  stage.server.setHandler(() => {
+    heard.resolve()
+    return new Promise<never>(() => undefined)
+  })
+  const { run_id: id } = await begin('Go on and on, as one.')
+  await heard.promise
+  const { meta } = await stage.runtime.storage()
+  const runs = new StoredRuns(async () => meta)
+  await becomes(id, 'running')
+  const elsewhere = { ...(await runs.get(id))!, owner: 'elsewhere:1:0123', attempt: 1 }
+  await meta.set('api.process:elsewhere:1:0123', String(clock.now()))
+  await runs.save(elsewhere)
+  const reading = events(id)
+  await clock.waitForSleepers()
+  await clock.advance(15_000)
+  await reading
+  expect(await runs.get(id)).toEqual(elsewhere)
+  await runs.save({ ...elsewhere, status: 'cancelled', endedAtMs: clock.now() })
+})
+
 it('is seen by its person and the owner alone, and listed newest first', async () => {
   const bob = { authorization: `Bearer ${BOB}` }
   stage.server.enqueue({ text: 'For Bob.' })
@@ -318,36 +340,34 @@ it('is seen by its person and the owner alone, and listed newest first', async (
     expect((await stage.ask('/v1/runs', body)).status).toBe(status)
 })
 
-it.each(['api.run.key:', 'api.run.body:', 'api.run:'])(
-  'is one run for one key when the store fails at %s',
-  async (place) => {
-    const { meta } = await stage.runtime.storage()
-    let failing = place
-    const set = (key: string, value: string | null) =>
-      key.startsWith(failing) ? Promise.reject(new Error('The disk is full.')) : meta.set(key, value)
-    const stored = new StoredRuns(async () => ({
-      get: (key) => meta.get(key),
-      list: (prefix) => meta.list(prefix),
-      swap: (changes) => meta.swap(changes),
-      set,
-    }))
-    const runs = new BackgroundRuns({
-      ...{ runs: stored, clock, logger: silentLogger, host: { steer: () => null } },
+it('is one run for one key, when the store fails and when two gateways are asked at once', async () => {
+  const { meta } = await stage.runtime.storage()
+  let isFailing = true
+  const facts: MetaStore = {
+    get: (key) => meta.get(key),
+    list: (prefix) => meta.list(prefix),
+    set: (key, value) => meta.set(key, value),
+    swap: (changes) => (isFailing ? Promise.reject(new Error('The disk is full.')) : meta.swap(changes)),
+  }
+  const gateway = () =>
+    new BackgroundRuns({
+      ...{ runs: new StoredRuns(async () => facts), clock, logger: silentLogger, host: { steer: () => null } },
       owners: new RunOwners({ meta: async () => meta, clock }),
       chat: { checkModel: () => 'm', begin: () => Promise.reject(new ApiError('Nobody is here.', { code: 'nobody' })) },
       approvals: { list: async () => ({ data: [] }), answer: async () => ({}) },
       requireSession: async () => undefined,
     })
-    const request = { body: '{"input":"Once?"}', person: null, key: `of-${place}` }
-    const before = (await runs.list(null)).length
-    await expect(runs.begin(request)).rejects.toThrow('The disk is full.')
-    failing = 'none'
-    const [one, two] = [await runs.begin(request), await runs.begin(request)]
-    expect([one.isReplay, two.isReplay, two.run.id]).toEqual([false, true, one.run.id])
-    expect(await runs.list(null)).toHaveLength(before + 1)
-    await runs.settled()
-  },
-)
+  const [here, there] = [gateway(), gateway()]
+  const request = { body: '{"input":"Once?"}', person: null, key: 'of-two' }
+  const before = (await here.list(null)).length
+  await expect(here.begin(request)).rejects.toThrow('The disk is full.')
+  isFailing = false
+  const begun = await Promise.all([here.begin(request), there.begin(request), here.begin(request)])
+  expect(begun.filter(({ isReplay }) => !isReplay)).toHaveLength(1)
+  expect(new Set(begun.map(({ run }) => run.id)).size).toBe(1)
+  expect(await here.list(null)).toHaveLength(before + 1)
+  await Promise.all([here.settled(), there.settled()])
+})
 
 it('forgets runs, keys and what no run came of a day later, while the server goes on', async () => {
   const { meta } = await stage.runtime.storage()

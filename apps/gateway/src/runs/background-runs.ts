@@ -74,7 +74,7 @@ export class BackgroundRuns {
     readonly person: Person
     readonly key: string | undefined
   }): Promise<{ readonly run: StoredRun; readonly isReplay: boolean }> {
-    if (key === undefined) return { run: await this.#begin(body, person), isReplay: false }
+    if (key === undefined) return { run: (await this.#begin(body, person))!, isReplay: false }
     if (!KEY.test(key))
       throw new ApiError('Idempotency-Key takes 1 to 255 visible ASCII characters.', {
         code: 'invalid_idempotency_key',
@@ -94,22 +94,25 @@ export class BackgroundRuns {
     }
   }
 
-  async #once(key: readonly (string | null)[], body: string, person: Person) {
+  async #once(parts: readonly (string | null)[], body: string, person: Person) {
     const { runs, clock } = this.#options
     const fingerprint = createHash('sha256').update(body).digest('hex')
-    const known = await runs.ofKey(key, clock.now())
-    if (known && known.fingerprint !== fingerprint) {
-      const message = 'Another run was begun under this Idempotency-Key; give each a key of its own.'
-      throw new ApiError(message, { status: 409, code: 'idempotency_key_conflict' })
+    for (;;) {
+      const { was, known } = await runs.ofKey(parts, clock.now())
+      if (known && known.fingerprint !== fingerprint) {
+        const message = 'Another run was begun under this Idempotency-Key; give each a key of its own.'
+        throw new ApiError(message, { status: 409, code: 'idempotency_key_conflict' })
+      }
+      const run = known && (await runs.get(known.id))
+      if (run) return { run, isReplay: true }
+      const begun = await this.#begin(body, person, { parts, fingerprint, was })
+      if (begun) return { run: begun, isReplay: false }
+      // Another gateway was asked under the same key meanwhile.
     }
-    // A process that ended between the two has written the key alone.
-    const run = known && (await runs.get(known.id))
-    if (run) return { run, isReplay: true }
-    const begun = await this.#begin(body, person, (id) => runs.keepKey(key, { id, fingerprint, atMs: clock.now() }))
-    return { run: begun, isReplay: false }
   }
 
-  async #begin(body: string, person: Person, onId: (id: string) => Promise<void> = async () => undefined) {
+  /** `null` where another one has begun it under the key. */
+  async #begin(body: string, person: Person, key?: Parameters<StoredRuns['begin']>[2]): Promise<StoredRun | null> {
     const { parseRunRequest } = await import('./run-request.js')
     const { runs, chat, clock, requireSession } = this.#options
     const request = parseRunRequest(body)
@@ -134,9 +137,7 @@ export class BackgroundRuns {
       approvals: [],
       question: null,
     }
-    await onId(run.id)
-    await runs.keepBody(run.id, body)
-    await runs.save(run)
+    if (!(await runs.begin(run, body, key))) return null
     this.#carryOut(run, body)
     return run
   }
@@ -158,8 +159,7 @@ export class BackgroundRuns {
 
   async #heed({ run, stop }: LiveRun): Promise<void> {
     const stored = await this.#options.runs.get(run.id)
-    if (stored && hasEnded(stored) && stored.owner !== this.#owner)
-      stop.abort(new DOMException('The run was stopped.', 'AbortError'))
+    if (stored && this.#isElsewhere(run, stored)) stop.abort(new DOMException('The run was stopped.', 'AbortError'))
   }
 
   async #takeOver(run: StoredRun): Promise<void> {
@@ -391,16 +391,27 @@ export class BackgroundRuns {
 
   /** @throws ApiError `run_taken_over` where another gateway has ended it, or has it since this one was silent for too long */
   async #change(live: LiveRun, change: Partial<StoredRun>): Promise<StoredRun> {
-    const stored = await this.#options.runs.get(live.run.id)
-    if (stored && stored.owner !== this.#owner && (hasEnded(stored) || stored.attempt > live.run.attempt)) {
-      live.events.end()
-      live.over.resolve()
-      this.#live.delete(live.run.id)
-      throw new ApiError('Another gateway has this run by now.', { code: 'run_taken_over' })
+    const { runs } = this.#options
+    for (;;) {
+      const stored = await runs.get(live.run.id)
+      if (stored && this.#isElsewhere(live.run, stored)) {
+        live.events.end()
+        live.over.resolve()
+        this.#live.delete(live.run.id)
+        throw new ApiError('Another gateway has this run by now.', { code: 'run_taken_over' })
+      }
+      const next = { ...live.run, ...change, owner: this.#owner }
+      // Where it was changed since it was read, whose it is has to be seen again.
+      if (stored && !(await runs.take(stored, next))) continue
+      if (!stored) await runs.save(next)
+      live.run = next
+      return next
     }
-    live.run = { ...live.run, ...change, owner: this.#owner }
-    await this.#options.runs.save(live.run)
-    return live.run
+  }
+
+  /** Whether a run that was this gateway's is another's by now, or was ended by one. */
+  #isElsewhere(run: StoredRun, stored: StoredRun): boolean {
+    return stored.owner !== this.#owner && (hasEnded(stored) || run.owner === this.#owner)
   }
 }
 

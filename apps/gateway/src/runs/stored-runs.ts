@@ -46,6 +46,21 @@ export interface StoredRun {
   readonly question: KeptQuestionText | null
 }
 
+type KeyParts = readonly (string | null)[]
+
+/** A run and what it was asked with. */
+interface KnownKey {
+  readonly id: string
+  readonly fingerprint: string
+}
+
+/** A key that nobody had used as it was read. */
+interface NewKey {
+  readonly parts: KeyParts
+  readonly fingerprint: string
+  readonly was: string | null
+}
+
 const ENDED: ReadonlySet<RunStatus> = new Set<RunStatus>(['completed', 'failed', 'cancelled'])
 
 export function hasEnded({ status }: Pick<StoredRun, 'status'>): boolean {
@@ -108,30 +123,35 @@ export class StoredRuns {
     return isTaken
   }
 
-  /** What was asked for, kept until the run is over. */
-  async keepBody(id: string, body: string): Promise<void> {
-    await (await this.#meta()).set(BODY + id, body)
+  /**
+   * Writes down a new run with what it was asked for, which is kept until it is over, and the key it was begun under, all in one step.
+   * `false` where somebody has begun one under the key since that was read.
+   */
+  async begin(run: StoredRun, body: string, key?: NewKey): Promise<boolean> {
+    const row = (name: string, is: string) => ({ key: name, was: null, is })
+    const { id, createdAtMs: atMs } = run
+    const of = key && {
+      key: KEY + digest(key.parts),
+      was: key.was,
+      is: JSON.stringify({ id, fingerprint: key.fingerprint, atMs }),
+    }
+    return (await this.#meta()).swap([row(RUN + id, JSON.stringify(run)), row(BODY + id, body), ...(of ? [of] : [])])
   }
 
   async body(id: string): Promise<string | null> {
     return (await this.#meta()).get(BODY + id)
   }
 
-  /** The run that a key has begun within a day, and what it was asked with; `null` for a new key. */
+  /** What is written of a key, and the run that it has begun within a day. */
   async ofKey(
-    key: readonly (string | null)[],
+    parts: KeyParts,
     nowMs: number,
-  ): Promise<{ readonly id: string; readonly fingerprint: string } | null> {
-    const value = parsed(await (await this.#meta()).get(KEY + digest(key)))
-    if (!value || typeof value['id'] !== 'string' || typeof value['fingerprint'] !== 'string') return null
-    return isOld(value['atMs'], nowMs) ? null : { id: value['id'], fingerprint: value['fingerprint'] }
-  }
-
-  async keepKey(
-    key: readonly (string | null)[],
-    of: { readonly id: string; readonly fingerprint: string; readonly atMs: number },
-  ) {
-    await (await this.#meta()).set(KEY + digest(key), JSON.stringify(of))
+  ): Promise<{ readonly was: string | null; readonly known: KnownKey | null }> {
+    const was = await (await this.#meta()).get(KEY + digest(parts))
+    const value = parsed(was)
+    if (!value || typeof value['id'] !== 'string' || typeof value['fingerprint'] !== 'string')
+      return { was, known: null }
+    return { was, known: isOld(value['atMs'], nowMs) ? null : { id: value['id'], fingerprint: value['fingerprint'] } }
   }
 
   /** Forgets runs that ended a day ago, the oldest beyond a thousand, keys of a day, and what was asked for where no run came of it. */

@@ -131,8 +131,16 @@ const named = ({ name, version }: PluginManifest) => ({ name, version })
 async function put({ folder: from }: StagedPlugin, folder: string): Promise<void> {
   const old = `${folder}.old`
   await rm(old, { recursive: true, force: true })
-  await rename(folder, old).catch(() => undefined)
-  await rename(from, folder)
+  const hadOne = await rename(folder, old).then(
+    () => true,
+    () => false,
+  )
+  try {
+    await rename(from, folder)
+  } catch (error) {
+    if (hadOne) await rename(old, folder)
+    throw error
+  }
   await rm(old, { recursive: true, force: true })
 }
 
