@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Options } from 'tsup'
-import { type Outputs, writeStartScript } from './tsup.core.js'
+import { type Outputs, writeScripts } from './tsup.core.js'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 type Build = Parameters<Plugin['setup']>[0]
@@ -19,7 +19,7 @@ interface AppBundle {
    */
   readonly cores?: readonly string[]
   /** What most starts come to besides the cores, which is made one script with them, and the file whose `runKept` runs it. Relative to the app. */
-  readonly start?: { readonly with: readonly string[]; readonly runner: string }
+  readonly start?: { readonly with: readonly string[]; readonly later: readonly string[]; readonly runner: string }
   /** Folders whose lazy chunks a process of its own loads: they name no core. Relative to the app. */
   readonly apart?: readonly string[]
   /** Runs once the bundle is written. */
@@ -64,7 +64,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
       writeLicences()
       if (start) {
         const runner = start.runner.replace(/^src\//, '').replace(/ts$/, 'js')
-        writeStartScript('dist', bundled().outputs, { sources: [...cores, ...start.with], runner })
+        writeScripts('dist', bundled().outputs, { sources: [...cores, ...start.with], later: start.later, runner })
       }
       rmSync('dist/metafile-esm.json')
       afterwards?.()

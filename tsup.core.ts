@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { Script } from 'node:vm'
+import { Script as VmScript } from 'node:vm'
 import { parseSync } from 'oxc-parser'
 
 /** Of esbuild's account of a bundle: each file with what it imports. */
@@ -14,10 +14,12 @@ export interface Outputs {
   }
 }
 
-interface StartScript {
+interface Scripts {
   /** The source files that a start imports, as esbuild names them; what these import comes with them. */
   readonly sources: readonly string[]
-  /** The bundled file whose `runKept` loads and runs the script. */
+  /** What is needed soon after a start: a script of its own, which a start does not read. */
+  readonly later: readonly string[]
+  /** The bundled file whose `runKept` loads and runs the scripts. */
   readonly runner: string
 }
 
@@ -26,36 +28,56 @@ interface StartScript {
  * the first request. Of a script all of it can be kept. So the chunks that a start needs become functions of one script, and what is left in
  * their files hands on what these give back, for chunks that are loaded later. One of them is evaluated when it is needed first, as before.
  */
-export function writeStartScript(dist: string, outputs: Outputs, { sources, runner }: StartScript): void {
-  const inside = chunksOf(outputs, sources, runner)
+export function writeScripts(dist: string, outputs: Outputs, { sources, later, runner }: Scripts): void {
+  const first = chunksOf(outputs, sources, runner)
+  const start = { module: writeScript(dist, 'start', { inside: first, runner, start: null }), names: first }
+  const both = chunksOf(outputs, [...sources, ...later], runner)
+  const rest = new Set([...both].filter((name) => !first.has(name)))
+  if (rest.size > 0) writeScript(dist, 'later', { inside: rest, runner, start })
+}
+
+interface Script {
+  /** The chunks of it. */
+  readonly inside: ReadonlySet<string>
+  readonly runner: string
+  /** The script of the start, for another one. */
+  readonly start: { readonly module: string; readonly names: ReadonlySet<string> } | null
+}
+
+/** Gives back the name of its module. */
+function writeScript(dist: string, kind: string, script: Script): string {
+  const { inside, runner, start } = script
   const chunks = [...inside].map((name) => takeApart(name, readFileSync(join(dist, name), 'utf8')))
   const beside = [...new Set(chunks.flatMap(({ imports }) => imports.map(({ from }) => from)))].filter(
-    (from) => isFile(from) && !inside.has(basename(from)),
+    (from) => isFile(from) && !inside.has(basename(from)) && !start?.names.has(basename(from)),
   )
-  const makers = chunks.map((chunk) => `${JSON.stringify(chunk.name)}:()=>{${maker(chunk, inside)}}`)
-  const script = [
+  const makers = chunks.map((chunk) => `${JSON.stringify(chunk.name)}:()=>{${maker(chunk, script)}}`)
+  const text = [
     '(function($url,$load,$beside){"use strict";const $made={},$makers={',
     makers.join(',\n'),
     '},$need=name=>$made[name]??=$makers[name](),$near=async name=>$need(name);return $need})',
   ].join('')
   // It is read as one byte a letter, which is half the work. And what a function cannot hold, such as `await`, is found here.
-  if (BEYOND_ASCII.test(script)) throw new Error('The script of the start has letters beyond ASCII.')
-  new Script(script)
-  const hash = createHash('sha256').update(script).digest('hex').slice(0, 16)
-  const file = `start-${hash}.script.js`
-  writeFileSync(join(dist, file), script)
+  if (BEYOND_ASCII.test(text)) throw new Error(`The script ${kind} has letters beyond ASCII.`)
+  new VmScript(text)
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
+  const file = `${kind}-${hash}.script.js`
+  const module = `${kind}-${hash}.js`
+  writeFileSync(join(dist, file), text)
+  const modules = start ? [...beside, `./${start.module}`] : beside
   const lines = [
     `import{runKept}from${JSON.stringify(`./${runner}`)};`,
-    ...beside.map((from, index) => `import*as $${index} from${JSON.stringify(from)};`),
+    ...modules.map((from, index) => `import*as $${index} from${JSON.stringify(from)};`),
     `export const need=runKept(${JSON.stringify(file)},import.meta.url,path=>import(path),`,
-    `{${beside.map((from, index) => `${JSON.stringify(from)}:$${index}`).join(',')}});`,
+    `{${modules.map((from, index) => `${JSON.stringify(from)}:$${index}`).join(',')}});`,
   ]
-  writeFileSync(join(dist, `start-${hash}.js`), lines.join(''))
+  writeFileSync(join(dist, module), lines.join(''))
   for (const { name, exports } of chunks) {
     const own = exports.map((one) => one.name).join(',')
-    const text = `import{need}from"./start-${hash}.js";const{${own}}=need(${JSON.stringify(name)});export{${own}};`
-    writeFileSync(join(dist, name), text)
+    const stub = `import{need}from"./${module}";const{${own}}=need(${JSON.stringify(name)});export{${own}};`
+    writeFileSync(join(dist, name), stub)
   }
+  return module
 }
 
 const isFile = (path: string) => path.startsWith('./')
@@ -158,16 +180,20 @@ function takeApart(name: string, text: string): Chunk {
 }
 
 /** The body of the function that evaluates a chunk. */
-function maker({ imports, exports, text, cuts, calls }: Chunk, inside: ReadonlySet<string>): string {
+function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start }: Script): string {
   const from = (path: string) => {
     if (!isFile(path))
       return `{default:process.getBuiltinModule("node:module").createRequire($url)(${JSON.stringify(path)})}`
-    return inside.has(basename(path)) ? `$need(${JSON.stringify(basename(path))})` : `$beside[${JSON.stringify(path)}]`
+    const name = basename(path)
+    if (inside.has(name)) return `$need(${JSON.stringify(name)})`
+    if (start?.names.has(name)) return `$beside[${JSON.stringify(`./${start.module}`)}].need(${JSON.stringify(name)})`
+    return `$beside[${JSON.stringify(path)}]`
   }
   const taken = imports
     .filter(({ entries }) => entries.length > 0)
     .map((one) => `const{${one.entries.join(',')}}=${from(one.from)};`)
-  const needed = imports.filter(({ entries, from: path }) => entries.length === 0 && inside.has(basename(path)))
+  const isOurs = (name: string) => inside.has(name) || start?.names.has(name) === true
+  const needed = imports.filter(({ entries, from: path }) => entries.length === 0 && isOurs(basename(path)))
   const loads = calls.map(({ start, at, path }) =>
     path !== null && inside.has(path)
       ? { start, end: at + path.length + 4, by: `$near(${JSON.stringify(path)}` }

@@ -18,6 +18,15 @@ export default defineConfig(
         '../../packages/compression/src/index.ts',
         '../../packages/transports/src/wires/openai-client.ts',
       ],
+      // What answers and calls of tools come to first.
+      later: [
+        '../../packages/registry/src/schema-check.ts',
+        '../../packages/safety/src/scan-context.ts',
+        '../../packages/checkpoints/src/index.ts',
+        '../../packages/storage/src/stores/usage.ts',
+        '../../packages/storage/src/sqlite/schema/sqlite-tables.ts',
+        '../../packages/storage/src/sqlite/schema/sqlite-database.ts',
+      ],
       runner: 'src/start/kept-code.ts',
     },
     apart: ['../../packages/tools/src/documents', '../../packages/web/src/page', '../../packages/plugins/src/child'],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HermesError } from '@hermes/contracts'
@@ -132,7 +133,7 @@ export function openTrust({ home, trustedNow, userHome = '', now }: TrustOptions
   return {
     isTrusted: async (folder) => {
       // Nobody has answered for most folders, and then there is nothing to compare.
-      if (trustedNow === undefined && (await read(file)).length === 0) return false
+      if (trustedNow === undefined && (!existsSync(file) || (await read(file)).length === 0)) return false
       const cover = await look(await nearestThere(folder)).catch(() => null)
       return cover?.state === 'trusted'
     },

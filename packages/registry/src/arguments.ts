@@ -1,7 +1,7 @@
-import type { Validator } from '@cfworker/json-schema'
 import type { JsonObject, JsonValue } from '@hermes/contracts'
 import type { JsonSchema, StandardSchema, Tool } from '@hermes/contracts/tool'
 import { nameArguments } from './argument-names.js'
+import type { SchemaCheck } from './schema-check.js'
 
 /** What a check of arguments came to. */
 type CheckedArguments =
@@ -85,7 +85,7 @@ export interface ToolParameters {
 /** Reads a tool's parameters once. The library that checks JSON Schema loads with the first call. */
 export function toolParameters(parameters: Tool['parameters']): ToolParameters {
   const schema = parameterSchema(parameters)
-  let validator: Validator | null = null
+  let problemIn: SchemaCheck | null = null
   let visible: JsonSchema | null = null
   return {
     get schema() {
@@ -98,30 +98,11 @@ export function toolParameters(parameters: Tool['parameters']): ToolParameters {
       const { unknown } = named
       const coerced = coerce(named.args, schema) as JsonObject
       if (isStandardSchema(parameters)) return checkStandard(parameters, coerced, unknown)
-      validator ??= await validatorOf(schema)
-      const message = problemIn(validator, coerced)
+      problemIn ??= await checkerOf(schema)
+      const message = problemIn(coerced)
       return message === null ? { type: 'valid', args: coerced, unknown } : { type: 'invalid', message }
     },
   }
-}
-
-/** Where the names of properties stand, and no keywords. */
-const NAMES: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
-
-/** Without expressions of others, which may take for ever on a text that is made for it. The model reads them all the same. */
-function withoutPatterns(schema: unknown, hasNames = false): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => withoutPatterns(item))
-  if (typeof schema !== 'object' || schema === null) return schema
-  // Names that a pattern allows would be refused without it.
-  const isOpen = !hasNames && 'patternProperties' in schema
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]) => {
-      if (!hasNames && (key === 'pattern' || key === 'patternProperties')) return []
-      if (isOpen && (key === 'additionalProperties' || key === 'unevaluatedProperties')) return []
-      const isData = !hasNames && (key === 'const' || key === 'enum' || key === 'default' || key === 'examples')
-      return [[key, isData ? value : withoutPatterns(value, !hasNames && NAMES.has(key))]]
-    }),
-  )
 }
 
 /**
@@ -129,20 +110,11 @@ function withoutPatterns(schema: unknown, hasNames = false): unknown {
  * be used.
  */
 export async function schemaProblem(schema: JsonSchema, value: JsonValue): Promise<string | null> {
-  return problemIn(await validatorOf(schema), value)
+  return (await checkerOf(schema))(value)
 }
 
-async function validatorOf(schema: JsonSchema): Promise<Validator> {
-  const { Validator } = await import('@cfworker/json-schema')
-  return new Validator(withoutPatterns(schema) as object, '2020-12', false)
-}
-
-function problemIn(validator: Validator, value: JsonValue): string | null {
-  const { valid, errors } = validator.validate(value)
-  if (valid) return null
-  const leaves = errors.filter((error) => error.keyword !== 'properties' && error.keyword !== 'items')
-  return leaves.map((error) => `${error.instanceLocation.replace(/^#\/?/, '')} ${error.error}`.trim()).join('; ')
-}
+const checkerOf = async (schema: JsonSchema): Promise<SchemaCheck> =>
+  (await import('./schema-check.js')).schemaCheck(schema)
 
 async function checkStandard(
   parameters: StandardSchema,

@@ -97,7 +97,7 @@ function writeKept(file: string, code: Buffer): void {
 /** Those of other versions of this program. One that was written within a week may be in use too. */
 function removeOlder(file: string): void {
   const directory = join(file, '..')
-  const kind = /^hermes-\w+-/.exec(basename(file))![0]
+  const kind = /^hermes-\w+-\w+-/.exec(basename(file))![0]
   for (const name of readdirSync(directory).filter((one) => one.startsWith(kind) && !file.endsWith(one))) {
     const other = join(directory, name)
     if (Date.now() - statSync(other).mtimeMs > UNUSED_AFTER_MS) rmSync(other, { force: true })

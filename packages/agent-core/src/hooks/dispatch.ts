@@ -154,11 +154,12 @@ async function withinTime<T>(
   const { clock } = event
   const waited = () => event.waitedMs?.() ?? 0
   const endsMs = clock.now() + timeoutMs - waited()
+  if (await settlesAtOnce(work)) return work
   const done = new AbortController()
   const waits = AbortSignal.any([event.signal, done.signal])
   const late = async (): Promise<never> => {
     if (timeoutMs === Number.POSITIVE_INFINITY) return aborted(waits)
-    await clock.sleep(timeoutMs, waits)
+    await clock.sleep(endsMs - clock.now() + waited(), waits)
     // While a person thinks about a question the end moves on.
     while (endsMs + waited() > clock.now()) await clock.sleep(EXTENDED_BY_MS, waits)
     throw new HermesError(`${owner} took longer than ${timeoutMs} ms at ${name}.`, { code: 'agent.hook_timeout' })
@@ -166,9 +167,23 @@ async function withinTime<T>(
   try {
     return await Promise.race([work, late()])
   } finally {
-    // With a reason of its own none is made, which would be an error with its stack for each call.
-    done.abort(null)
+    done.abort(OVER)
   }
+}
+
+/** Why the wait for a handler ends. One for all: an error with its stack for each call costs more than most handlers. */
+const OVER = new DOMException('The handler is done.', 'AbortError')
+
+/** Whether it settles before anything else happens in the process. Most handlers do, and then nothing has to watch the time. */
+function settlesAtOnce(work: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const next = setImmediate(resolve, false)
+    const settled = () => {
+      clearImmediate(next)
+      resolve(true)
+    }
+    work.then(settled, settled)
+  })
 }
 
 const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>

@@ -12,7 +12,7 @@ export { checkpointCommands } from './checkpoint-commands.js'
 const MIB = 2 ** 20
 /** A call that another extension objects to is none of a run's. */
 const AFTER_OBJECTIONS = 1_000
-/** The first request goes out first; a model has not answered by then, and one that runs no longer than this needs nothing read beforehand. */
+/** A model that has not answered by then leaves time to read the workspace. One that answers sooner would be held up by it. */
 const PREPARE_AFTER_MS = 250
 
 /** The checkpoints of a home; nothing is loaded before it is needed. */
@@ -105,11 +105,12 @@ function checkpointsExtension({ enabled }: CheckpointSettings, agents: ReadonlyM
       )
       hooks.on('run-end', (event) => agentOf(event)?.ends(event))
       if (!enabled) return
-      // While the model thinks about the first message; nothing waits for it.
+      // While the model thinks, with the first message if it can be; nothing waits for it.
       hooks.on('before-model-call', (event) => {
-        agentOf(event)?.prepare()
+        agentOf(event)?.asks()
         return undefined
       })
+      hooks.on('after-model-call', (event) => agentOf(event)?.answered())
       // A checkpoint takes as long as the workspace is large; an interrupt ends it.
       hooks.on('before-action', (event) => agentOf(event)?.before(event), { timeoutMs: Number.POSITIVE_INFINITY })
     },
@@ -129,6 +130,8 @@ class RecordedAgent implements AgentCheckpoints {
   readonly #cwd: string
   readonly #runs = new Map<string, string>()
   #recorder: Promise<TurnRecorder> | null = null
+  /** Another number once the model has answered, or is asked something else. */
+  #question = 0
   readonly #sessionId: string | undefined
   #remote: Promise<RemoteKeeper> | null = null
   readonly #prepared: Set<string>
@@ -211,20 +214,28 @@ class RecordedAgent implements AgentCheckpoints {
     return this.#recorder
   }
 
-  prepare(): void {
-    if (this.#prepared.has(this.#cwd) || this.#options.backend !== 'local') return
+  asks(): void {
+    const { logger, backend } = this.#options
+    this.#question += 1
+    if (this.#prepared.has(this.#cwd) || backend !== 'local') return
     this.#prepared.add(this.#cwd)
-    const { clock, logger } = this.#options
-    const { signal } = this.#closing
-    clock
-      .sleep(PREPARE_AFTER_MS, signal)
-      .then(() => this.#open())
-      .then((recorder) => recorder.prepare())
-      .catch((error: unknown) => {
-        // Another agent may still prepare it.
-        this.#prepared.delete(this.#cwd)
-        if (!signal.aborted) logger.warn('Checkpoints could not be prepared.', { error: errorLine(error) })
-      })
+    this.#prepare().catch((error: unknown) => {
+      // Another agent may still prepare it.
+      this.#prepared.delete(this.#cwd)
+      if (!this.#closing.signal.aborted) logger.warn('Checkpoints could not be prepared.', { error: errorLine(error) })
+    })
+  }
+
+  answered(): void {
+    this.#question += 1
+  }
+
+  async #prepare(): Promise<void> {
+    const question = this.#question
+    await this.#options.clock.sleep(PREPARE_AFTER_MS, this.#closing.signal)
+    if (this.#question === question) await (await this.#open()).prepare()
+    // The next question to the model leaves more time, perhaps.
+    else this.#prepared.delete(this.#cwd)
   }
 
   /** What keeps files of another machine; `null` for an agent without a session. */

@@ -6,7 +6,7 @@ import { WalCheckpointer } from '../file/wal-checkpointer.js'
 import { readMeta } from '../schema/read-meta.js'
 import { BACKLOG_KEY, BLOCK_IDS, INDEXED_KEY } from '../schema/schema-sql.js'
 
-const DELAY_MS = 200
+const DELAY_MS = 1_000
 // Taking in this much holds the event loop and other writers for some 10 ms, and 40 ms when the index merges its parts.
 const BATCH_ROWS = 200
 const BATCH_CHARS = 150_000
