@@ -22,7 +22,6 @@ export default defineConfig(
       later: [
         '../../packages/registry/src/schema-check.ts',
         '../../packages/safety/src/scan-context.ts',
-        '../../packages/checkpoints/src/index.ts',
         '../../packages/storage/src/stores/usage.ts',
         '../../packages/storage/src/sqlite/schema/sqlite-tables.ts',
         '../../packages/storage/src/sqlite/schema/sqlite-database.ts',

@@ -1,3 +1,4 @@
+import measure from 'fast-string-truncated-width'
 import { describe, expect, it } from 'vitest'
 import { width } from '../editor/graphemes.js'
 import { clip, PrintableStream, printable, wrap } from './style.js'
@@ -59,4 +60,9 @@ describe('PrintableStream', () => {
     expect(stream.add(`\u001B]${'x'.repeat(5000)}`)).toContain('xxx')
     expect(stream.add('shown')).toBe('shown')
   })
+})
+
+it('knows the columns of usual letters and signs as the library does that measures all others', () => {
+  const all = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code))
+  expect(all.filter((sign) => !/\p{C}/u.test(sign) && width(sign) !== measure(sign).width)).toEqual([])
 })
