@@ -3,7 +3,9 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codexCosts, isCommand } from './jobs/codex.mjs'
 import { BIN, runNode } from './measure.mjs'
+import { peerFolder } from './peers.mjs'
 import { prefixLines } from './prefix.mjs'
 import { atMost, row } from './report.mjs'
 
@@ -157,6 +159,7 @@ export async function jobs({ workspace, server }) {
   const total = (key) => figures.reduce((sum, figure) => sum + figure[key], 0)
   const all = total('input') + total('output')
   return [
+    ...(await besideCodex(figures, workspace)),
     row('jobs: requests', '', [total('requests')]),
     row('  input', 'tokens', [total('input')]),
     row('  of it repeats the request before', 'tokens', [total('cached')]),
@@ -172,13 +175,37 @@ export async function jobs({ workspace, server }) {
   ]
 }
 
+/** What Codex sends for those of them that commands alone can do; nothing where it is not installed. */
+async function besideCodex(figures, workspace) {
+  const folder = peerFolder('@openai/codex')
+  if (folder === null) return []
+  let [theirs, ours, requests] = [0, 0, 0]
+  for (const [name, job] of Object.entries(JOBS)) {
+    if (job.prompts.length > 1 || !job.calls.every(isCommand)) continue
+    const directory = join(workspace.directory, `${name.replaceAll(' ', '-')}-codex`)
+    const sent = await codexCosts(job, { folder, directory, cwd: makeRepository(directory) })
+    theirs += Math.ceil(sent.characters / CHARACTERS_PER_TOKEN)
+    requests += sent.requests
+    ours += figures.find((figure) => figure.name === name).input
+  }
+  return [
+    row(`jobs: Codex, input of ${requests} requests`, 'tokens', [theirs]),
+    row('  hermes, input for the same jobs', 'tokens', [ours]),
+    row('  of what Codex sends', 'x', [ours / theirs], atMost(1 / 3)),
+  ]
+}
+
+/** A model that is told to check what it changed does so with one call. */
+const CHECK = { has: 'Not checked yet', turns: 1, calls: [run('git diff --stat')] }
+
 async function costs(job, place, server) {
   const home = join(place.directory, 'home')
   const endpoint = ['--base-url', server.baseUrl, '--provider', 'custom', '-m', 'bench', '--yolo']
   const requests = []
   for (const [index, prompt] of job.prompts.entries()) {
     const calls = index === 0 ? job.calls : job.later
-    await server.script({ turns: calls.length, calls, text: job.text, branches: job.branches })
+    const branches = [...(job.branches ?? []), { ...CHECK, text: job.text }]
+    await server.script({ turns: calls.length, calls, text: job.text, branches })
     await runNode([BIN, 'chat', ...(index > 0 ? ['-c'] : []), '-q', prompt, ...endpoint], { workspace: place, home })
     requests.push(...(await server.requests()))
   }
