@@ -27,6 +27,7 @@ import { isolation } from './isolation.mjs'
 import { jobs } from './jobs.mjs'
 import { createWorkspace } from './measure.mjs'
 import { startServer } from './model-server.mjs'
+import { memory } from './memory.mjs'
 import { machineFacts, table, verdict } from './report.mjs'
 import { firstRequest, installedSize, prefixAndWeight, toolSteps, versionStart } from './scenarios.mjs'
 import { screen } from './screen.mjs'
@@ -41,6 +42,7 @@ const SCENARIOS = {
   start: versionStart,
   first: firstRequest,
   turns: toolSteps,
+  memory,
   prefix: prefixAndWeight,
   jobs,
   acp: acpServer,
