@@ -109,7 +109,7 @@ export function openSkills(home: SkillsHome): HomeSkills {
               },
               id: { type: 'string', description: 'how what is fetched is called until it is installed' },
               yes: { type: 'boolean', default: false, description: 'publish what was shown' },
-              source: { type: 'string', description: 'where to look: github, clawhub or skills.sh' },
+              source: { type: 'string', description: 'where to look: github, clawhub, skills.sh or lobehub' },
               page: { type: 'integer', minimum: 1, default: 1, description: 'of what is found' },
             },
           },

@@ -36,7 +36,7 @@ const PAGE =
 
 /**
  * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
- * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`), or of an MCP server of the home (`mcp:SERVER/NAME`).
+ * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`, `lobehub:IDENTIFIER`), or of an MCP server of the home (`mcp:SERVER/NAME`).
  * @throws HermesError `skills.not_fetched`, one line; nothing is left then.
  */
 export async function fetchSkills(from: string, fetching: Fetching): Promise<Quarantined> {
