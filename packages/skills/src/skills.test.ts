@@ -462,9 +462,15 @@ describe('people', () => {
     ])
     expect(await scene.type('deploy', { words: 'to staging' })).toBe('Use the skill deploy. to staging')
     expect(await scene.type('skill help now please')).toBe('Use the skill help. now please')
+    const ownListed = async () =>
+      [...(await scene.call('skills_list', {})).matchAll(/^(\S+) \(user/gm)].map(([, name]) => name)
+    expect(await ownListed()).toEqual(['deploy', 'help'])
     await own('fresh')
     await unlink(join(scene.home.directory, 'deploy/SKILL.md'))
+    // A session knows what it knew at its first look.
+    expect(await ownListed()).toEqual(['deploy', 'help'])
     expect(await scene.type('reload-skills')).toMatch(/^Skills: 2 of your own, \d+ of \d+ that come with Hermes\.$/)
+    expect(await ownListed()).toEqual(['fresh', 'help'])
     const names = ['bundles', 'curator', 'fresh', 'journey', 'refine', 'reload-skills', 'skill', 'skills']
     expect([...scene.commands.keys()].sort()).toEqual(names)
   })
