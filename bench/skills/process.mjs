@@ -2,7 +2,8 @@
 // Processor time: what else the machine does must not decide.
 const { openSkills } = await import('../../packages/skills/src/index.ts')
 const { silentLogger, systemClock } = await import('../../packages/contracts/src/index.ts')
-const { mkdirSync, mkdtempSync, rmSync } = await import('node:fs')
+const { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } = await import('node:fs')
+const { createHash } = await import('node:crypto')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
 const { writeSkills } = await import('./write-skills.mjs')
@@ -95,16 +96,28 @@ async function views() {
   return samples
 }
 
-const samples = { cold: [], warm: [], view: [] }
+/** The same files, and nothing but what has to be done with each. */
+const bare = {
+  cold: () => readdirSync(directory).map((name) => readFileSync(join(directory, name, 'SKILL.md'))),
+  warm: () => readdirSync(directory).map((name) => statSync(join(directory, name, 'SKILL.md'))),
+  view: () =>
+    createHash('sha256')
+      .update(readFileSync(join(root, 'source/skill-0/SKILL.md')))
+      .digest('hex'),
+}
+
+const samples = { cold: [], warm: [], view: [], floor: { cold: [], warm: [], view: [] } }
 mkdirSync(join(root, 'user'))
 for (let round = -1; round < rounds; round++) {
   const skills = openSkills(home(round))
   const look = () => skills.section({ cwd: root, windowTokens: 200_000 })
   const [cold, warm] = [await cost(look), await cost(look)]
+  const floors = { cold: await cost(bare.cold), warm: await cost(bare.warm), view: await cost(bare.view) }
   // The first round loads what reads YAML.
   if (round < 0) continue
   samples.cold.push(cold)
   samples.warm.push(warm)
+  for (const [name, ms] of Object.entries(floors)) samples.floor[name].push(ms)
 }
 samples.view = await views()
 rmSync(root, { recursive: true, force: true })

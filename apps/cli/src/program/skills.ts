@@ -47,7 +47,7 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
   skills
     .command('search <words...>')
     .description('look for skills on GitHub or a hub, or in the list of a site (its address)')
-    .option('--source <name>', 'where to look: github (the default), clawhub or skills.sh')
+    .option('--source <name>', 'where to look: github (the default), clawhub, skills.sh or lobehub')
     .option('--page <n>', 'of what is found', Number)
     .option('--json', 'as JSON lines')
     .action((words: readonly string[], { json, ...flags }: { readonly json?: boolean }) =>
@@ -56,7 +56,7 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
   skills
     .command('install <source>')
     .description(
-      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL, mcp:SERVER/NAME or pack:NAME',
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL, lobehub:IDENTIFIER, mcp:SERVER/NAME or pack:NAME',
     )
     .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
     .option('--force', 'with --yes: although the scanner has found something')

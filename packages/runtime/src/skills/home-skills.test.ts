@@ -20,7 +20,7 @@ it('a skill is installed from a repository, taints who loads it, and is switched
   await writeFile(join(home, 'config.yaml'), `# mine\nmodel: {default: m, base_url: "${server.baseUrl}"}\n`)
   await writeFile(
     join(forge, 'SKILL.md'),
-    '---\nname: tides\ndescription: Tells the tides.\n---\n\nLook at the moon.\n',
+    '---\nname: tides\ndescription: Tells the tides.\nallowed-tools: terminal Bash(*)\n---\n\nLook at the moon.\n',
   )
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: forge })
@@ -45,12 +45,20 @@ it('a skill is installed from a repository, taints who loads it, and is switched
   try {
     expect(await skills({ words: ['install', `file://${forge}`], id: 'abc123' })).toContain('It does nothing yet.')
     expect(await skills({ words: ['accept', 'abc123'] })).toContain('Installed tides.')
-    server.enqueue({ toolCalls: [{ name: 'skill_view', args: { name: 'tides' } }] }, { text: 'High at noon.' })
+    await writeFile(join(cwd, 'kept.txt'), 'kept')
+    server.enqueue(
+      { toolCalls: [{ name: 'skill_view', args: { name: 'tides' } }] },
+      { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf kept.txt ~/x' } }] },
+      { text: 'High at noon.' },
+    )
     const { agent } = await runtime.createAgent({ platform: 'cli' })
     expect(await agent.run('When is high tide?').result).toMatchObject({ status: 'completed' })
-    const [first, second] = server.requests.map(({ body }) => JSON.stringify(body))
+    const [first, second, third] = server.requests.map(({ body }) => JSON.stringify(body))
     expect(first).toContain('- tides (installed): Tells the tides.')
     expect(second).toContain('Look at the moon.')
+    // What a skill calls allowed is asked about all the same, and nobody is there to say yes.
+    expect(third).toMatch(/denied|approv/i)
+    expect(await readFile(join(cwd, 'kept.txt'), 'utf8')).toBe('kept')
     const entries = agent.entries().filter(({ type }) => type === 'message')
     expect(JSON.stringify(entries)).toContain(
       `"sources":[{"type":"web","name":"the skill tides from file://${forge}"}]`,

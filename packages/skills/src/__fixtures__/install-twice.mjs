@@ -1,11 +1,12 @@
-// node install-twice.mjs ROOT AT: installs the skill below ROOT/work/tides, and puts another text in its place. Before the AT-th change of a file
-// by that it is killed; with 0 it says how many there are.
+// node install-twice.mjs ROOT AT [ROUND] [full]: installs the skill below ROOT/work/tides, and puts another text in its place. Before the AT-th change of a
+// file by the install of that round (default the second) it is killed, or finds the disk full once; prints how many changes there were, and
+// what the full disk came to: the line, and the skill after another try.
 import { mkdir, writeFile } from 'node:fs/promises'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 
-const [root, at] = process.argv.slice(2)
+const [root, at, round = '2', what = 'kill'] = process.argv.slice(2)
 let changes = 0
 let isCounted = false
 const CHANGES = ['rename', 'rm', 'cp', 'mkdir', 'writeFile', 'open', 'unlink', 'link', 'rmdir', 'chmod']
@@ -13,8 +14,12 @@ for (const [owner, names] of [[fs.promises, CHANGES], [fs, CHANGES.map((name) =>
   for (const name of names.filter((one) => one in owner)) {
     const real = owner[name]
     owner[name] = (...args) => {
-      if (isCounted && ++changes === Number(at)) process.kill(process.pid, 'SIGKILL')
-      return real.apply(owner, args)
+      const onlyReads = name.startsWith('open') && ['r', 0, undefined].includes(args[1])
+      if (!isCounted || onlyReads || ++changes !== Number(at)) return real.apply(owner, args)
+      if (what === 'kill') process.kill(process.pid, 'SIGKILL')
+      const error = Object.assign(new Error(`ENOSPC: no space left on device, ${name}`), { code: 'ENOSPC' })
+      if (owner === fs.promises) return Promise.reject(error)
+      throw error
     }
   }
 syncBuiltinESMExports()
@@ -30,14 +35,28 @@ const home = {
   clock: { now: () => Date.now() },
   logger: silent,
 }
-const installer = new SkillInstaller(new SkillLibrary(home))
+const library = new SkillLibrary(home)
+const installer = new SkillInstaller(library)
 const source = join(root, 'work/tides')
 await mkdir(join(source, 'references'), { recursive: true })
+const install = async () => {
+  const { offered } = await installer.offer('tides', { cwd: join(root, 'work'), signal: new AbortController().signal })
+  await installer.accept(offered.id, { force: false })
+}
+const failures = []
 for (const number of [1, 2]) {
   await writeFile(join(source, 'SKILL.md'), `---\nname: tides\ndescription: Number ${number}.\n---\n\nNumber ${number}.\n`)
   await writeFile(join(source, 'references/a.md'), `Number ${number}.\n`)
-  const { offered } = await installer.offer('tides', { cwd: join(root, 'work'), signal: new AbortController().signal })
-  isCounted = number === 2
-  await installer.accept(offered.id, { force: false })
+  isCounted = number === Number(round)
+  try {
+    await install()
+  } catch (error) {
+    isCounted = false
+    const { skills, problems } = await library.lock.sound()
+    failures.push({ code: error.code, line: error.message, before: skills.map((one) => one.description), problems })
+    await install()
+  }
+  isCounted = false
 }
-process.stdout.write(String(changes))
+const { skills, problems } = await library.lock.sound()
+process.stdout.write(JSON.stringify({ changes, failures, after: skills.map((one) => one.description), problems }))

@@ -94,7 +94,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
         )
       }),
     fetch: async (url, { maxBytes }) => {
-      const response = await fetch(url.replace(/^https:\/\/(?:api\.github\.com|clawhub\.ai|skills\.sh)/, site))
+      const response = await fetch(url.replace(/^https:\/\/(?:api\.github\.com|clawhub\.ai|skills\.sh|market\.lobehub\.com)/, site))
       if (!response.ok) throw new Error(`${url} cannot be read: the server answered ${response.status}.`)
       return new Uint8Array(await response.arrayBuffer()).subarray(0, maxBytes)
     },

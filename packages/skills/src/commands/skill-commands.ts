@@ -38,6 +38,23 @@ export function skillCommand(library: SkillLibrary): Command {
   }
 }
 
+/** `/reload-skills`. `refresh`: commands by skills; gives what is not right about them. */
+export function reloadCommand(library: SkillLibrary, refresh: () => Promise<readonly string[]>): Command {
+  return {
+    name: 'reload-skills',
+    summary: 'look for skills anew',
+    duringRun: 'allowed',
+    needsSession: false,
+    run: async (_, { cwd }) => {
+      library.reload()
+      const [{ skills, problems: own }, all] = await Promise.all([library.index(cwd), refresh()])
+      const problems = [...new Set([...own, ...all])]
+      const text = { type: 'text', text: `Skills: ${countLine(skills)}` } as const
+      return problems.length === 0 ? text : [text, { type: 'text', text: problems.join('\n'), isProblem: true }]
+    },
+  }
+}
+
 /** A skill as a command of its own name. */
 function commandOf({ name, description, source }: Skill): Command {
   // What others wrote stays out of lists that are shown in chats.

@@ -1,6 +1,6 @@
 // Synchronous on purpose: by the thread pool, looking at hundreds of files takes several times as long.
 import { readdirSync, type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { sep } from 'node:path'
 import { SKILL_FILE } from '../format/skill.js'
 
 /** A folder with a SKILL.md, and the facts of that file. */
@@ -27,8 +27,9 @@ export function findSkillFolders(root: string): readonly FoundFolder[] {
 function look(folder: string, depth: number, found: FoundFolder[]): void {
   for (const name of namesIn(folder)) {
     if (found.length >= MAX_FOUND || name.startsWith('.') || name === 'node_modules') continue
-    const path = join(folder, name)
-    const info = statOf(join(path, SKILL_FILE))
+    // A few hundred of these are most of a look: nothing is put in form that is already.
+    const path = `${folder}${sep}${name}`
+    const info = statOf(`${path}${sep}${SKILL_FILE}`)
     if (info?.isFile()) found.push({ folder: path, name, size: info.size, state: stateOf(info) })
     else if (info === null && depth < MAX_DEPTH) look(path, depth + 1, found)
   }
@@ -47,9 +48,11 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+const NO_ENTRY = { throwIfNoEntry: false } as const
+
 function statOf(path: string): Stats | null {
   try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null
+    return statSync(path, NO_ENTRY) ?? null
   } catch {
     return null
   }

@@ -10,6 +10,7 @@ import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillsHome } from '../skills-home.js'
 import type { Fetched, Quarantined } from './fetched.js'
 import { HUBS } from './hubs.js'
+import { keep } from './keep.js'
 import { marketplaceAt } from './marketplace.js'
 import { fetchFromServer, isOfServer } from './mcp-skills.js'
 import { isPlain, shownPath } from './plain.js'
@@ -36,12 +37,14 @@ const PAGE =
 
 /**
  * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
- * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`), or of an MCP server of the home (`mcp:SERVER/NAME`).
- * @throws HermesError `skills.not_fetched`, one line; nothing is left then.
+ * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`, `lobehub:IDENTIFIER`), or of an MCP server of the home (`mcp:SERVER/NAME`).
+ * @throws HermesError `skills.not_fetched`, `skills.not_kept`, one line; nothing is left then.
  */
 export async function fetchSkills(from: string, fetching: Fetching): Promise<Quarantined> {
-  await mkdir(fetching.quarantine, { recursive: true, mode: 0o700 })
-  const stage = await mkdtemp(join(fetching.quarantine, 'fetched-'))
+  const stage = await keep('What is fetched', async () => {
+    await mkdir(fetching.quarantine, { recursive: true, mode: 0o700 })
+    return mkdtemp(join(fetching.quarantine, 'fetched-'))
+  })
   const discard = () => rm(stage, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined)
   try {
     return { ...(await fetchInto(from, stage, fetching)), discard }

@@ -69,12 +69,14 @@ export async function hubBytes(
     const status = /answered (\d{3})/.exec(why)?.[1]
     if (status === '403' || status === '429')
       throw new Error(`${hub} takes no more requests for now; try again in a minute`)
+    if (status === '401') throw new Error(`${hub} wants a login for it`)
     if (status === '404' || status === '410') throw new Error(`${hub} has no such skill`)
     throw new Error(why.replace(/\.$/, ''))
   }
 }
 
-const MAX_FILES = 50
+/** That a skill may have. */
+export const MAX_FILES = 50
 const FILE = /^(?!.*(?:^|\/)\.)[\w. +@()-]+(?:\/[\w. +@()-]+)*$/
 
 /** Why a list of files is none of a skill; `null` where it is one. */

@@ -1,7 +1,7 @@
 // Hubs of skills and marketplaces, over HTTP and from real repositories.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -10,7 +10,10 @@ import { openScene, type Scene, skillText } from '../__fixtures__/scene.js'
 import { skillPrograms } from './skill-programs.js'
 
 /** By path, with the query where that matters. */
-const pages = new Map<string, { readonly status?: number; readonly body: string; readonly cut?: boolean }>()
+const pages = new Map<
+  string,
+  { readonly status?: number; readonly body: string | Uint8Array; readonly cut?: boolean }
+>()
 const requests: string[] = []
 let server: Server
 let scene: Scene
@@ -139,7 +142,7 @@ describe('ClawHub', () => {
       ['s30', 's31', 's32', 's33', 's34'].map((one) => `clawhub:${one}`),
     )
     await expect(scene.type('skills search x', { source: 'clawhup' })).rejects.toThrow(
-      '--source is one of github, clawhub, skills.sh. Did you mean clawhub?',
+      '--source is one of github, clawhub, skills.sh, lobehub. Did you mean clawhub?',
     )
   })
 })
@@ -220,6 +223,159 @@ describe('skills.sh', () => {
     )
   })
 })
+
+describe('LobeHub', () => {
+  const id = 'github.ada.sea.tides'
+  const files = { 'SKILL.md': skillText('tides'), 'scripts/moon phase.sh': 'echo full\n' }
+  const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
+
+  /** An archive as git makes it. */
+  async function zipped(texts: Readonly<Record<string, string>>, change?: (folder: string) => Promise<unknown>) {
+    const folder = join(scene.root, 'zip')
+    await rm(folder, { recursive: true, force: true })
+    for (const [path, text] of Object.entries(texts)) await scene.put(`zip/${path}`, text)
+    await change?.(folder)
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-C', folder, ...args], { stdio: 'pipe' })
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'x')
+    return git('archive', '--format=zip', 'HEAD')
+  }
+
+  /** The skill there; `over` replaces parts of what the hub says. */
+  async function publish({ version = '1.2.0', texts = files, over = {}, archive }: Published = {}) {
+    const { 'SKILL.md': _, ...others } = texts
+    const resources = Object.entries(others).map(([path, text]) => [
+      path,
+      { fileHash: sha256(text), size: text.length },
+    ])
+    json(`/api/v1/skills/${id}`, {
+      ...{ identifier: id, name: 'Tides', version, resources: Object.fromEntries(resources), ...over },
+    })
+    pages.set(`/api/v1/skills/${id}/download?version=${version}`, { body: archive ?? (await zipped(texts)) })
+  }
+  interface Published {
+    readonly version?: string
+    readonly texts?: Readonly<Record<string, string>>
+    readonly over?: object
+    readonly archive?: Uint8Array
+  }
+
+  it('gives a skill by its archive, by name and by the address of its page, which is installed and got anew', async () => {
+    await publish()
+    const offer = await scene.type(`skills install https://lobehub.com/zh-CN/skills/${id}`)
+    expect(offer).toContain(`from lobehub:${id} at 1.2.0\nfiles (2, 1 KB): SKILL.md, "scripts/moon phase.sh"`)
+    await scene.type(`skills accept ${idIn(offer)}`)
+    expect(await scene.call('skill_view', { name: 'tides', file_path: 'scripts/moon phase.sh' })).toContain('echo full')
+    expect(await scene.type('skills update')).toBe('tides is installed as it is there.')
+    await publish({ version: '1.3.0', texts: { 'SKILL.md': skillText('tides', 'Tides.', 'Do it.') } })
+    expect(await scene.type('skills update')).toContain('SKILL.md is another one, "scripts/moon phase.sh" is gone')
+    await publish({ texts: { ...files, 'SKILL.md': skillText('tides', 'Tides.', 'Do something else.') } })
+    expect(await scene.type('skills update')).toContain('LOOK: its source says that this is 1.2.0')
+  })
+
+  it.each<[string, string, Published, string]>([
+    [
+      'says another SHA-256',
+      id,
+      { over: { resources: { 'scripts/moon phase.sh': { fileHash: 'a'.repeat(64) } } } },
+      'another SHA-256',
+    ],
+    ['says none', id, { over: { resources: { 'a.md': { size: 3 } } } }, 'LobeHub says no SHA-256 of a.md'],
+    [
+      'keeps a file back',
+      id,
+      { over: { resources: { 'b.md': { fileHash: 'a'.repeat(64) } } } },
+      'its archive lacks b.md, which LobeHub lists',
+    ],
+    ['gives another skill', id, { over: { identifier: 'x' } }, `another skill than ${id}`],
+    ['gives another version', `${id}@1.1.0`, {}, 'another version than 1.1.0'],
+    ['says no version', id, { over: { version: null } }, 'says no version of'],
+    ['has no SKILL.md', id, { texts: { 'readme.md': 'x' } }, 'it has no SKILL.md'],
+    ['has hidden files', id, { texts: { ...files, '.bashrc': 'x' } }, 'names files that no skill has'],
+    [
+      'has too many',
+      id,
+      { texts: { ...files, ...Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, ''])) } },
+      'more than 50 files',
+    ],
+    ['has too much', id, { texts: { ...files, 'a.md': 'x'.repeat(5_300_000) } }, 'more than 5120 KB'],
+    ['sends no archive', id, { archive: Buffer.from('<html>Sorry.</html>'.repeat(9)) }, 'no whole ZIP archive'],
+    ['is named by no identifier', 'a/b', {}, 'is no lobehub:IDENTIFIER'],
+  ])('that %s installs nothing', async (_, name, published, why) => {
+    await publish(published)
+    const error = await scene.type(`skills install lobehub:${name}`).catch((thrown: Error) => thrown.message)
+    expect(error).toContain(why)
+    expect(error).not.toContain('\n')
+    expect(await installed()).toEqual([])
+  })
+
+  it.each<[string, (archive: Buffer) => Uint8Array, string]>([
+    ['half of it', (archive) => archive.subarray(0, archive.length / 2), 'no whole ZIP archive'],
+    ['its end alone', (archive) => archive.subarray(-60), 'no whole ZIP archive'],
+    ['a file with another sum', (archive) => patched(archive, 16, 7), 'is not what its list says'],
+    ['a file that is larger than it says', (archive) => patched(archive, 24, 1), 'is not what its list says'],
+    ['an encrypted file', (archive) => patched(archive, 8, 1), 'a file of it is encrypted'],
+    ['a file that is packed in another way', (archive) => patched(archive, 10, 12), 'packed in a way'],
+  ])('that sends an archive with %s installs nothing', async (_, change, why) => {
+    await publish({ archive: change(await zipped(files)) })
+    await expect(scene.type(`skills install lobehub:${id}`)).rejects.toThrow(why)
+  })
+
+  it('that sends a link in an archive installs nothing', async () => {
+    await publish({ archive: await zipped(files, (folder) => symlink('/etc/passwd', join(folder, 'a.md'))) })
+    await expect(scene.type(`skills install lobehub:${id}`)).rejects.toThrow('a file of it is a link')
+  })
+
+  it.each([
+    ['a limit', { status: 429, body: '{"error":"Too many requests"}' }, 'LobeHub takes no more requests for now'],
+    ['a refusal', { status: 401, body: '' }, 'LobeHub wants a login for it'],
+    ['nothing', { status: 404, body: '' }, 'LobeHub has no such skill'],
+    ['half an answer', { body: '{"identifier' }, 'LobeHub gave half an answer'],
+    ['a body that breaks off', { body: '{"identifier"', cut: true }, 'could not be fetched'],
+  ])('with %s leaves one line', async (_, page, why) => {
+    pages.set(`/api/v1/skills/${id}`, page)
+    const error = await scene.type(`skills install lobehub:${id}`).catch((thrown: Error) => thrown.message)
+    expect(error).toContain(why)
+    expect(error).not.toContain('\n')
+  })
+
+  it('is searched, page by page', async () => {
+    const list = (page: number) => `/api/v1/skills?q=tides+now&sort=relevance&locale=en-US&page=${page}&pageSize=30`
+    const item = (identifier: string) => ({
+      ...{
+        identifier,
+        name: 'T',
+        description: 'Tells\ntides.',
+        version: '1.0.0',
+        installCount: 12,
+        github: { stars: 7 },
+      },
+    })
+    json(list(1), {
+      items: [item('a.b'), item('../x'), 3],
+      currentPage: 1,
+      pageSize: 30,
+      totalCount: 31,
+      totalPages: 2,
+    })
+    json(list(2), { items: [item('c.d')], currentPage: 2, pageSize: 30, totalCount: 31, totalPages: 2 })
+    const first = await scene.type('skills search tides now', { source: 'lobehub' })
+    expect(first).toMatch(/^lobehub:a\.b \| 1\.0\.0, 12 installs, 7 stars \| Tells tides\.\n/)
+    expect(first).toContain('more with --page 2')
+    expect(await scene.type('skills search tides now', { source: 'lobehub', page: 2 })).toMatch(/^lobehub:c\.d \|/)
+    json(list(1), { error: 'x' })
+    await expect(scene.type('skills search tides now', { source: 'lobehub' })).rejects.toThrow('LobeHub gave no list')
+  })
+})
+
+/** Changes a number in what the list of an archive says of its first file. */
+function patched(archive: Buffer, at: number, value: number): Uint8Array {
+  const changed = Buffer.from(archive)
+  changed.writeUInt16LE(value, changed.indexOf(Buffer.from('504b0102', 'hex')) + at)
+  return changed
+}
 
 describe('a marketplace of plugins', () => {
   const market = async (

@@ -32,7 +32,17 @@ let site: string
 let scene: Scene
 
 beforeAll(async () => {
-  server = createServer(({ url }, response) => {
+  server = createServer(async ({ url }, response) => {
+    const [, name, path = ''] = /^\/(\w+)\.git\/([^?]*)/.exec(url!) ?? []
+    // A forge that hands out the files of a repository; of others it says that they moved, are private, or asks to wait.
+    if (name === 'moved') return void response.writeHead(301, { location: `/forge.git/${url!.slice(11)}` }).end()
+    if (name === 'private') return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+    if (name === 'limited') return void response.writeHead(403).end()
+    if (name === 'forge')
+      return void readFile(join(scene.root, 'forge.git', path)).then(
+        (bytes) => response.end(bytes),
+        () => response.writeHead(404).end(),
+      )
     const { status = 200, body, cut = false } = pages.get(url!.split('?')[0]!) ?? { status: 404, body: '' }
     response.writeHead(status, { 'content-length': Buffer.byteLength(body) + (cut ? 100 : 0) })
     if (cut) response.write(body, () => response.destroy())
@@ -230,6 +240,16 @@ describe('a skill is installed', () => {
     await rename(join(hub, folder!), join(scene.root, 'out'))
     await symlink(join(scene.root, 'out'), join(hub, folder!))
     expect(await scene.call('skill_view', { name: 'tides' })).toContain('is not as it was installed')
+  })
+
+  it('over HTTP, from a repository that moved too', async () => {
+    await repository({ 'SKILL.md': skillText('tides') })
+    git(join(scene.root, 'forge.git'), 'update-server-info')
+    for (const name of ['forge', 'moved']) {
+      const offer = await scene.type(`skills install ${site}/${name}.git`)
+      expect(offer).toContain(`from ${site}/${name}.git at `)
+      await scene.type(`skills discard ${idIn(offer)}`)
+    }
   })
 
   it('from the address of its file, and from the list of a site, whose hashes have to be right', async () => {
@@ -436,6 +456,17 @@ describe('a skill is not installed', () => {
       await expect(scene.type(`skills install ${from}`)).rejects.toThrow(/^The skill could not be fetched: [^\n]+\.$/)
     expect(await quarantined()).toEqual([])
     expect(await installed()).toEqual(['trap'])
+  })
+
+  it.each([
+    ['private', 'could not read Username'],
+    ['limited', '403'],
+    ['gone', 'not found'],
+  ])('from a repository over HTTP that is %s, in one line', async (name, why) => {
+    const error = await scene.type(`skills install ${site}/${name}.git`).catch((thrown: Error) => thrown.message)
+    expect(error).toMatch(/^The skill could not be fetched: git says "[^\n]*"; it may be private, or gone\.$/)
+    expect(error).toContain(why)
+    expect(await quarantined()).toEqual([])
   })
 
   it('that was changed after it was shown, or is called like one from elsewhere; a damaged lock is named', async () => {

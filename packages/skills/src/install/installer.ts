@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { HermesError, isJsonObject } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import { isTexts, SKILL_NAME } from '../format/skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { fetchSkills } from './fetch-skill.js'
+import { keep } from './keep.js'
 import type { InstalledSkill, PackMark } from './lock.js'
 import { type ScannedSkill, scanSkill } from './scan-skill.js'
 
@@ -45,7 +46,7 @@ export class SkillInstaller {
 
   /**
    * Fetches a source into quarantine and looks at it.
-   * @throws HermesError `skills.not_fetched`, `skills.not_plain`, `skills.taken`, `skills.unknown` for an id that is none; nothing is left then.
+   * @throws HermesError `skills.not_fetched`, `skills.not_plain`, `skills.taken`, `skills.unknown` for an id that is none, `skills.not_kept`; nothing is left then.
    */
   async offer(
     from: string,
@@ -76,10 +77,7 @@ export class SkillInstaller {
         ...(isExpected ? [] : ['it has other files than are listed for it']),
       ]
       const offered: OfferedSkill = { id, name, from: first.from, pin, scanned, installed, warnings }
-      await rm(place, { recursive: true, force: true })
-      await mkdir(place, { recursive: true, mode: 0o700 })
-      await cp(first.folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
-      await writePrivate(join(place, 'offer.json'), `${JSON.stringify(offered)}\n`)
+      await keep(name, () => putAside(first.folder, place, offered))
       return { type: 'one', offered, isExpected }
     } finally {
       await fetched.discard()
@@ -88,7 +86,7 @@ export class SkillInstaller {
 
   /**
    * Puts what was offered in place. `force`: although the scanner has found something.
-   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `skills.taken`, `files.not_writable`
+   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `skills.taken`, `skills.not_kept`, `files.not_writable`; what was installed stays then
    */
   async accept(id: string, { force }: { readonly force: boolean }): Promise<OfferedSkill> {
     const [offered] = await this.acceptAll([id], { force })
@@ -104,14 +102,11 @@ export class SkillInstaller {
     const ready = await Promise.all(ids.map((id) => this.#lookAgain(id, force)))
     const there = await lock.read()
     for (const { name, from } of ready) requireSource(name, from, there[name] ?? null)
-    await mkdir(lock.directory, { recursive: true, mode: 0o700 })
     const { names = [], ...mark } = pack ?? {}
     const changes: Record<string, InstalledSkill | null> = pack === undefined ? {} : ofPack(there, pack)
     for (const { id, name, from, pin, scanned, warnings } of ready) {
       const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
-      // Nothing loads a folder that the lock does not name, so a kill leaves each skill as it was or as it is to be.
-      await rm(join(lock.directory, folder), { recursive: true, force: true })
-      await rename(join(this.placeOf(id), 'files'), join(lock.directory, folder))
+      await keep(name, () => putInPlace(join(this.placeOf(id), 'files'), join(lock.directory, folder)))
       changes[name] = {
         ...{ head: scanned.head, from, pin, folder, files: scanned.files },
         installedAtMs: home.clock.now(),
@@ -127,8 +122,10 @@ export class SkillInstaller {
       if (next?.folder === there[name]?.folder && entry?.folder !== next?.folder) throw changedMeanwhile(name)
       if (entry !== null && entry.folder !== next?.folder) before.push(entry)
     })
-    for (const { folder } of before) await rm(join(lock.directory, folder), { recursive: true, force: true })
-    for (const { id } of ready) await this.discard(id)
+    // It is installed: what cannot be cleared away now goes with the next sweep.
+    const gone = before.map(({ folder }) => join(lock.directory, folder))
+    const answered = ready.map(({ id }) => this.placeOf(id))
+    await Promise.allSettled([...gone, ...answered].map((path) => rm(path, { recursive: true, force: true })))
     this.#library.reload()
     return ready
   }
@@ -205,6 +202,26 @@ export class SkillInstaller {
           await rm(join(lock.directory, name), { recursive: true, force: true })
       }
   }
+}
+
+/** Writes down what was offered, so that nothing else can be installed in its place. */
+async function putAside(folder: string, place: string, offered: OfferedSkill): Promise<void> {
+  try {
+    await rm(place, { recursive: true, force: true })
+    await mkdir(place, { recursive: true, mode: 0o700 })
+    await cp(folder, join(place, 'files'), { recursive: true, verbatimSymlinks: true })
+    await writePrivate(join(place, 'offer.json'), `${JSON.stringify(offered)}\n`)
+  } catch (error) {
+    await rm(place, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Nothing loads a folder that the lock does not name, so a kill leaves each skill as it was or as it is to be. */
+async function putInPlace(files: string, folder: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
+  await rm(folder, { recursive: true, force: true })
+  await rename(files, folder)
 }
 
 /** How a source is fetched. */
