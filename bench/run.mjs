@@ -15,6 +15,7 @@ import { readOptions } from '../scripts/options.mjs'
 import { acpServer } from './acp.mjs'
 import { compareCommits, comparison } from './against.mjs'
 import { backends } from './backends.mjs'
+import { browser } from './browser.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
 import { keystrokeEcho } from './echo.mjs'
@@ -60,6 +61,7 @@ const SCENARIOS = {
   extensions,
   skills,
   extract,
+  browser,
   host,
   backends,
   wires,

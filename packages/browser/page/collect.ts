@@ -16,18 +16,25 @@ import {
 
 export let frames: Element[] = []
 
+/** A text that says what the field beside it is called says it twice. */
+const isLabel = ({ role, name }: PageNode, beside: PageNode | undefined) =>
+  role === 'text' && beside?.ref !== undefined && beside.name === name && !/^(?:link|button)$/.test(beside.role)
+
 export const collect: PageScript['collect'] = ({ start, scope, max }): Found => {
   numberRefsFrom(start)
   frames = []
-  const nodes: PageNode[] = []
+  let nodes: PageNode[] = []
   let groups = 0
   let pending = ''
   let pendingAt: Element | null = null
   let row: PageNode['row']
+  // Of rows without end, most are out of the window with all that is in them; where each of their elements is takes half the time of a walk.
+  let isOutside = false
+  const sees = (element: Element) => !isOutside && isInView(element)
   const add = (node: PageNode) => nodes.push(row ? { ...node, row } : node)
   const flush = () => {
     const text = clean(pending, MOST_TEXT)
-    if (text !== '' && pendingAt) add({ role: 'text', name: text, inView: isInView(pendingAt) })
+    if (text !== '' && pendingAt) add({ role: 'text', name: text, inView: sees(pendingAt) })
     pending = ''
     pendingAt = null
   }
@@ -53,19 +60,28 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
         if (isRow) {
           flush()
           row = [group, index++]
+          isOutside = !isInView(child)
         }
         visit(child, quiet)
         if (isRow) {
           flush()
           row = undefined
+          isOutside = false
         }
       }
     }
   }
   const visit = (element: Element, quiet: boolean): void => {
+    const wasOutside = isOutside
+    visitWithin(element, quiet)
+    isOutside = wasOutside
+  }
+  const visitWithin = (element: Element, quiet: boolean): void => {
     if (SKIPPED.has(element.tagName) || element.getAttribute('aria-hidden') === 'true') return
     if (!element.checkVisibility()) return
     const style = getComputedStyle(element)
+    // It need not be where its row is.
+    if (isOutside && /fixed|absolute|sticky/.test(style.position)) isOutside = false
     const role = roleOf(element)
     const isHidden = style.visibility !== 'visible'
     if (!isHidden && isActable(element, role, style)) {
@@ -81,7 +97,7 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
         ref: refOf(element),
         role: shown,
         name,
-        inView: isInView(element),
+        inView: sees(element),
         ...(value === undefined || (value === '' && shown !== 'textbox') ? {} : { value }),
         ...(states.length > 0 ? { states } : {}),
         ...(isFrame ? { frame: frames.push(element) - 1 } : {}),
@@ -96,7 +112,7 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
       const inner = [...element.querySelectorAll('a[href],button')]
       const level = element.getAttribute('aria-level') ?? element.tagName.slice(1)
       const isLink = inner.length === 1 && textOf(inner[0]!, MOST_TEXT) === text
-      if (text !== '' && !isLink) add({ role: `heading ${level}`, name: text, inView: isInView(element) })
+      if (text !== '' && !isLink) add({ role: `heading ${level}`, name: text, inView: sees(element) })
       visitChildren(element, true)
       return
     }
@@ -104,7 +120,7 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
       const name = nameOf(element, role)
       if (name === '') return
       flush()
-      add({ role, name, inView: isInView(element) })
+      add({ role, name, inView: sees(element) })
       return
     }
     const isInline = style.display.startsWith('inline') || style.display === 'contents'
@@ -120,7 +136,7 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
       add({ role, name: nameOf(element, 'dialog'), inView: true })
     if (isRow && !quiet && !isHidden) {
       const cells = [...element.children].map((cell) => textOf(cell, MOST_NAME))
-      if (cells.some((cell) => cell !== '')) add({ role: 'row', name: cells.join(' | '), inView: isInView(element) })
+      if (cells.some((cell) => cell !== '')) add({ role: 'row', name: cells.join(' | '), inView: sees(element) })
       return
     }
     visitChildren(element, quiet || isHidden)
@@ -129,6 +145,7 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
   const root = scope === undefined ? document.documentElement : find(scope)
   if (root) visit(root, false)
   flush()
+  nodes = nodes.filter((node, at) => !isLabel(node, nodes[at + 1]) && !isLabel(node, nodes[at - 1]))
   const { scrollY: y, innerHeight: viewport } = window
   const height = document.documentElement?.scrollHeight ?? 0
   return {

@@ -95,6 +95,18 @@ needs(missing)('the browser', () => {
     expect(await scene.call('browser_back')).toContain('link "Next"')
   })
 
+  it('says the head of a site once, and what a field is called once', async () => {
+    const head = Array.from({ length: 9 }, (_, at) => `<a href="/h${at}">Part ${at}</a> `).join('')
+    const text = await open('/first', `${head}<h1>First</h1><a href="/second">On</a>`)
+    site.pages['/second'] = page(`${head}<h1>Second</h1><label>Name <input></label>`)
+    const second = await scene.call('browser_click', { ref: refs(text, 'link "On"')[0] })
+    expect(second.replace(/e\d+/g, 'e')).toMatch(
+      /\n\(9 lines as on the page before, \[e\] link "Part 0" to \[e\] link "Part 8": browser_snapshot shows them\)\nheading 1 "Second"\n\[e\] textbox "Name" = ""$/,
+    )
+    expect(refs(await scene.call('browser_snapshot'), 'link "Part')).toHaveLength(9)
+    expect(await open('/second', `${head}<h1>Again</h1>`)).toContain('link "Part 4"')
+  })
+
   it('is frozen by no dialog', async () => {
     const text = await open('/alert', "<button onclick=\"alert('Sure?');this.textContent='after'\">x</button>")
     const clicked = await scene.call('browser_click', { ref: refs(text, 'button')[0] })
@@ -234,11 +246,20 @@ needs(missing)('the browser', () => {
     await scene.sessions.end('two')
   })
 
-  it('keeps cookies and address of a session that slept', async () => {
+  it('keeps cookies, address and scroll position of a session that slept', async () => {
+    site.pages['/long'] = (request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end(`${'<p style="height:700px">up'.repeat(5)}<p>${request.headers.cookie ?? 'none'}`)
     await scene.call('browser_navigate', { url: at('/cookie') })
+    await scene.call('browser_navigate', { url: at('/long') })
+    for (let screen = 0; screen < 5; screen++) await scene.call('browser_scroll', { direction: 'down' })
     await scene.sessions.get('one').close({ sleeps: true })
     expect(scene.sessions.get('one').isAwake).toBe(false)
-    expect(await scene.call('browser_snapshot')).toMatch(/who=one[\s\S]*had been closed while idle/)
+    expect(await scene.call('browser_snapshot')).toMatch(
+      /\/long \(at 100 % of[\s\S]*above[\s\S]*who=one[\s\S]*had been closed while idle/,
+    )
+    await scene.call('browser_navigate', { url: at('/cookie') })
   })
 
   it('keeps cookies beyond sessions under a name that the person chose, and only then', async () => {

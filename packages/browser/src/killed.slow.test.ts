@@ -1,71 +1,151 @@
-// What is left of a browser whose owner is killed. HERMES_TEST_KILLS is five times how often; HERMES_TEST_SEED repeats the moments.
+// What is left of browsers while, once a second, something of them is killed: who owns one, the browser itself, or what shows its pages.
+// HERMES_TEST_BROWSER_TASKS is how many tasks have to be done meanwhile; HERMES_TEST_SEED begins with another one.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
+import { listenersOf, processes, type SeenProcess } from './__fixtures__/processes.js'
 import { PUBLIC } from './__fixtures__/scene.js'
 import { startSite } from './__fixtures__/site.js'
 import { findBrowser } from './launch/find-browser.js'
 
-const KILLS = Math.max(3, Math.ceil(Number(process.env['HERMES_TEST_KILLS'] ?? 0) / 5))
+const TASKS = Number(process.env['HERMES_TEST_BROWSER_TASKS'] ?? 6)
 const SEED = Number(process.env['HERMES_TEST_SEED'] ?? 0)
+const OWNERS = 2
+const VICTIMS = ['browser', 'owner', 'page'] as const
 const WORKER = fileURLToPath(new URL('./__fixtures__/work-until-killed.ts', import.meta.url))
 const LOADER = fileURLToPath(new URL('../../storage/src/__fixtures__/load-sources.mjs', import.meta.url))
+/** What a task that met a kill says. */
+const LINES =
+  /^(?:The browser has gone|The page crashed|The page was closed meanwhile|The page was not opened|No page is open|\S+ did not start: it was ended by)/
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => (process.platform === 'linux' ? null : 'no /proc'),
   () => 'no Chromium',
 )
 
-/** Programs of this machine that were started with a folder. */
-async function programsWith(folder: string): Promise<readonly string[]> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => line.includes(folder)).map((line) => line.split('\0')[0]!)
+/** Processes that work on pages, in one home. */
+class Owners {
+  readonly folder: string
+  readonly #address: string
+  readonly running = new Set<ChildProcess>()
+  readonly groups = new Set<number>()
+  readonly failures: string[] = []
+  tasks = 0
+
+  constructor(folder: string, address: string) {
+    this.folder = folder
+    this.#address = address
+  }
+
+  start(): ChildProcess {
+    const args = ['--conditions=@hermes/source', `--import=${LOADER}`, WORKER, this.folder, this.#address]
+    const env = { ...process.env, TMPDIR: join(this.folder, 'tmp') }
+    const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    this.running.add(child)
+    child.once('exit', () => this.running.delete(child))
+    createInterface(child.stdout).on('line', (line) => {
+      if (line === 'done') this.tasks++
+      if (line.startsWith('failed ')) this.failures.push(line.slice(7))
+    })
+    return child
+  }
+
+  /** The browsers of one owner, or of all, and their groups, which are remembered. */
+  async browsers(pid: number | '' = ''): Promise<readonly SeenProcess[]> {
+    const mark = `--user-data-dir=${join(this.folder, 'cache', `run-${pid}`)}`
+    const all = (await processes()).filter(({ command }) => command.includes(mark) && !command.includes('--type='))
+    for (const { group, pid: id } of all) if (group === id) this.groups.add(group)
+    return all
+  }
+
+  /** Kills one thing. Resolves with whether there was one. */
+  async kill(victim: (typeof VICTIMS)[number], owner: ChildProcess): Promise<boolean> {
+    const [browser] = await this.browsers(owner.pid)
+    if (victim !== 'owner') {
+      const pages = (await processes()).filter(
+        ({ group, command }) => group === browser?.pid && command.includes('--type=renderer'),
+      )
+      const target = victim === 'browser' ? browser : pages.at(-1)
+      if (!target) return false
+      process.kill(target.pid, 'SIGKILL')
+      return true
+    }
+    const ended = once(owner, 'exit')
+    owner.kill('SIGKILL')
+    await ended
+    await expect.poll(() => this.left(join(this.folder, 'cache', `run-${owner.pid}-`)), { timeout: 30_000 }).toEqual([])
+    this.start()
+    return true
+  }
+
+  /** What runs with a folder in its words; also what was seen to belong to a browser of these owners, unless one of them is meant. */
+  async left(folder = this.folder): Promise<readonly string[]> {
+    const isLeft = ({ group, command }: SeenProcess) =>
+      command.includes(folder) || (folder === this.folder && this.groups.has(group))
+    const all = await processes()
+    return all.filter((one) => isLeft(one) && one.pid !== process.pid).map(({ command }) => command.slice(0, 200))
+  }
+
+  /** Lets one end by itself. Resolves once it has closed all, with what still listens for browsers. */
+  async finish(owner: ChildProcess): Promise<number> {
+    const closed = new Promise<void>((resolve) => {
+      createInterface(owner.stdout!).on('line', (line) => line === 'closed' && resolve())
+    })
+    const ended = once(owner, 'exit')
+    owner.stdin!.end()
+    await Promise.race([closed, ended])
+    const listeners = await listenersOf(owner.pid!)
+    owner.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    return listeners
+  }
 }
 
-needs(missing)('a killed owner', () => {
-  it(`leaves no browser and no proxy, and its folders go at the next start, ${KILLS} times`, async () => {
+needs(missing)('a kill every second', () => {
+  it(`leaves no browser, no folder and no proxy, during ${TASKS} tasks`, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hermes-killed-'))
+    await mkdir(join(folder, 'tmp'))
     await using site = await startSite(PUBLIC, { '/': '<!doctype html><title>T</title><input aria-label=F>' })
-    const start = (tasks: number): ChildProcess => {
-      const options = ['--conditions=@hermes/source', `--import=${LOADER}`, WORKER]
-      const args = [folder, `http://site.test:${site.port}/`, String(tasks)]
-      return spawn(process.execPath, [...options, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-    }
+    const owners = new Owners(folder, `http://site.test:${site.port}/`)
+    const kills = { owner: 0, browser: 0, page: 0 }
     try {
-      let tasks = 0
-      for (let kill = 0; kill < KILLS; kill++) {
-        const child = start(1_000)
-        const ended = new Promise((resolve) => child.once('close', resolve))
-        // After none, one or two tasks, and somewhere within the next.
-        const after = (SEED + kill) % 3
-        await new Promise<void>((resolve) => {
-          if (after === 0) setTimeout(resolve, 100 + ((SEED + kill * 37) % 400))
-          let seen = 0
-          child.stdout!.on('data', (chunk: Buffer) => {
-            seen += chunk.toString().split('\n').length - 1
-            if (seen >= after) resolve()
-          })
-          child.once('close', () => resolve())
-        })
-        expect(child.exitCode).toBeNull()
-        child.kill('SIGKILL')
-        await ended
-        tasks += after
-        await expect.poll(() => programsWith(folder), { timeout: 30_000 }).toEqual([])
+      for (let at = 0; at < OWNERS; at++) owners.start()
+      for (let second = SEED; owners.tasks < TASKS || Object.values(kills).includes(0); second++) {
+        await new Promise((resolve) => setTimeout(resolve, 1_000))
+        const owner = [...owners.running][second % OWNERS]!
+        // What was killed least; one that has just been started may have no page yet.
+        for (const victim of VICTIMS.toSorted((left, right) => kills[left] - kills[right])) {
+          if (!(await owners.kill(victim, owner))) continue
+          kills[victim]++
+          break
+        }
       }
-      const last = start(2)
-      expect(await new Promise((resolve) => last.once('close', resolve))).toBe(0)
-      tasks += 2
+      for (const owner of [...owners.running]) expect(await owners.finish(owner)).toBe(0)
+      // One that comes after them takes away what the killed ones left.
+      expect(await owners.finish(await afterTask(owners))).toBe(0)
+      expect(await owners.left()).toEqual([])
       expect(await readdir(join(folder, 'cache'))).toEqual([])
-      expect(await programsWith(folder)).toEqual([])
-      process.stdout.write(`${KILLS} kills during ${tasks} tasks: nothing left\n`)
+      expect(await readdir(join(folder, 'tmp'))).toEqual([])
+      expect(owners.failures.filter((line) => !LINES.test(line))).toEqual([])
+      process.stdout.write(
+        `${owners.tasks} tasks, killed ${JSON.stringify(kills)}, ${owners.failures.length} tasks said so: nothing left\n`,
+      )
     } finally {
+      for (const owner of owners.running) owner.kill('SIGKILL')
       await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
     }
   }, 7_200_000)
 })
+
+async function afterTask(owners: Owners): Promise<ChildProcess> {
+  const owner = owners.start()
+  const { tasks } = owners
+  await expect.poll(() => owners.tasks, { timeout: 60_000 }).toBeGreaterThan(tasks)
+  return owner
+}

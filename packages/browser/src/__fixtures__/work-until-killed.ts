@@ -1,13 +1,28 @@
-// node work-until-killed.ts FOLDER ADDRESS TASKS: works on pages and says so, until it is killed or done.
+// node work-until-killed.ts FOLDER ADDRESS: does tasks on pages, a line for each; ends what it has once its input ends, and itself with the next line.
+import { once } from 'node:events'
 import { openScene } from './scene.js'
 
-const [, , folder = '', address = '', tasks = '0'] = process.argv
+const [, , folder = '', address = ''] = process.argv
 const scene = await openScene(folder)
-for (let task = 0; task < Number(tasks); task++) {
+let isOver = false
+process.stdin.once('end', () => {
+  isOver = true
+})
+process.stdin.resume()
+for (let task = 0; !isOver; task++) {
   const session = `s${task % 3}`
-  const text = await scene.call('browser_navigate', { url: address }, session)
-  const ref = /\[(e\d+)\] textbox/.exec(text)?.[1]
-  await scene.call('browser_type', { ref, text: `task ${task}` }, session)
-  process.stdout.write(`task ${task}\n`)
+  try {
+    const text = await scene.call('browser_navigate', { url: address }, session)
+    const ref = /\[(e\d+)\] textbox/.exec(text)?.[1]
+    await scene.call('browser_type', { ref, text: `task ${task}` }, session)
+    process.stdout.write('done\n')
+  } catch (error) {
+    process.stdout.write(`failed ${(error as Error).message.split('\n')[0]}\n`)
+  }
 }
 await scene[Symbol.asyncDispose]()
+process.stdout.write('closed\n')
+// What is left of it can be looked at now; unlike timers and sockets, a signal ends it in any state.
+setInterval(() => undefined, 1_000)
+await once(process, 'SIGTERM')
+process.exit(0)

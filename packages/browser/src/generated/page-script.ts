@@ -196,18 +196,22 @@ const { top, bottom, left, right } = element.getBoundingClientRect()
 return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth
 }
 let frames            = []
+const isLabel = ({ role, name }          , beside                      ) =>
+role === 'text' && beside?.ref !== undefined && beside.name === name && !/^(?:link|button)$/.test(beside.role)
 const collect                        = ({ start, scope, max })        => {
 numberRefsFrom(start)
 frames = []
-const nodes             = []
+let nodes             = []
 let groups = 0
 let pending = ''
 let pendingAt                 = null
 let row
+let isOutside = false
+const sees = (element         ) => !isOutside && isInView(element)
 const add = (node          ) => nodes.push(row ? { ...node, row } : node)
 const flush = () => {
 const text = clean(pending, MOST_TEXT)
-if (text !== '' && pendingAt) add({ role: 'text', name: text, inView: isInView(pendingAt) })
+if (text !== '' && pendingAt) add({ role: 'text', name: text, inView: sees(pendingAt) })
 pending = ''
 pendingAt = null
 }
@@ -233,19 +237,27 @@ const isRow = child.tagName === alike
 if (isRow) {
 flush()
 row = [group, index++]
+isOutside = !isInView(child)
 }
 visit(child, quiet)
 if (isRow) {
 flush()
 row = undefined
+isOutside = false
 }
 }
 }
 }
 const visit = (element         , quiet         )       => {
+const wasOutside = isOutside
+visitWithin(element, quiet)
+isOutside = wasOutside
+}
+const visitWithin = (element         , quiet         )       => {
 if (SKIPPED.has(element.tagName) || element.getAttribute('aria-hidden') === 'true') return
 if (!element.checkVisibility()) return
 const style = getComputedStyle(element)
+if (isOutside && /fixed|absolute|sticky/.test(style.position)) isOutside = false
 const role = roleOf(element)
 const isHidden = style.visibility !== 'visible'
 if (!isHidden && isActable(element, role, style)) {
@@ -261,7 +273,7 @@ add({
 ref: refOf(element),
 role: shown,
 name,
-inView: isInView(element),
+inView: sees(element),
 ...(value === undefined || (value === '' && shown !== 'textbox') ? {} : { value }),
 ...(states.length > 0 ? { states } : {}),
 ...(isFrame ? { frame: frames.push(element) - 1 } : {}),
@@ -276,7 +288,7 @@ const text = textOf(element, MOST_TEXT)
 const inner = [...element.querySelectorAll('a[href],button')]
 const level = element.getAttribute('aria-level') ?? element.tagName.slice(1)
 const isLink = inner.length === 1 && textOf(inner[0] , MOST_TEXT) === text
-if (text !== '' && !isLink) add({ role: \`heading \${level}\`, name: text, inView: isInView(element) })
+if (text !== '' && !isLink) add({ role: \`heading \${level}\`, name: text, inView: sees(element) })
 visitChildren(element, true)
 return
 }
@@ -284,7 +296,7 @@ if (!isHidden && role === 'image' && !quiet) {
 const name = nameOf(element, role)
 if (name === '') return
 flush()
-add({ role, name, inView: isInView(element) })
+add({ role, name, inView: sees(element) })
 return
 }
 const isInline = style.display.startsWith('inline') || style.display === 'contents'
@@ -300,7 +312,7 @@ if (role === 'dialog' || role === 'alertdialog' || role === 'alert')
 add({ role, name: nameOf(element, 'dialog'), inView: true })
 if (isRow && !quiet && !isHidden) {
 const cells = [...element.children].map((cell) => textOf(cell, MOST_NAME))
-if (cells.some((cell) => cell !== '')) add({ role: 'row', name: cells.join(' | '), inView: isInView(element) })
+if (cells.some((cell) => cell !== '')) add({ role: 'row', name: cells.join(' | '), inView: sees(element) })
 return
 }
 visitChildren(element, quiet || isHidden)
@@ -309,6 +321,7 @@ flush()
 const root = scope === undefined ? document.documentElement : find(scope)
 if (root) visit(root, false)
 flush()
+nodes = nodes.filter((node, at) => !isLabel(node, nodes[at + 1]) && !isLabel(node, nodes[at - 1]))
 const { scrollY: y, innerHeight: viewport } = window
 const height = document.documentElement?.scrollHeight ?? 0
 return {

@@ -1,8 +1,8 @@
 // Pages and servers that misbehave. Each ends as a line that a model can act on, and the same session goes on after it.
-import { readdir, readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { processes } from '../__fixtures__/processes.js'
 import { type BrowserScene, openScene, PUBLIC } from '../__fixtures__/scene.js'
 import { type Answer, type Site, startSite } from '../__fixtures__/site.js'
 import { findBrowser } from '../launch/find-browser.js'
@@ -46,18 +46,7 @@ needs(missing)('bad pages', () => {
     expect(error).toBeInstanceOf(Error)
     return (error as Error).message.split('\n')[0]
   }
-  /** Processes of the browser, with what they are. */
-  const processes = async (group: number) => {
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-    const all = await Promise.all(
-      pids.map(async (pid) => {
-        const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-        const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-        return { pid: Number(pid), command, group: Number(/^\d+ \(.*\) [^Z] \d+ (\d+)/.exec(stat)?.[1] ?? 0) }
-      }),
-    )
-    return all.filter((one) => one.group === group)
-  }
+  const processesOf = async (group: number) => (await processes()).filter((one) => one.group === group)
 
   beforeAll(async () => {
     scene = await openScene()
@@ -71,9 +60,9 @@ needs(missing)('bad pages', () => {
     const pid = scene.pid!
     await scene[Symbol.asyncDispose]()
     await site[Symbol.asyncDispose]()
-    for (let tries = 0; tries < 100 && (await processes(pid)).length > 0; tries++)
+    for (let tries = 0; tries < 100 && (await processesOf(pid)).length > 0; tries++)
       await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(await processes(pid)).toEqual([])
+    expect(await processesOf(pid)).toEqual([])
   })
 
   it.each<readonly [string, Answer, RegExp]>([
@@ -220,7 +209,7 @@ needs(missing)('bad pages', () => {
 
   it('a page whose process dies, and a browser that is killed in a call, are opened again', async () => {
     const dying = scene.pid!
-    const renderers = (await processes(dying)).filter(({ command }) => command.includes('--type=renderer'))
+    const renderers = (await processesOf(dying)).filter(({ command }) => command.includes('--type=renderer'))
     for (const { pid } of renderers) process.kill(pid, 'SIGKILL')
     await expect.poll(() => failure(scene.call('browser_snapshot'))).toMatch(/^The page crashed\. Open it again/)
     expect(await go('/well')).toContain('All is well')
@@ -229,6 +218,6 @@ needs(missing)('bad pages', () => {
     process.kill(-dying, 'SIGKILL')
     expect(await waiting).toMatch(/browser/)
     expect(await go('/well')).toContain('All is well')
-    await expect.poll(() => processes(dying)).toEqual([])
+    await expect.poll(() => processesOf(dying)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, mkdir, readdir, readlink, rm, rmdir } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
 
 const NAME = /^run-(\d+)-(\w+)-\w+$/
 
@@ -15,8 +15,22 @@ export async function makeProfileFolder(parent: string): Promise<string> {
 
 /** Never rejects. */
 export async function removeProfileFolder(path: string): Promise<void> {
+  await removeSocketFolder(path).catch(() => undefined)
   // A browser that is ending still writes.
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }).catch(() => undefined)
+}
+
+/**
+ * Chromium keeps a socket outside its profile, where paths are short, and a link to it inside; killed, it leaves both. Nothing else is taken:
+ * a folder that holds more than that stays.
+ */
+async function removeSocketFolder(profile: string): Promise<void> {
+  const socket = await readlink(join(profile, 'SingletonSocket'))
+  const folder = dirname(socket)
+  const { uid } = await lstat(folder)
+  if (!isAbsolute(socket) || uid !== process.getuid?.()) return
+  for (const name of ['SingletonSocket', 'SingletonCookie']) await rm(join(folder, name), { force: true })
+  await rmdir(folder)
 }
 
 /** Removes the folders of owners that have ended, however they did. Their browsers ended with them. */

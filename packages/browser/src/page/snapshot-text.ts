@@ -4,6 +4,8 @@ import type { PageNode } from './page-node.js'
 const VIEW_CHARS = 3_400
 const ROWS_SHOWN = 20
 const CHANGE_CHARS = 1_200
+/** Heads and feet of a site that are longer are shown once, and not again on its next page. */
+const REPEATED_LINES = 8
 
 /** A page as lines. */
 export interface Snapshot {
@@ -31,19 +33,49 @@ export function lineOf({ ref, role, name, value, states = [], options }: PageNod
 
 const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** What is in the window, rows alike folded; the rest counted. */
-export function viewText(snapshot: Snapshot): string {
+/** What is in the window, rows alike folded; the rest counted. `before`: the page that was shown last, whose head and foot need not be said again. */
+export function viewText(snapshot: Snapshot, before: Snapshot | null = null): string {
   const { nodes } = snapshot
   const first = nodes.findIndex(({ inView }) => inView)
   const last = nodes.findLastIndex(({ inView }) => inView)
   if (first < 0) return [head(snapshot), ...page(snapshot, 1).lines, rest(snapshot, page(snapshot, 1).end)].join('\n')
   const seen = nodes.slice(first, last + 1).filter(({ inView }) => inView)
-  const { lines, count } = fit(folded(seen), VIEW_CHARS)
-  const end = count < folded(seen).length ? nodes.indexOf(seen[Math.min(count, seen.length - 1)]!) : last + 1
+  const { start, end: foot } = repeated(seen, snapshot, before)
+  const all = [...asBefore(seen.slice(0, start)), ...folded(seen.slice(start, foot)), ...asBefore(seen.slice(foot))]
+  const { lines, count } = fit(all, VIEW_CHARS)
+  const next = Math.max(0, start - 1) + count
+  const end = count < all.length ? nodes.indexOf(seen[Math.min(next, seen.length - 1)]!) : last + 1
   return [head(snapshot), ...(first > 0 ? [`(above: ${plural(first, 'line')})`] : []), ...lines, rest(snapshot, end)]
     .filter((line) => line !== '')
     .join('\n')
 }
+
+/** Where what a page does not share with the one before it begins and ends. */
+function repeated(seen: readonly PageNode[], { url }: Snapshot, before: Snapshot | null) {
+  const isSameSite =
+    before !== null && originOf(before.url) === originOf(url) && withoutHash(before.url) !== withoutHash(url)
+  const old = isSameSite ? before.nodes.filter(({ inView }) => inView).map(bare) : []
+  const now = isSameSite ? seen.map(bare) : []
+  const most = Math.min(old.length, now.length)
+  let start = 0
+  while (start < most && old[start] === now[start]) start++
+  let foot = 0
+  while (foot < most - start && old.at(-1 - foot) === now.at(-1 - foot)) foot++
+  return { start: start < REPEATED_LINES ? 0 : start, end: seen.length - (foot < REPEATED_LINES ? 0 : foot) }
+}
+
+/** One line for those of the page before; their references are new. */
+function asBefore(nodes: readonly PageNode[]): readonly string[] {
+  const [first, last] = [nodes[0], nodes.at(-1)]
+  return first && last
+    ? [
+        `(${nodes.length} lines as on the page before, ${lineOf(first)} to ${lineOf(last)}: browser_snapshot shows them)`,
+      ]
+    : []
+}
+
+const bare = ({ ref: _, ...node }: PageNode) => lineOf(node)
+const originOf = (url: string) => URL.parse(url)?.origin
 
 /** One part after the other of the whole page, from 1. */
 export function partText(snapshot: Snapshot, part: number): string {

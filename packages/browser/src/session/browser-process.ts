@@ -73,8 +73,8 @@ export async function startBrowser(options: BrowserOptions, settings: BrowserSet
   }
 }
 
-function notStarted({ errors }: PipeConnection, program: string, cause: unknown): HermesError {
+function notStarted({ errors, signal }: PipeConnection, program: string, cause: unknown): HermesError {
   const lines = errors.split('\n').filter((line) => line.trim() !== '' && !line.includes('dbus'))
-  const [last = 'it says nothing'] = lines.slice(-1)
+  const [last = 'it says nothing'] = signal === null ? lines.slice(-1) : [`it was ended by ${signal}. Try again.`]
   return new HermesError(`${program} did not start: ${last.slice(0, 300)}`, { code: 'browser.not_started', cause })
 }

@@ -535,7 +535,7 @@ function driverLine({ message }: Error): string {
       /Target page, context or browser has been closed|Target closed/,
       'The page was closed meanwhile. Open it again with browser_navigate.',
     ],
-    [/Page crashed/, 'The page crashed. Open it again with browser_navigate.'],
+    [/(?:Page|Target) crashed/, 'The page crashed. Open it again with browser_navigate.'],
   ]
   return known.find(([pattern]) => pattern.test(line))?.[1] ?? line.slice(0, 300)
 }

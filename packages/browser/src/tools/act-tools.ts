@@ -161,5 +161,5 @@ async function changes(session: BrowserSession, tab: Tab): Promise<string> {
   if (now !== tab) return viewText(await now.snapshot())
   const before = tab.latest
   const after = await tab.snapshot()
-  return (before && changeText(before, after)) ?? viewText(after)
+  return (before && changeText(before, after)) ?? viewText(after, before)
 }

@@ -151,6 +151,7 @@ const FILE = 'file'
 
 async function navigate(session: BrowserSession, url: string, signal: AbortSignal): Promise<string> {
   let tab = await session.pageFor(url)
+  const [from, before] = [tab, tab.latest]
   await session.gate.speech.leave(tab)
   const { begun } = session.downloads
   let status = await load(tab, url, signal).catch(async (error: unknown) => {
@@ -169,7 +170,7 @@ async function navigate(session: BrowserSession, url: string, signal: AbortSigna
   }
   const snapshot = await tab.snapshot()
   const isBad = typeof status === 'number' && status >= 400
-  return `${isBad ? `The server answered ${status}.\n` : ''}${viewText(snapshot)}`
+  return `${isBad ? `The server answered ${status}.\n` : ''}${viewText(snapshot, tab === from ? before : null)}`
 }
 
 /** The status of the document; 0 where there is none. */

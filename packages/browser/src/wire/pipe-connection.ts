@@ -14,6 +14,7 @@ export class PipeConnection implements CdpConnection {
   #bytes = 0
   #isOver = false
   #errors = ''
+  #signal: string | null = null
 
   constructor(program: RunningProgram) {
     this.#program = program
@@ -23,9 +24,15 @@ export class PipeConnection implements CdpConnection {
       this.#errors = (this.#errors + chunk.toString('utf8')).slice(-KEPT_ERROR_CHARS)
     })
     program.stderr.on('error', () => undefined)
-    void program.ended.then(({ exitCode, signal }) =>
-      this.#end(signal === null ? `it ended with exit code ${exitCode ?? 'unknown'}` : `it was ended by ${signal}`),
-    )
+    void program.ended.then(({ exitCode, signal }) => {
+      this.#signal = signal
+      this.#end(signal === null ? `it ended with exit code ${exitCode ?? 'unknown'}` : `it was ended by ${signal}`)
+    })
+  }
+
+  /** What killed it; `null` while it runs, and where it ended by itself. */
+  get signal(): string | null {
+    return this.#signal
   }
 
   /** The end of what the browser wrote to its error output. */
