@@ -55,6 +55,7 @@ const AT_MOST = {
   lineDiff: [100_000, 'a skill that an agent writes has no more'],
   searchSkills: [1_000, 'words that a person types'],
   ...{ pairs: [500, 'a search is cut there'], toTsQuery: [4_000, 'a search is cut there'] },
+  addPieces: [250_000, 'a page, or what a tool answered'],
   phrasesOf: [4_000, 'a search is cut there'],
   formatTime: SETTINGS,
   ...{ graphemes: LINE, width: LINE, wrap: LINE },
