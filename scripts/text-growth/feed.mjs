@@ -17,8 +17,8 @@ registerHooks({
 const [SMALL, LARGE, LIMIT_MS] = full ? [64_000, 1_024_000, 50] : [16_000, 64_000, 50]
 /** How much more than its length the time of a text may grow, for garbage. */
 const MAX_EXCESS = 2.25
-/** A text of 64 KB takes at most so long, however its time grows, and a longer one in proportion. */
-const MOST_MS = 500 * Math.max(1, LARGE / 64_000)
+/** The longest text takes at most so long, however its time grows. Short ones are given more: other work beside is most of what they measure. */
+const MOST_MS = full ? LIMIT_MS : 500
 /** Two measures of the same work differ by that much where others work beside. */
 const NOISE = 1.5
 /** What takes less than that for a short text stays below the limit for a long one, even by the square of its length. */
@@ -201,7 +201,7 @@ for (const taker of functions) {
   const call = (await import(pathToFileURL(join(root, taker.file)).href))[taker.name]
   const others = taker.others.map((kind) => OTHERS[kind])
   const large = Math.min(LARGE, taker.mostChars)
-  const target = { call, others, large, small: Math.min(SMALL, large / 4) }
+  const target = { call, others, large, small: Math.min(SMALL, large / 4), mostMs: taker.threadMs ?? MOST_MS }
   for (const { piece, shape } of textsFor(taker)) {
     const text = `${JSON.stringify(piece)} again and again${shape === SHAPES[1] ? ', between two letters' : ''}`
     parentPort.postMessage({ type: 'text', text })
@@ -234,7 +234,7 @@ async function slowest(once) {
   return last
 }
 
-async function measure({ call, others, small: short, large: length }, piece, shape) {
+async function measure({ call, others, small: short, large: length, mostMs }, piece, shape) {
   const small = await cost(call, others, shape(piece, short))
   if (small < QUICK_MS) return null
   const large = await cost(call, others, shape(piece, length))
@@ -242,7 +242,7 @@ async function measure({ call, others, small: short, large: length }, piece, sha
   // A machine that is slow now is slow for the long text alone, where the short one came before.
   const slower = Math.max(1, fixedWork() / REFERENCE_MS)
   if (large <= LIMIT_MS * slower) return null
-  const limit = MOST_MS * NOISE * slower
+  const limit = mostMs * NOISE * slower
   const isTooLong = large > limit || large > small * (length / short) * MAX_EXCESS
   return isTooLong
     ? `${Math.round(small)} ms at ${short / 1000} KB, ${Math.round(large)} ms at ${length / 1000} KB (limit ${Math.round(limit)})`

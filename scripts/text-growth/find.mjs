@@ -22,6 +22,7 @@ const RECORDED = [64_000, 'traffic that tests record, which nothing reads while 
 const SETTINGS = [2_000, "the person's own settings, read as a program starts: YAML takes 10 ms for 1 KB at its worst"]
 const CONTEXT = [262_144, 'instructions, notes and skills, none of which is longer']
 const OURS = [64_000, 'rows that Hermes itself wrote']
+const LINE = [100_000, 'a line that is shown or typed: what is pasted and longer stands aside']
 const NAME = [4_000, 'names and titles, which their tables keep short']
 
 /** Functions that never get a text of 1 MB: how much they get at most, and why. With `--full` they are fed that much. */
@@ -53,13 +54,19 @@ const AT_MOST = {
   },
   lineDiff: [100_000, 'a skill that an agent writes has no more'],
   searchSkills: [1_000, 'words that a person types'],
-  htmlToMarkdown: [250_000, 'it runs in a thread of its own'],
-  readHtml: [250_000, 'it runs in a thread of its own'],
   ...{ pairs: [500, 'a search is cut there'], toTsQuery: [4_000, 'a search is cut there'] },
+  addPieces: [250_000, 'a page, or what a tool answered'],
+  phrasesOf: [4_000, 'a search is cut there'],
+  formatTime: SETTINGS,
+  ...{ graphemes: LINE, width: LINE, wrap: LINE },
+  hasSecret: [64_000, 'one setting of another program'],
   textWords: [16_000, 'what was summed up of a session'],
 }
 
-/** @returns {{ file: string, name: string, others: string[], pieces: string[], mostChars: number }[]} `file` relative to `root` */
+/** Those that run in a thread of their own: how much they get at most, and after how many milliseconds the thread is ended. */
+const IN_THREADS = { htmlToMarkdown: [250_000, 15_000], readHtml: [250_000, 15_000] }
+
+/** @returns {{ file: string, name: string, others: string[], pieces: string[], mostChars: number, threadMs?: number }[]} `file` relative to `root` */
 export function textFunctions(root) {
   return ['packages', 'apps'].flatMap((top) =>
     readdirSync(join(root, top))
@@ -93,7 +100,8 @@ function inFile(root, path) {
     .filter(([name, { params }]) => !Object.hasOwn(LEFT_OUT, name) && isText(params[0]))
     .map(([name, { params }]) => ({
       ...{ file: relative(root, path), name, others: params.slice(1).map(kindOf), pieces },
-      mostChars: AT_MOST[name]?.[0] ?? Number.POSITIVE_INFINITY,
+      mostChars: (IN_THREADS[name] ?? AT_MOST[name])?.[0] ?? Number.POSITIVE_INFINITY,
+      threadMs: IN_THREADS[name]?.[1],
     }))
 }
 

@@ -4,6 +4,11 @@ import { width } from '../editor/graphemes.js'
 import { clip, PrintableStream, printable, wrap } from './style.js'
 
 describe('clip', () => {
+  it('cuts what is far longer than a row', () => {
+    expect(clip('ab '.repeat(1_000_000), 6)).toBe('ab ab…')
+    expect(clip('ไทย'.repeat(1_000_000), 4)).toBe('ไทย…')
+  })
+
   it.each([
     ['plain text', 10, 'plain text'],
     ['plain text!', 10, 'plain tex…'],

@@ -69,9 +69,14 @@ export function createStyle({ colors, look }: Pick<Output, 'colors' | 'look'>): 
 
 const ASCII = /^[\x20-\x7e]*$/
 
+/** So many characters hold what fits into a row, unless nearly all of them take no room. */
+const mostOf = (columns: number) => 4_096 + 64 * columns
+
 /** `text` on one line and at most `columns` wide on a screen, where emoji and East Asian characters take two columns. */
 export function clip(text: string, columns: number): string {
-  const line = printable(text.replace(/(?<!\s)\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
+  const most = mostOf(columns)
+  const part = text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
+  const line = printable(part.replace(/(?<!\s)\s*\n\s*/g, ' ').replaceAll('\t', '  ')).trimEnd()
   // Measuring takes longer than all the rest, and most lines need none.
   if (line.length <= columns && ASCII.test(line)) return line
   // Where signs of several kinds stand together it may keep more than there is room for, and says so when it is asked again.
@@ -94,18 +99,29 @@ export function wrap(text: string, columns: number): string {
 }
 
 function wrapLine(line: string, columns: number): string {
-  const [first = '', ...words] = line.split(/(?<=\S) /)
-  let done = ''
-  let last = first
+  const rows: string[] = []
+  let [row = '', ...words] = line.split(/(?<=\S) /)
+  let taken = widthUpTo(row, columns)
   for (const word of words) {
-    const longer = `${last} ${word}`
-    if (measure(longer).width <= columns) last = longer
-    else {
-      done += `${last}\n`
-      last = word
+    const more = widthUpTo(word, columns)
+    if (taken + 1 + more <= columns) {
+      row += ` ${word}`
+      taken += 1 + more
+    } else {
+      rows.push(row)
+      row = word
+      taken = more
     }
   }
-  return done + last
+  rows.push(row)
+  return rows.join('\n')
+}
+
+/** Columns of a text without colours counted; of one that is wider than `columns`, more than those. */
+function widthUpTo(text: string, columns: number): number {
+  if (ASCII.test(text)) return text.length
+  const { truncated, width } = measure(text, { limit: columns })
+  return truncated ? columns + 1 : width
 }
 
 // As ECMA-48 has them: strings that BEL or ST end, control sequences, and escapes of two characters. Node's own pattern takes time with the
@@ -119,17 +135,15 @@ const BEGUN =
 /** What has begun and is longer is no escape sequence that anybody writes. */
 const LONGEST_ESCAPE = 4096
 /** What shows the text after it in another order. Marks of direction, which names in Arabic or Hebrew need, do not. */
-const REORDERS = /[\u202A-\u202E\u2066-\u2069]/g
+const REORDERS = [...'\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069']
 
 /**
  * `text` without what a terminal would obey rather than show: escape sequences and control characters but line feed and tab. What turns the
  * order of letters around becomes an escape such as `\u202e`.
  */
 export function printable(text: string): string {
-  return text
-    .replace(ESCAPES, '')
-    .replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
-    .replace(REORDERS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`)
+  const shown = text.replace(ESCAPES, '').replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, '')
+  return REORDERS.reduce((result, sign) => result.replaceAll(sign, `\\u${sign.charCodeAt(0).toString(16)}`), shown)
 }
 
 /** A text that comes in pieces, as {@link printable}: what begins an escape sequence waits for the rest of it. */

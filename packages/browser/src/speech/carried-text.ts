@@ -34,7 +34,7 @@ function holds(plain: string, pieces: Pieces): boolean {
 
 /** Letters and digits alone, so that neither signs between them nor capitals matter. */
 function lettersOf(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
 function spellings(sent: string): readonly string[] {

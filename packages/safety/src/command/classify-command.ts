@@ -37,10 +37,12 @@ export function classifyCommand(command: string, context: CommandContext = {}): 
 
 /** The same for a command already taken apart. Rules in `except` do not make it dangerous. */
 export function classifyCollected(
-  { invocations, supposed, forkBombs, complete }: Collected,
+  { invocations, supposed, forkBombs, complete, isTooLong }: Collected,
   except: ReadonlySet<string> = NOTHING,
 ): CommandClass {
   if (forkBombs.length > 0) return judged('hardline', [FORK_BOMB])
+  // What comes after so much may be anything, so that nobody can say yes to it.
+  if (isTooLong) return judged('hardline', [TOO_LONG])
   const matches = (rules: readonly CommandRule[]): readonly Finding[] =>
     invocations.flatMap((invocation) => matching(rules, invocation))
   const hardline = matches(HARDLINE_RULES)
@@ -88,6 +90,10 @@ function hiddenIn(invocation: Invocation): readonly Finding[] {
 const NOTHING: ReadonlySet<string> = new Set()
 
 const FORK_BOMB: Finding = Object.freeze({ rule: 'fork-bomb', reason: 'starts processes without end' })
+const TOO_LONG: Finding = Object.freeze({
+  rule: 'too-long',
+  reason: 'has more words or commands than can be judged; write them into a file and run that',
+})
 const UNPARSABLE: Finding = Object.freeze({
   rule: 'unparsable',
   reason: 'has quoting or nesting that cannot be followed',

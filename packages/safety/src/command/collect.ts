@@ -17,6 +17,8 @@ const MAX_NESTING = 8
 /** No kernel takes a longer one as an argument; what is not followed asks. */
 export const MAX_COMMAND_CHARS = 131_072
 const MAX_INVOCATIONS = 2000
+/** Programs at the other end of a pipe: each one looks at all of them. */
+const MAX_PIPED = 200
 const MAX_SUPPOSED = 500
 
 /** Everything a command line would run, in order. */
@@ -30,6 +32,8 @@ export interface Collected {
   readonly functions: readonly string[]
   /** False when quoting is broken or nesting is too deep to follow. */
   readonly complete: boolean
+  /** It runs more programs, or has more words, than are followed. What comes after those is not known at all. */
+  readonly isTooLong: boolean
 }
 
 interface Scope {
@@ -65,6 +69,7 @@ class Collector implements Collected {
   readonly forkBombs: string[] = []
   readonly functions: string[] = []
   complete = true
+  isTooLong = false
   readonly #downloads = new Set<string>()
   readonly #exposed = new Set<string>()
   readonly #made = new Map<string, string>()
@@ -88,6 +93,7 @@ class Collector implements Collected {
     }
     const parsed = parseShell(command, this.#variables)
     this.complete &&= parsed.complete
+    this.isTooLong ||= parsed.isTooLong
     return this.#script(parsed.script, scope, input)
   }
 
@@ -99,6 +105,7 @@ class Collector implements Collected {
     const all: Invocation[] = []
     let input = outer
     for (const stage of pipeline.stages) {
+      if (input.from.length > MAX_PIPED) return this.#overrun()
       // Stages of a pipe run in shells of their own: a `cd` there ends with them.
       const own = pipeline.stages.length > 1 ? { ...scope } : scope
       const found = this.#stage(stage, own, withRedirects(input, stage.redirects))
@@ -152,10 +159,7 @@ class Collector implements Collected {
     scope: Scope,
     input: Input,
   ): Invocation[] {
-    if (this.invocations.length >= MAX_INVOCATIONS) {
-      this.complete = false
-      return []
-    }
+    if (this.isTooLong || this.invocations.length >= MAX_INVOCATIONS) return this.#overrun()
     const innerOf = command.words.map((word) =>
       word.text.startsWith('>(') ? [] : this.#scriptsOf(word, scope, NO_INPUT),
     )
@@ -206,6 +210,12 @@ class Collector implements Collected {
     const handed: Input = { from: [...input.from, invocation], text: invocation.name === 'tee' ? input.text : null }
     for (const word of command.words) if (word.text.startsWith('>(')) this.#scriptsOf(word, scope, handed)
     return [invocation, ...this.#payloads(invocation, nested, input), ...again]
+  }
+
+  #overrun(): Invocation[] {
+    this.complete = false
+    this.isTooLong = true
+    return []
   }
 
   #suppose(invocation: Invocation): void {

@@ -62,8 +62,14 @@ function staysInside(part: Invocation, words: Invocation['args'], context: Harml
   const paths = [...texts(words), ...inputs].flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w)/, '')])
   if (paths.some((path) => isBeyond(path, context.workspace, place))) return false
   return (
-    classifyCollected({ invocations: [part], supposed: [], forkBombs: [], functions: [], complete: true }).level ===
-    'safe'
+    classifyCollected({
+      invocations: [part],
+      supposed: [],
+      forkBombs: [],
+      functions: [],
+      complete: true,
+      isTooLong: false,
+    }).level === 'safe'
   )
 }
 

@@ -301,4 +301,25 @@ describe('commands without isolation', () => {
     expect(levelOf(`ps ${'o '.repeat(40_000)} e`)).toBe('hardline')
     expect(levelOf(`curl ${'$KEY'.repeat(20_000)}`)).toMatch(/safe|dangerous/)
   })
+
+  it.each([
+    ['words', `true ${'a '.repeat(10_000)}; rm -rf /`],
+    ['commands', `${'true;'.repeat(2_000)} rm -rf /`],
+    ['programs in a pipe', `${'true | '.repeat(300)} rm -rf /`],
+    ['words of a shell within', `bash -c "true ${'a '.repeat(10_000)}; rm -rf /"`],
+  ])('lets nobody run what comes after more %s than are followed', (_, command) => {
+    expect(levelOf(command)).toBe('hardline')
+    expect(rulesOf(command)).toContain('too-long')
+  })
+
+  it('follows long lists of files', () => {
+    expect(levelOf(`git add ${'src/file.ts '.repeat(3_000)}`)).toBe('safe')
+    expect(levelOf(`${'echo a;'.repeat(1_000)}`)).toBe('safe')
+    expect(levelOf(`${'cat a | '.repeat(100)} wc -l`)).toBe('safe')
+  })
+
+  it('asks about a long word of braces', () => {
+    expect(rulesOf(`rm ${'{a,b}'.repeat(20_000)}`)).toContain('unparsable')
+    expect(rulesOf('rm {a,b}{c,d}')).toEqual([])
+  })
 })

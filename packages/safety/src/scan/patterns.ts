@@ -220,16 +220,27 @@ const SECRETS = [
   ),
 ]
 
+/** What a comment that readers of the rendered text do not see has no reason to say. */
+const ORDER_IN_COMMENT =
+  /\b(?:ignore\s+(?:all|the|any|previous|what|everything)|override\s+(?:the|all|your|previous)|disregard|system\s+prompt|hidden\s+instruction|secretly|do\s+not\s+tell)\b/i
+
+/** Where the first comment with such an order begins; -1 where none does. A comment is gone through once, whatever begins in it. */
+function orderInComment(text: string): number {
+  for (let at = text.indexOf('<!--'); at >= 0; ) {
+    const end = text.indexOf('-->', at + 4)
+    if (end < 0) return -1
+    if (ORDER_IN_COMMENT.test(text.slice(at, end))) return at
+    at = text.indexOf('<!--', end)
+  }
+  return -1
+}
+
 /** What readers of the rendered text do not see. */
 const HIDDEN = [
   at(
     'hidden-comment',
-    /<!--(?:(?!-->)[\s\S]){0,2000}?\b(?:ignore\s+(?:all|the|any|previous|what|everything)|override\s+(?:the|all|your|previous)|disregard|system\s+prompt|hidden\s+instruction|secretly|do\s+not\s+tell)\b(?:(?!-->)[\s\S]){0,2000}?-->/i,
-  ),
-  at(
-    'hidden-comment',
     new RegExp(
-      `(?:<!--|^\\[\\/\\/\\]:\\s*#\\s*[("'])(?:(?!-->)[\\s\\S]){0,200}?(?:\\b(?:note|notice|message|instructions?|attention|for|to|dear|hey|hi)\\s+(?:to|for)?\\s*(?:all\\s+)?${READER}|${READER}(?:\\s+\\w+){0,3}\\s*[:,])(?:(?!-->)[\\s\\S]){0,400}?\\b(?:run|execute|upload|send|post|read|print|write|copy|delete|fetch|include|reply|answer|call|add|install|must)\\b`,
+      `(?:<!--|^\\[\\/\\/\\]:\\s*#\\s*[("'])(?:(?!-->|<!--)[\\s\\S]){0,200}?(?:\\b(?:note|notice|message|instructions?|attention|for|to|dear|hey|hi)\\s+(?:to|for)?\\s*(?:all\\s+)?${READER}|${READER}(?:\\s+\\w+){0,3}\\s*[:,])(?:(?!-->)[\\s\\S]){0,400}?\\b(?:run|execute|upload|send|post|read|print|write|copy|delete|fetch|include|reply|answer|call|add|install|must)\\b`,
       'im',
     ),
   ),
@@ -441,4 +452,6 @@ export function* steeringIn(text: string, lower: string): Generator<{ readonly r
       if (at >= 0) yield { rule, at }
     }
   }
+  const at = orderInComment(text)
+  if (at >= 0) yield { rule: 'hidden-comment', at }
 }

@@ -62,4 +62,6 @@ export interface Script {
 export interface ParsedScript {
   readonly script: Script
   readonly complete: boolean
+  /** It has more words than are followed; what is after those is not in `script`. */
+  readonly isTooLong: boolean
 }

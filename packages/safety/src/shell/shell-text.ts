@@ -1,6 +1,8 @@
 import type { Word } from './script.js'
 
 const MAX_DEPTH = 40
+/** Nobody writes a line of more; each is looked at by every rule. */
+const MAX_WORDS = 10_000
 
 /** Shell text, how far it was read, and what was learnt on the way. */
 export class ShellText {
@@ -13,8 +15,11 @@ export class ShellText {
   readonly #lasting: ReadonlySet<string>
   at = 0
   depth: number
-  /** False once something is not closed, or nested too deep to follow. */
+  #words = 0
+  /** False once something is not closed, or nested too deep or too long to follow. */
   complete = true
+  /** True once there were more words than are followed. */
+  isTooLong = false
 
   constructor(source: string, variables: Map<string, string>, depth: number, outer?: ShellText) {
     this.source = source
@@ -43,6 +48,13 @@ export class ShellText {
   /** One level deeper; gives up where that is too deep. */
   descend(): void {
     if (++this.depth > MAX_DEPTH) this.giveUp()
+  }
+
+  /** One word more; gives up where there are too many. */
+  count(): void {
+    if (++this.#words <= MAX_WORDS) return
+    this.isTooLong = true
+    this.giveUp()
   }
 
   peek(offset = 0): string {

@@ -1,10 +1,12 @@
 import type { Script, Word } from './script.js'
 
 const MAX_BRACE_WORDS = 64
+/** Of all that a word with braces stands for. */
+const MAX_BRACE_CHARS = 500_000
 
 /** Collects the pieces of one word; an expansion with blanks in it, or braces, can make several of them. */
 export class WordBuilder {
-  /** Braces stood for more words than are followed. */
+  /** Braces stood for more words, or longer ones, than are followed. */
   overflowed = false
   readonly #done: Word[] = []
   #text = ''
@@ -47,8 +49,8 @@ export class WordBuilder {
   finish(): Word[] {
     this.breakWord()
     return this.#done.flatMap((word) => {
-      const words = expandBraces(word)
-      this.overflowed ||= words.length > MAX_BRACE_WORDS
+      const { words, isWhole } = expandBraces(word)
+      this.overflowed ||= !isWhole
       return words
     })
   }
@@ -76,10 +78,12 @@ function splitAt(value: string, separators: string): readonly string[] {
 }
 
 /** `a{b,c}` becomes `ab` and `ac`; ranges such as `{1..9}` stay. */
-function expandBraces(word: Word): Word[] {
+function expandBraces(word: Word): { readonly words: Word[]; readonly isWhole: boolean } {
   let done: Word[] = []
   let open: Word[] = [word]
-  while (open.length > 0 && open.length + done.length <= MAX_BRACE_WORDS) {
+  const isTooMuch = () =>
+    open.length + done.length > MAX_BRACE_WORDS || (open.length > 1 && open.length * word.text.length > MAX_BRACE_CHARS)
+  while (open.length > 0 && !isTooMuch()) {
     const next: Word[] = []
     for (const item of open) {
       const parts = firstBrace(item)
@@ -88,7 +92,7 @@ function expandBraces(word: Word): Word[] {
     }
     open = next
   }
-  return [...done, ...open]
+  return { words: [...done, ...open], isWhole: open.length === 0 }
 }
 
 /** The words that the outermost of the first braces with a comma in them stand for, found in one pass; `null` where there are none. */

@@ -39,6 +39,7 @@ export class WordReader {
   }
 
   word(): Word[] {
+    this.#text.count()
     const builder = new WordBuilder()
     for (;;) {
       const character = this.#text.peek()

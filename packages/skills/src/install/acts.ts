@@ -65,10 +65,8 @@ const ACTS: readonly Act[] = [
     first: />/,
     later: /\.(?:bashrc|zshrc|zshenv|zprofile|profile|bash_profile|bash_login)\b/i,
   },
-  {
-    what: 'makes itself stay',
-    first: /(?:>|\b(?:cp|mv|ln|tee|install|chmod)\b).{0,80}\.git\/hooks\/|core\.hooksPath/i,
-  },
+  { what: 'makes itself stay', first: /core\.hooksPath/i },
+  { what: 'makes itself stay', first: />|\b(?:cp|mv|ln|tee|install|chmod)\b/i, later: /\.git\/hooks\//i },
   {
     what: 'writes instructions of agents',
     first: />|\bcp\s|\btee\s/,
@@ -125,20 +123,32 @@ function spanBegin(act: Act, commands: readonly { readonly words: string }[]): n
 /** Quotes and backslashes in the middle of a word, which a shell takes out. */
 const TORN = /(?<=\w)(?:''|""|\\)(?=\w)/g
 
+const CARRIAGE_RETURN = '\r'
+
 /** Lines as a shell takes them: what ends in a backslash, a pipe or a bracket goes on in the next one. */
 function commandsIn(text: string): readonly { readonly line: number; readonly words: string }[] {
   const commands: { line: number; words: string }[] = []
   let open: string[] = []
-  const lines = text.split('\n')
-  for (const [index, line] of lines.entries()) {
-    // A row of a table ends in a bar as well.
-    const goesOn = /[\\|(,{[]\r?$/.test(line) && !/^\s{0,9}\|.*\|\s{0,9}$/.test(line)
+  const lines = text.replace(TORN, '').split('\n')
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index]!
     // Of an empty line nothing is said.
-    if (line === '' && open.length === 0) continue
-    open.push(goesOn ? line.replace(/\\\r?$/, '') : line)
+    if (open.length === 0 && (line === '' || line === CARRIAGE_RETURN)) continue
+    const goesOn = isOpen(line)
+    if (!goesOn && open.length === 0) {
+      commands.push({ line: index + 1, words: line })
+      continue
+    }
+    open.push(goesOn && line.includes('\\') ? line.replace(/\\\r?$/, '') : line)
     if (goesOn && index < lines.length - 1) continue
-    commands.push({ line: index + 2 - open.length, words: open.join(' ').replace(TORN, '') })
+    commands.push({ line: index + 2 - open.length, words: open.join(' ') })
     open = []
   }
   return commands
+}
+
+function isOpen(line: string): boolean {
+  const last = line.at(-1) === CARRIAGE_RETURN ? line.at(-2) : line.at(-1)
+  // A row of a table ends in a bar as well.
+  return last !== undefined && '\\|(,{['.includes(last) && !/^\s{0,9}\|.*\|\s{0,9}$/.test(line)
 }

@@ -12,25 +12,17 @@ export function findLines(text: string, search: string, normalise: (line: string
 export function findRuns(text: string, search: string, matches: (first: number) => boolean): readonly Range[] {
   const count = body(search).split('\n').length
   const lines = text.split('\n')
-  const starts = lineStarts(lines)
   const ranges: Range[] = []
+  let at = 0
   for (let first = 0; first + count <= lines.length; first++) {
+    const start = at
+    at += lines[first]!.length + 1
     if (!matches(first)) continue
-    const last = first + count - 1
-    const end = starts[last]! + lines[last]!.length
-    ranges.push({ start: starts[first]!, end: search.endsWith('\n') && end < text.length ? end + 1 : end })
-    first = last
+    for (const last = first + count - 1; first < last; ) at += lines[++first]!.length + 1
+    const end = at - 1
+    ranges.push({ start, end: search.endsWith('\n') && end < text.length ? end + 1 : end })
   }
   return ranges
-}
-
-function lineStarts(lines: readonly string[]): readonly number[] {
-  let position = 0
-  return lines.map((line) => {
-    const start = position
-    position += line.length + 1
-    return start
-  })
 }
 
 /** `text` without the line end at its end. */

@@ -63,8 +63,11 @@ export const escapeNormalised: Strategy = {
 
 function find(text: string, search: string): readonly Range[] {
   for (const long of search.includes('--') ? LONG_DASHES : (['none'] as const)) {
-    const { text: plain, origin } = toPlain(text, long)
-    const ranges = findExact(plain, toPlain(search, long).text)
+    const plain = toPlain(text, long)
+    const found = findExact(plain.text, toPlain(search, long).text)
+    if (found.length === 0) continue
+    const { origin } = plain
+    const ranges = found
       .map(({ start, end }) => ({ start: origin[start]!, end: origin[end]! }))
       .filter(({ start, end }) => start !== -1 && end !== -1)
     if (ranges.length > 0) return ranges

@@ -2,20 +2,21 @@
 const BEYOND = /[\u00A0-\uFFFF]/
 const EN_DASH = /\u2013/
 const EM_DASH = /[\u2014\u2015]/
+const ELLIPSIS = /\u2026/
 const PLAIN: readonly (readonly [RegExp, string])[] = [
   [/[\u2018\u2019\u201A\u201B\u2032]/, "'"],
   [/[\u201C\u201D\u201E\u201F\u2033]/, '"'],
   [/[\u2010-\u2012\u2212]/, '-'],
   [EN_DASH, '-'],
   [EM_DASH, '-'],
-  [/\u2026/, '...'],
+  [ELLIPSIS, '...'],
   [/[\u00A0\u2000-\u200A\u202F\u205F\u3000]/, ' '],
 ]
 
 /** A text with typographic characters in their plain form, and the way back. */
 interface Plain {
   readonly text: string
-  /** For each position of `text`, and its end, the position in the original; -1 inside an expanded character. */
+  /** For each position of `text`, and its end, the position in the original; -1 inside an expanded character. Made when it is read. */
   readonly origin: readonly number[]
 }
 
@@ -24,32 +25,35 @@ export type LongDashes = 'none' | 'em' | 'all'
 
 /** Takes smart quotes, dashes, ellipses and special spaces for their plain forms; a dash is one hyphen, or two as `long` says. */
 export function toPlain(original: string, long: LongDashes = 'none'): Plain {
+  const expands = (pattern: RegExp) =>
+    (long !== 'none' && pattern === EM_DASH) || (long === 'all' && pattern === EN_DASH)
   // Most text has no such characters at all.
-  if (!BEYOND.test(original)) {
-    const { length } = original
-    return {
-      text: original,
-      get origin() {
-        return Array.from({ length: length + 1 }, (_, at) => at)
-      },
-    }
+  const found = BEYOND.test(original) ? PLAIN.filter(([pattern]) => pattern.test(original)) : []
+  const text = found.reduce(
+    (result, [pattern, plain]) => result.replace(new RegExp(pattern, 'g'), expands(pattern) ? '--' : plain),
+    original,
+  )
+  const expanded = found.flatMap(([pattern, plain]) => (plain.length > 1 || expands(pattern) ? [pattern] : []))
+  return {
+    text,
+    get origin() {
+      return originOf(original, (character) => {
+        const pattern = expanded.find((one) => one.test(character))
+        return pattern === undefined ? 1 : pattern === ELLIPSIS ? 3 : 2
+      })
+    },
   }
-  let text = ''
-  const origin: number[] = []
-  for (let index = 0; index < original.length; index++) {
-    const plain = plainOf(original[index]!, long)
-    text += plain
-    origin.push(index)
-    for (let inner = 1; inner < plain.length; inner++) origin.push(-1)
-  }
-  origin.push(original.length)
-  return { text, origin }
 }
 
-function plainOf(character: string, long: LongDashes): string {
-  if (character < '\u00A0') return character
-  if ((long !== 'none' && EM_DASH.test(character)) || (long === 'all' && EN_DASH.test(character))) return '--'
-  return PLAIN.find(([pattern]) => pattern.test(character))?.[1] ?? character
+function originOf(original: string, lengthOf: (character: string) => number): number[] {
+  const origin: number[] = []
+  for (let index = 0; index < original.length; index++) {
+    origin.push(index)
+    const length = original[index]! < '\u00A0' ? 1 : lengthOf(original[index]!)
+    for (let inner = 1; inner < length; inner++) origin.push(-1)
+  }
+  origin.push(original.length)
+  return origin
 }
 
 /** `text` with those characters in their plain form whose kind `requested` has where `found` has only plain ones: they came with the call. */
