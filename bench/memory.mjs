@@ -44,7 +44,10 @@ function smallFiles(directory) {
   mkdirSync(folder, { recursive: true })
   return Array.from({ length: 500 }, (_, index) => {
     const path = join(folder, `${index}.txt`)
-    writeFileSync(path, `Note ${index}: the shop on the corner opens at ${index % 24} o'clock and closes an hour later.\n`)
+    writeFileSync(
+      path,
+      `Note ${index}: the shop on the corner opens at ${index % 24} o'clock and closes an hour later.\n`,
+    )
     return path
   })
 }

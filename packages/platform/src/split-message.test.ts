@@ -77,7 +77,7 @@ describe('splitMessage', () => {
           if (text.isWellFormed()) for (const part of parts) expect(part.isWellFormed()).toBe(true)
           if (!/```|~~~/.test(text)) expect(parts.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''))
         }),
-        { numRuns: 150 },
+        { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 150) },
       )
     },
   )

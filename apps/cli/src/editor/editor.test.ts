@@ -134,7 +134,7 @@ describe('press', () => {
           expect(state.text.slice(0, state.cursor).isWellFormed()).toBe(true)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 200) },
     )
   })
 })

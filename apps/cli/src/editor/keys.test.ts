@@ -63,7 +63,7 @@ describe('createKeyDecoder', () => {
         const pieces = places.slice(1).map((end, index) => input.slice(places[index], end))
         expect(joined(pieces)).toBe('ab<ctrl+right>{x\u001B[20y\n}<up><alt+f>日<enter>')
       }),
-      { numRuns: 100 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
     )
   })
 })

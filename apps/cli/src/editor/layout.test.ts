@@ -43,7 +43,7 @@ describe('layoutLine', () => {
         while (width(taken.join('')) < cursor.column - 2) taken.push(inRow[taken.length]!)
         expect(above.join('') + taken.join('')).toBe(before.replaceAll('\n', ''))
       }),
-      { numRuns: 200 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 200) },
     )
   })
 })

@@ -127,7 +127,7 @@ it('shows the same in whatever pieces hostile text comes, with every letter of i
       const letters = (shown: string) => (shown.match(/word|語/g) ?? []).length
       expect(letters(whole.replaceAll('\n', ''))).toBeGreaterThanOrEqual(letters(source.replace(/```.*|~~~.*|\n/g, '')))
     }),
-    { numRuns: 500 },
+    { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 500) },
   )
 })
 

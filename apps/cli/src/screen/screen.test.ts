@@ -166,7 +166,7 @@ describe('createScreen', () => {
         screen.close()
         expect(terminal.text().trimEnd()).toBe(plain.text().trimEnd())
       }),
-      { numRuns: 300 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
     )
   })
 })

@@ -16,7 +16,7 @@ it('gives every tool a name that models take, the same each time, whatever it is
       expect(new Set(named.values()).size).toBe(new Set(tools).size)
       expect(toolNames(server, [...tools].reverse())).toEqual(named)
     }),
-    { numRuns: 40 },
+    { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 40) },
   )
 })
 

@@ -115,7 +115,7 @@ it('sends any Markdown, marked up where Telegram has a tag for it and never refu
       const text = `x ${pieces.join('')}`
       await send(text)
     }),
-    { numRuns: 200 },
+    { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 200) },
   )
 })
 

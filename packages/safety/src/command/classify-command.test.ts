@@ -1065,7 +1065,7 @@ describe('classifyCommand', () => {
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         expect(['hardline', 'dangerous', 'safe']).toContain(classifyCommand(pieces.join('')).level)
       }),
-      { numRuns: 2000 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 2000) },
     )
   })
 

@@ -145,7 +145,7 @@ describe('createStreamRedactor', () => {
         const shown = chunks.map((chunk) => stream.feed(chunk)).join('') + stream.flush()
         expect(shown).toBe(redactor.redactValues(chunks.join('')))
       }),
-      { numRuns: 2000 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 2000) },
     )
   })
 

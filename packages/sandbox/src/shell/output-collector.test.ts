@@ -77,7 +77,7 @@ describe('output collector', () => {
         expect(collector.text().endsWith(` …]\n${whole.slice(-tail)}`)).toBe(true)
         expect(readFileSync(collector.filePath!, 'utf8')).toBe(whole)
       }),
-      { numRuns: 60 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 60) },
     )
   })
 })
