@@ -53,7 +53,10 @@ async function verdictOn(folder, name) {
 }
 
 async function skillsBelow(root) {
-  const entries = await readdir(root, { withFileTypes: true, recursive: true })
+  const entries = await readdir(root, { withFileTypes: true, recursive: true }).catch((error) => {
+    console.error(`${root} cannot be looked through: ${error.message}`)
+    process.exit(1)
+  })
   return entries
     .filter((entry) => entry.isFile() && entry.name === 'SKILL.md')
     .map(({ parentPath }) => ({ folder: parentPath, name: parentPath.split('/').at(-1) }))

@@ -1,13 +1,35 @@
 import type { Command } from 'commander'
 import type { Action } from '../io.js'
 
+/** Runs `/skills` with these words; `flags` are its parameters, `options` those of showing what it gives. */
+type Call = (words: readonly string[], flags?: object, options?: object) => void
+
+/** Where the commands are added, and what they do. */
+interface Skills {
+  readonly skills: Command
+  readonly call: Call
+  /** For what asks or opens an editor. */
+  readonly choose: (action: Action) => void
+}
+
 /** `hermes skills …`: the words are those of `/skills`. */
 export function addSkills(program: Command, choose: (action: Action) => void): void {
   const skills = program.command('skills').description('proven ways to do a kind of task: list, read, write, install')
-  const call = (words: readonly string[], flags: object = {}, options = {}) =>
+  const call: Call = (words, flags = {}, options = {}) =>
     choose(async (world) =>
       (await import('../home-command.js')).homeCommand(world, 'skills', { words, ...flags }, options),
     )
+  const parts = { skills, call, choose }
+  addReading(parts)
+  addWriting(parts)
+  addInstalling(parts)
+  addInstalled(parts)
+  addSharing(parts)
+  addWaiting(parts)
+}
+
+/** What there is. */
+function addReading({ skills, call }: Skills): void {
   skills
     .command('list [words...]', { isDefault: true })
     .description('the skills that count here, your own first; with words, those that have them')
@@ -17,6 +39,15 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .command('inspect <name> [file]')
     .description('what a skill says, where it is from and what it needs; or one of its files')
     .action((name: string, file?: string) => call(['inspect', name, ...(file === undefined ? [] : [file])]))
+  skills
+    .command('stats')
+    .description('what came of skills: used, completed, corrected afterwards')
+    .option('--json', 'as JSON lines')
+    .action((options) => call(['stats'], {}, options))
+}
+
+/** Skills of one's own. */
+function addWriting({ skills, call, choose }: Skills): void {
   skills
     .command('create <name> [description...]')
     .description('make a skill of your own: what it is for, and when to use it')
@@ -44,6 +75,10 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .action((...words: readonly unknown[]) =>
       call(['config', ...words.filter((word): word is string => typeof word === 'string')]),
     )
+}
+
+/** Skills of others, until they are there. */
+function addInstalling({ skills, call, choose }: Skills): void {
   skills
     .command('search <words...>')
     .description('look for skills on GitHub or a hub, or in the list of a site (its address)')
@@ -68,6 +103,10 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .description('install what was shown under this id')
     .option('--force', 'although the scanner has found something')
     .action((id: string, flags) => call(['accept', id], flags))
+}
+
+/** Skills of others that are there. */
+function addInstalled({ skills, call }: Skills): void {
   skills
     .command('audit')
     .description('whether installed skills are as you agreed to them')
@@ -80,6 +119,10 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
     .command('uninstall <name>')
     .description('take an installed skill away, or all of pack:NAME')
     .action((name: string) => call(['uninstall', name]))
+}
+
+/** What goes to other people and homes, and comes from them in one. */
+function addSharing({ skills, call, choose }: Skills): void {
   skills
     .command('packs [verb] [words...]')
     .description(
@@ -106,6 +149,10 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
         (await import('../commands/skills-publish.js')).skillsPublish(world, [name, to], options),
       ),
     )
+}
+
+/** What agents want to change. */
+function addWaiting({ skills, call }: Skills): void {
   skills
     .command('pending')
     .description('changes of agents that wait for your yes')
@@ -116,11 +163,6 @@ export function addSkills(program: Command, choose: (action: Action) => void): v
       .command(`${verb} <id...>`)
       .description(description)
       .action((ids: readonly string[]) => call([verb, ...ids]))
-  skills
-    .command('stats')
-    .description('what came of skills: used, completed, corrected afterwards')
-    .option('--json', 'as JSON lines')
-    .action((options) => call(['stats'], {}, options))
 }
 
 const ANSWERS = [

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { errorLine, HermesError, isJsonObject } from '@hermes/contracts'
-import { writePrivate } from '@hermes/files'
-import { isTexts } from '../format/skill.js'
+import { HermesError } from '@hermes/contracts'
 import type { OfferedSkill, SkillInstaller } from '../install/installer.js'
 import type { PackMark } from '../install/lock.js'
 import type { SkillLibrary } from '../skill-library.js'
-import { badPack, compareVersions, type ListedSkill, type PackList, readPack } from './pack-list.js'
+import { fetchPack } from './fetch-pack.js'
+import { badPack, compareVersions, type ListedSkill, type PackList } from './pack-list.js'
+import { keepWaiting, waitingAt } from './waiting-pack.js'
 
 /** A pack that waits for a person: it is installed whole or not at all. */
 export interface OfferedPack {
@@ -22,7 +20,6 @@ export interface OfferedPack {
   readonly gone: readonly string[]
 }
 
-const MAX_LIST_BYTES = 4_194_304
 const PREFIX = 'pack:'
 
 /** The name in `pack:NAME`; `null` for any other source. */
@@ -46,8 +43,7 @@ export class PackInstaller {
     name: string,
     { cwd, signal, id = randomBytes(3).toString('hex') }: Fetching & { readonly id?: string },
   ): Promise<OfferedPack | null> {
-    const { from, key } = this.#settings(name)
-    const { sha256, ...list } = readPack(await this.#read(name, from, signal), { name, key })
+    const { list, sha256, key } = await fetchPack(name, { home: this.#library.home, signal })
     const installed = await this.installed(name)
     requireNewer(list, sha256, installed.mark)
     const offered: OfferedSkill[] = []
@@ -55,10 +51,9 @@ export class PackInstaller {
       for (const skill of list.skills) offered.push(...(await this.#offerOne(list, skill, { cwd, signal })))
       const gone = installed.names.filter((one) => !list.skills.some((skill) => skill.name === one))
       if (offered.length === 0 && installed.mark?.sha256 === sha256) return null
-      const place = this.#installer.placeOf(id)
       const names = list.skills.map((skill) => skill.name)
-      const waits = { name, version: list.version, sha256, names, ids: offered.map((one) => one.id) }
-      await writePrivate(join(place, 'pack.json'), `${JSON.stringify(waits)}\n`)
+      const ids = offered.map((one) => one.id)
+      await keepWaiting(this.#installer.placeOf(id), { name, version: list.version, sha256, names, ids })
       return { id, list, key, before: installed.mark?.version ?? null, offered, gone }
     } catch (error) {
       for (const one of offered) await this.#installer.discard(one.id)
@@ -68,7 +63,7 @@ export class PackInstaller {
 
   /** Puts a pack in place, all of it; `null` for an id that is none of a pack. Throws as {@link SkillInstaller.accept} does. */
   async accept(id: string, { force }: { readonly force: boolean }): Promise<PackMark | null> {
-    const waits = await this.#waiting(id)
+    const waits = await waitingAt(this.#installer.placeOf(id))
     if (waits === null) return null
     const { ids, names, ...mark } = waits
     // Another version may have been accepted while this one waited.
@@ -80,7 +75,7 @@ export class PackInstaller {
 
   /** Forgets an offer, and all that it is of. */
   async discard(id: string): Promise<void> {
-    for (const one of (await this.#waiting(id))?.ids ?? []) await this.#installer.discard(one)
+    for (const one of (await waitingAt(this.#installer.placeOf(id)))?.ids ?? []) await this.#installer.discard(one)
     await this.#installer.discard(id)
   }
 
@@ -101,28 +96,6 @@ export class PackInstaller {
     return { mark: all[0]?.[1].pack ?? null, names: all.map(([one]) => one) }
   }
 
-  #settings(name: string): { readonly from: string; readonly key: string } {
-    const { packs } = this.#library.home.settings
-    const { from, key } = (Object.hasOwn(packs, name) ? packs[name] : undefined) ?? {}
-    if (from === undefined || key === undefined)
-      throw badPack(
-        name,
-        `config.yaml does not say where it is and who signs it: hermes config set skills.packs.${/^[a-z0-9-]+$/.test(name) ? name : 'NAME'}.from ADDRESS, and .key ed25519:KEY`,
-      )
-    return { from, key }
-  }
-
-  async #read(name: string, from: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { home } = this.#library
-    try {
-      if (/^https?:\/\//.test(from)) return await home.fetch(from, { maxBytes: MAX_LIST_BYTES, signal })
-      return await readFile(resolve(home.userHome, from.replace(/^~\//, '')))
-    } catch (error) {
-      signal.throwIfAborted()
-      throw badPack(name, `its list cannot be read: ${errorLine(error).replace(/\.$/, '')}`)
-    }
-  }
-
   /** One skill of a list: what was signed, or nothing. */
   async #offerOne({ name }: PackList, skill: ListedSkill, fetching: Fetching): Promise<readonly OfferedSkill[]> {
     const offer = await this.#installer.offer(skill.from, { ...fetching, expected: skill.files })
@@ -134,20 +107,6 @@ export class PackInstaller {
     if (!isOther && blocked === undefined) return offer.type === 'one' ? [offer.offered] : []
     if (offer.type === 'one') await this.#installer.discard(offer.offered.id)
     throw badPack(name, isOther ? `${skill.name} is not what its list signs` : `${skill.name}: ${blocked!.text}`)
-  }
-
-  async #waiting(
-    id: string,
-  ): Promise<(PackMark & { readonly names: readonly string[]; readonly ids: readonly string[] }) | null> {
-    const text = await readFile(join(this.#installer.placeOf(id), 'pack.json'), 'utf8').catch(() => null)
-    if (text === null) return null
-    try {
-      const value: unknown = JSON.parse(text)
-      if (isJsonObject(value) && isTexts(value['names']) && isTexts(value['ids'])) return value as never
-    } catch {
-      // A damaged one is none.
-    }
-    return null
   }
 }
 
