@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-const { createLocalEnvironment } = await import('../../packages/sandbox/src/index.ts')
+const { createIsolationSupport, createLocalEnvironment } = await import('../../packages/sandbox/src/index.ts')
 const { createPermit } = await import('../../packages/safety/src/index.ts')
 
 const SESSIONS = 50
@@ -14,7 +14,8 @@ const PATH = '/usr/local/bin:/usr/bin:/bin'
 const [cwd, home, outputDir] = ['work', 'home', 'output'].map((part) => join(directory, part))
 for (const folder of [cwd, home, outputDir]) mkdirSync(folder, { recursive: true })
 const login = { shared: new Map() }
-const open = () => createLocalEnvironment({ cwd, home, outputDir, env: { PATH, HOME: home }, isolation: {}, login })
+const isolation = { support: createIsolationSupport() }
+const open = () => createLocalEnvironment({ cwd, home, outputDir, env: { PATH, HOME: home }, isolation, login })
 
 async function bare() {
   await once(spawn('/bin/bash', ['--norc', '--noprofile', '-c', 'true'], { env: { PATH }, stdio: 'ignore' }), 'exit')

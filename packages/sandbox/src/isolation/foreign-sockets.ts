@@ -15,19 +15,19 @@ export class ForeignSockets {
   readonly #areOwn = new Map<string, boolean>()
 
   /**
-   * Paths without links: of sockets that the table names, and of those in `temp`. `isOutOfSight` folders are not looked at, `isNeeded` ones
-   * never hidden as a whole; `namespace` is the
+   * Paths without links: of sockets that the table names, and of those in `temp`, folders with what lies in them. `isOutOfSight` folders are
+   * not looked at, `isNeeded` ones never hidden as a whole; `namespace` is the
    * process namespace of the session's own programs, such as `pid:[4026532412]`, whose sockets do not count.
    */
   find(
-    temp: readonly string[],
+    temp: ReadonlyMap<string, readonly Dirent[]>,
     isOutOfSight: (folder: string) => boolean,
     isNeeded: (folder: string) => boolean,
     namespace: string | null,
   ): readonly string[] {
     const named = tableRows()
     const own = new Set<string>()
-    const folders = new Set(temp)
+    const folders = new Set(temp.keys())
     for (const { path, socket } of named) {
       const folder = realIfThere(dirname(path))
       if (folder === null || isOutOfSight(folder) || isClosed(folder)) continue
@@ -38,7 +38,7 @@ export class ForeignSockets {
       if (!named.some((row) => row.socket === socket)) this.#areOwn.delete(socket)
     // A socket may have been renamed since it was bound, so whatever lies beside one counts as well.
     return [...folders].flatMap((folder) => {
-      const sockets = namesIn(folder, (entry) => entry.isSocket())
+      const sockets = pathsOf(folder, temp.get(folder) ?? entriesOf(folder), (entry) => entry.isSocket())
       // There is a limit to how much can be mounted.
       const isMany = sockets.length > MOST_IN_A_FOLDER && !isNeeded(folder)
       return isMany && !sockets.some((path) => own.has(path)) ? [folder] : sockets.filter((path) => !own.has(path))
@@ -72,11 +72,13 @@ function isClosed(folder: string): boolean {
   }
 }
 
-/** What lies directly in `folder` and is `wanted`. */
-export function namesIn(folder: string, wanted: (entry: Dirent) => boolean): readonly string[] {
-  return entriesOf(folder)
-    .filter(wanted)
-    .map((entry) => join(folder, entry.name))
+/** The paths of those `entries` of a folder that are `wanted`. */
+export function pathsOf(
+  folder: string,
+  entries: readonly Dirent[],
+  wanted: (entry: Dirent) => boolean,
+): readonly string[] {
+  return entries.filter(wanted).map((entry) => join(folder, entry.name))
 }
 
 /** Sockets with an absolute path; abstract ones have none. */
@@ -110,7 +112,8 @@ function linkOf(path: string): string | null {
   }
 }
 
-function entriesOf(folder: string): readonly Dirent[] {
+/** What lies directly in `folder`; nothing where it cannot be read. */
+export function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pipesFolder, shellsFolder } from '../shell/shell-files.js'
 import type { Bounds, Root } from './bounds.js'
-import { type ForeignSockets, namesIn } from './foreign-sockets.js'
+import { entriesOf, type ForeignSockets, pathsOf } from './foreign-sockets.js'
 import { isWithin, realIfThere } from './paths.js'
 
 /** One place and what is done to it. */
@@ -68,10 +68,12 @@ export function planPlaces({
   // Who works in a folder that nothing vouches for sees that folder.
   const isUnknown = ({ path }: Root) => home.unknown.some((folder) => isWithin(path, folder))
   for (const root of bounds.roots.filter(isUnknown)) places.set(root.path, { type: 'write', ...root })
-  add(
-    [...home.named, ...bounds.temp.flatMap((folder) => namesIn(folder, ({ name }) => SOCKET_FOLDERS.test(name)))],
-    hide,
+  // Of thousands of entries, some day: each is read once.
+  const temp = new Map(bounds.temp.map((folder) => [folder, entriesOf(folder)]))
+  const ofOthers = [...temp].flatMap(([folder, entries]) =>
+    pathsOf(folder, entries, ({ name }) => SOCKET_FOLDERS.test(name)),
   )
+  add([...home.named, ...ofOthers], hide)
   add(code, hide)
   add([...bounds.readable, ...readable, outputDir], (path) => ({ type: 'read', path }))
   const needed = [bounds.home, outputDir, ...bounds.named, ...bounds.roots.map(({ path }) => path)]
@@ -81,7 +83,7 @@ export function planPlaces({
     isProgramFolder(folder, [bounds.home, ...bounds.temp]) ||
     [writable, ...bounds.workspace].some((one) => isWithin(folder, one))
   add(
-    sockets.find(bounds.temp, isOurs, isNeeded, namespace).filter((path) => !bounds.opened.includes(path)),
+    sockets.find(temp, isOurs, isNeeded, namespace).filter((path) => !bounds.opened.includes(path)),
     hide,
   )
   // What we read and write there ourselves is no business of commands: a link in its place would lead us astray.
