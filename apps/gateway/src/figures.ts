@@ -78,6 +78,17 @@ export class Figures {
           this.set({ platform: name, state: state.type }, heardAtMs === null ? -1 : (now() - heardAtMs) / MS_PER_S)
       },
     })
+    new Gauge({
+      name: 'hermes_platform_failed_sends',
+      help: 'How many sends in a row a chat platform did not answer, once they are too many to go on; else 0.',
+      labelNames: ['platform'],
+      registers,
+      collect() {
+        this.reset()
+        for (const { name, sending } of platforms())
+          this.set({ platform: name }, sending?.type === 'broken' ? sending.failures : 0)
+      },
+    })
     const times = new Histogram({
       name: 'hermes_http_request_seconds',
       help: 'Requests by how long they took, to the last byte of their answer.',

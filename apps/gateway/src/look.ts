@@ -29,7 +29,7 @@ export async function status(io: Io): Promise<number> {
     for (const platform of platforms) {
       // It tells every half minute; what it heard since stands in no file.
       const { hears, text } = hearing(platform, updatedAtMs)
-      areWell &&= hears
+      areWell &&= hears && platform.sending?.type !== 'broken'
       io.stdout.write(`  ${platform.name}: ${text}${platform.atWork > 0 ? `, ${platform.atWork} chats at work` : ''}\n`)
     }
   }

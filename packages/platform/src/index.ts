@@ -13,5 +13,6 @@ export {
 export { createPairings, type Pairings } from './pairing.js'
 export { type Access, type AccessSettings, createAccess } from './platform-access.js'
 export { connectionError, failureOf, platformError } from './platform-error.js'
+export { SendBreaker, type SendingState } from './send-breaker.js'
 export { SESSION_MAIL, sendToSession } from './session-mail.js'
 export { sizeIn, splitMessage } from './split-message.js'

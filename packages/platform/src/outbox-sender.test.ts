@@ -1,7 +1,14 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Platform, PlatformMessage } from '@hermes/contracts/platform'
 import { expect, it } from 'vitest'
-import { type Outgoing, platformError, type SendableMessage, type SenderOutbox, sendOutbox } from './index.js'
+import {
+  type Outgoing,
+  platformError,
+  type SendableMessage,
+  SendBreaker,
+  type SenderOutbox,
+  sendOutbox,
+} from './index.js'
 
 type Row = SendableMessage & { readonly id: number }
 
@@ -226,4 +233,66 @@ it('sends plain text where markup is refused, and gives up what is refused for g
 
 it('sends anew what was shown while it was written and cannot be changed', async () => {
   expect((await run([row({ text: 'whole' })], [], async () => '99')).texts).toEqual(['whole'])
+})
+
+it('tries one message after five sends in a row that nobody answered, less and less often, and all once one is answered', async () => {
+  let nowMs = 1_000_000
+  const breaker = new SendBreaker({ now: () => nowMs })
+  const rows = Array.from({ length: 20 }, (_, id) => row({ text: `${id}` }, { id, key: `k${id}`, target: `${id}` }))
+  const { outbox, outcomes } = outboxOf(rows)
+  let asked = 0
+  let isThere = false
+  const { platform, sent } = platformWith([])
+  const counting = {
+    ...platform,
+    send: async (message: PlatformMessage) => {
+      asked++
+      if (!isThere) throw platformError('unreachable', 'No route.')
+      return platform.send(message)
+    },
+  } as Platform
+  const wakes: (() => void)[] = []
+  const sleep = (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      wakes.push(resolve)
+      signal?.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+  const clock = { now: () => nowMs, sleep }
+  const stop = new AbortController()
+  const done = sendOutbox({ platform: counting, outbox, breaker, clock, logger: silentLogger }, stop.signal)
+  const look = async (afterMs: number) => {
+    nowMs += afterMs
+    for (const wake of wakes.splice(0)) wake()
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  }
+  await look(0)
+  const before = asked
+  // Eight are under way at once.
+  expect(before).toBeLessThanOrEqual(12)
+  expect(breaker.state).toMatchObject({ type: 'broken', error: 'No route.', untilMs: nowMs + 5_000 })
+  await look(4_999)
+  expect(asked).toBe(before)
+  await look(1)
+  expect(asked).toBe(before + 1)
+  await look(9_999)
+  expect(asked).toBe(before + 1)
+  isThere = true
+  await look(1)
+  for (let turn = 0; turn < 10; turn++) await look(1_000)
+  expect(breaker.state).toEqual({ type: 'open' })
+  expect(sent).toHaveLength(20)
+  expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(20)
+  stop.abort()
+  await look(0)
+  await done
+})
+
+it('does not count a no as silence', async () => {
+  const breaker = new SendBreaker({ now: () => 0 })
+  for (let turn = 0; turn < 4; turn++) breaker.failed('No route.')
+  breaker.answered()
+  for (let turn = 0; turn < 4; turn++) breaker.failed('No route.')
+  expect(breaker.state).toEqual({ type: 'open' })
+  breaker.failed('No route.')
+  expect(breaker.lets).toBe(false)
 })

@@ -3,6 +3,7 @@ import type { Platform, PlatformButton, PlatformFile, PlatformMessage } from '@h
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import { parseTarget } from './chat-target.js'
 import { failureOf, platformError } from './platform-error.js'
+import { SendBreaker } from './send-breaker.js'
 import { splitMessage } from './split-message.js'
 
 /** How many chats are written to at once, those that pause not counted; of one chat one message after the other. */
@@ -90,6 +91,8 @@ interface SenderOptions<Message extends SendableMessage> {
   readonly failed?: (message: Message, line: string) => Promise<unknown> | undefined
   /** A message is accepted whole; what this writes is there before that is written down. Where it rejects it is called again. */
   readonly arrived?: (message: Message) => Promise<unknown> | undefined
+  /** Counts what the platform does not answer. Default: one of its own. */
+  readonly breaker?: SendBreaker
   /** Nothing is taken while this says so. Must not throw. Default: never. */
   readonly isPaused?: () => boolean
   /** A message was sent whole. Must not throw. */
@@ -109,6 +112,7 @@ export async function sendOutbox<Message extends SendableMessage>(
   const { outbox, platform, clock, logger } = options
   const sending = new Set<Promise<void>>()
   const gate = new Gate(OFFERED_AT_ONCE)
+  const { breaker = new SendBreaker(clock) } = options
   let pausing = 0
   let look = new AbortController()
   const pause: Pause = async (ms) => {
@@ -128,11 +132,12 @@ export async function sendOutbox<Message extends SendableMessage>(
   while (!signal.aborted) {
     try {
       const message =
-        sending.size - pausing < AT_ONCE && !options.isPaused?.()
+        sending.size - pausing < AT_ONCE && breaker.lets && !options.isPaused?.()
           ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS })
           : null
       if (message) {
-        const done = deliver(options, message, { pause, gate }).finally(() => sending.delete(done))
+        breaker.taken()
+        const done = deliver(options, message, { pause, gate, breaker }).finally(() => sending.delete(done))
         sending.add(done)
         continue
       }
@@ -183,15 +188,19 @@ class Gate {
   }
 }
 
+/** The platform did not answer, or does not know this account. */
+const SILENT: ReadonlySet<string> = new Set(['unreachable', 'unknown_outcome', 'unauthorized', 'conflict'])
+
 /** Sends one message that was taken, and writes down what came of it. Never rejects. */
 async function deliver<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
-  { pause, gate }: { readonly pause: Pause; readonly gate: Gate },
+  { pause, gate, breaker }: { readonly pause: Pause; readonly gate: Gate; readonly breaker: SendBreaker },
 ): Promise<void> {
   const { outbox, clock, logger } = options
   const { platform, key } = message
   let state = message
+  let isAnswered = false
   const settleAs = async (outcome: Parameters<typeof outbox.settle>[1]) => {
     try {
       if (outcome.type === 'failed') await options.failed?.(message, outcome.error)
@@ -217,14 +226,19 @@ async function deliver<Message extends SendableMessage>(
     }
     const log = { offering: () => outbox.offering(state), accepted, inTurn }
     if (!(await sendParts(options, message, { log, pause }))) {
+      breaker.unasked()
       await settleAs({ type: 'retry', error: 'Sending ended before it.', dueAtMs: clock.now() })
       return
     }
+    isAnswered = true
+    breaker.answered()
     await options.arrived?.(state)
     await outbox.settle(state, { type: 'sent' })
     options.sent?.(state)
   } catch (error) {
     logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
+    if (SILENT.has(failureOf(error).failure) && !isAnswered) breaker.failed(errorLine(error))
+    else breaker.answered()
     const outcome = outcomeOf(error, message, clock.now())
     await settleAs(outcome)
   }

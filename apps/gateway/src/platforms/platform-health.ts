@@ -1,5 +1,6 @@
 // How platforms are doing, and whether they bring what people write.
 import type { PlatformState } from '@hermes/contracts/platform'
+import type { SendingState } from '@hermes/platform'
 
 /** A gateway counts as deaf on a platform that brought no news for so long. */
 export const HEARS_WITHIN_MS = 120_000
@@ -10,6 +11,8 @@ export interface PlatformReport {
   readonly state: PlatformState
   readonly heardAtMs: number | null
   readonly atWork: number
+  /** How sending goes; a gateway of an older version does not say. */
+  readonly sending?: SendingState
 }
 
 /** A platform as `/health/detailed` shows it. */
@@ -29,8 +32,17 @@ export function platformHealth(reports: readonly PlatformReport[], nowMs: number
   })
 }
 
-/** Whether a platform brings what people write, in words. */
-export function hearing(
+/** Whether a platform brings what people write, and takes what they are answered, in words. */
+export function hearing(report: PlatformReport, nowMs: number): { readonly hears: boolean; readonly text: string } {
+  const { hears, text } = hearingAlone(report, nowMs)
+  const { sending } = report
+  if (sending?.type !== 'broken') return { hears, text }
+  const inS = Math.max(0, Math.ceil((sending.untilMs - nowMs) / 1_000))
+  const next = `the next try is in ${inS} s`
+  return { hears, text: `${text}; ${sending.failures} sends in a row failed (${sending.error}), ${next}` }
+}
+
+function hearingAlone(
   { name, state, heardAtMs }: PlatformReport,
   nowMs: number,
 ): { readonly hears: boolean; readonly text: string } {

@@ -10,6 +10,7 @@ import {
   createPairings,
   namedFiles,
   SESSION_MAIL,
+  SendBreaker,
   sendOutbox,
   targetOf,
 } from '@hermes/platform'
@@ -71,6 +72,7 @@ interface Connected {
   readonly platform: PausablePlatform
   readonly dispatcher: Dispatcher
   readonly view: ChatView
+  readonly breaker: SendBreaker
   readonly sending: Promise<void>
 }
 
@@ -97,8 +99,9 @@ export async function runPlatforms(
     for (const release of releases) release()
   }
   const reports = () =>
-    connected.map(({ platform, dispatcher }) => ({
+    connected.map(({ platform, dispatcher, breaker }) => ({
       ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
+      sending: breaker.state,
     }))
   try {
     for (const one of configured) {
@@ -233,9 +236,11 @@ function open(
   })
   const messageIdOf = (body: Readonly<Record<string, unknown>>) =>
     typeof body['messageId'] === 'string' ? body['messageId'] : null
+  const breaker = new SendBreaker(clock)
   const sending = sendOutbox(
     {
       ...common,
+      breaker,
       isPaused: () => platform.isPaused,
       outbox: storage.outbox,
       replies: one.repliesTo,
@@ -262,7 +267,7 @@ function open(
     },
     signal,
   )
-  return { platform, dispatcher, view, sending }
+  return { platform, dispatcher, view, breaker, sending }
 }
 
 /** A provider of its own is reached where the catalogue or config.yaml has it, not where all others are. */
@@ -295,8 +300,8 @@ async function showAll(reader: EventReader, connected: readonly Connected[], log
 /** Waits a moment for what stands in the outbox and is due. */
 async function untilSent({ outbox }: Storage, connected: readonly Connected[], clock: Clock): Promise<void> {
   const untilMs = clock.now() + FLUSH_MS
-  const isDue = async ({ platform }: Connected) => {
-    if (platform.isPaused) return false
+  const isDue = async ({ platform, breaker }: Connected) => {
+    if (platform.isPaused || !breaker.lets) return false
     const dueMs = await outbox.nextDue(platform.name)
     return dueMs !== null && dueMs <= untilMs
   }
