@@ -214,6 +214,7 @@ describe('loadConfig', () => {
         gateway: {
           api_server: { answer_approvals: false, keys: {}, cors_origins: [], context_references: false },
           loop_watchdog: true,
+          message_timestamps: { enabled: false },
           restart_drain_timeout: 60,
         },
         context_file_max_chars: 20_000,

@@ -34,3 +34,12 @@ export function formatDuration(ms: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
 }
+
+/** `name` where it is the IANA name of a time zone, else that of this machine. */
+export function knownTimeZone(name: string): string {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone
+  }
+}

@@ -240,13 +240,13 @@ it('tries one message after five sends in a row that nobody answered, less and l
   const breaker = new SendBreaker({ now: () => nowMs })
   const rows = Array.from({ length: 20 }, (_, id) => row({ text: `${id}` }, { id, key: `k${id}`, target: `${id}` }))
   const { outbox, outcomes } = outboxOf(rows)
-  let asked = 0
+  let attempts = 0
   let isThere = false
   const { platform, sent } = platformWith([])
   const counting = {
     ...platform,
     send: async (message: PlatformMessage) => {
-      asked++
+      attempts++
       if (!isThere) throw platformError('unreachable', 'No route.')
       return platform.send(message)
     },
@@ -266,16 +266,16 @@ it('tries one message after five sends in a row that nobody answered, less and l
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
   }
   await look(0)
-  const before = asked
+  const before = attempts
   // Eight are under way at once.
   expect(before).toBeLessThanOrEqual(12)
   expect(breaker.state).toMatchObject({ type: 'broken', error: 'No route.', untilMs: nowMs + 5_000 })
   await look(4_999)
-  expect(asked).toBe(before)
+  expect(attempts).toBe(before)
   await look(1)
-  expect(asked).toBe(before + 1)
+  expect(attempts).toBe(before + 1)
   await look(9_999)
-  expect(asked).toBe(before + 1)
+  expect(attempts).toBe(before + 1)
   isThere = true
   await look(1)
   for (let turn = 0; turn < 10; turn++) await look(1_000)

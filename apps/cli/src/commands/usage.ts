@@ -1,5 +1,6 @@
+import { knownTimeZone } from '@hermes/contracts'
 import type { UsageGroup, UsageTotal } from '@hermes/contracts/store'
-import { knownTimeZone, periodOf } from '@hermes/models/spending'
+import { periodOf } from '@hermes/models/spending'
 import type { Storage } from '@hermes/storage'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'

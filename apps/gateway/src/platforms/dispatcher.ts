@@ -36,6 +36,8 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly files: Pick<OutgoingFiles, 'requested' | 'answer'>
   readonly busyMode: BusyMode
   readonly requiresMention: boolean
+  /** Where clocks show the time at which messages were sent, for the model; `null` where it is not told. */
+  readonly timeZone: string | null
   /** Whether a conversation in which something was said last then is over now. */
   readonly isStale: (heardAtMs: number, nowMs: number) => boolean
   /** How the platforms are doing, in words. */
@@ -202,14 +204,15 @@ export class Dispatcher {
   }
 
   async #say(event: IncomingMessage, worker: ChatWorker): Promise<void> {
-    const { platform, keep, busyMode, host } = this.#options
+    const { platform, keep, busyMode, host, timeZone } = this.#options
     const isBusy = worker.isRunning
     this.#last.set(worker.chat.key, event)
     if (isBusy && busyMode === 'steer' && event.attachments.length === 0 && !event.isForwarded)
       return this.#act(event, worker, { type: 'steer', text: event.text }, false)
     const shared = isShared(worker.chat.key)
     const isOwner = worker.chat.person === null
-    const parts = await partsOf(event, { platform, keep, isShared: shared, isOwner, signal: this.#stopping.signal })
+    const about = { platform, keep, isShared: shared, isOwner, timeZone, signal: this.#stopping.signal }
+    const parts = await partsOf(event, about)
     if (parts.length === 0) return
     if (isOwner && !shared) await this.#tellOfProject(worker)
     const author = shared ? { author: event.sender.name } : {}

@@ -29,3 +29,18 @@ it('names and marks words that are no message of their own', () => {
   expect(wordsOf('[Eve]\nlook', shared).text).toBe('[Eve]\nlook')
   expect(wordsOf('look', { sender, isShared: false, isOwner: true })).toEqual({ type: 'text', text: 'look' })
 })
+
+it('tells the model when a message was sent, where that is wanted', async () => {
+  const message = {
+    ...{ type: 'message', text: 'now?', sender: { id: '7', name: 'Bob' } },
+    ...{ attachments: [], atMs: Date.UTC(2026, 0, 2, 23, 5) },
+  } as Partial<IncomingMessage> as IncomingMessage
+  const about = { platform: {} as Platform, keep: async () => '', isShared: false, isOwner: true }
+  const { signal } = new AbortController()
+  const parts = await partsOf(message, { ...about, timeZone: 'Europe/Berlin', signal })
+  expect(parts).toEqual([
+    { type: 'text', text: '[Sent 2026-01-03 00:05, Europe/Berlin]', origin: 'reminder' },
+    { type: 'text', text: 'now?' },
+  ])
+  expect(await partsOf({ ...message, text: '' }, { ...about, timeZone: 'UTC', signal })).toEqual([])
+})

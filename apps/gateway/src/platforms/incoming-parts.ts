@@ -41,8 +41,17 @@ export async function partsOf(
     keep,
     isShared,
     isOwner,
+    timeZone = null,
     signal,
-  }: { platform: Platform; keep: KeepMedia; isShared: boolean; isOwner: boolean; signal: AbortSignal },
+  }: {
+    platform: Platform
+    keep: KeepMedia
+    isShared: boolean
+    isOwner: boolean
+    /** Tells the model when it was sent, by the clocks there; `null`, the default, does not. */
+    timeZone?: string | null
+    signal: AbortSignal
+  },
 ): Promise<readonly UserPart[]> {
   const { text, sender, replyTo, isForwarded, attachments } = message
   const lines = [
@@ -55,7 +64,14 @@ export async function partsOf(
   const isOwn = isOwner && !isForwarded && !(replyTo && !replyTo.isOwn && replyTo.text)
   const whose = isOwn ? {} : { sources: [sourceOf(sender)] }
   const words = lines.length > 0 || isShared ? [wordsOf(lines.join('\n'), { sender, isShared, isOwner: isOwn })] : []
-  return [...words, ...files.map((file) => ({ ...file, ...whose }))]
+  const sent = [...words, ...files.map((file) => ({ ...file, ...whose }))]
+  return timeZone === null || sent.length === 0 ? sent : [sentAt(message.atMs, timeZone), ...sent]
+}
+
+/** For the model alone: nobody is shown it among the words. */
+function sentAt(atMs: number, timeZone: string): TextPart {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  return { type: 'text', text: `[Sent ${format.format(atMs)}, ${timeZone}]`, origin: 'reminder' }
 }
 
 async function partOf(

@@ -2,7 +2,7 @@
 
 import { basename, join } from 'node:path'
 import { homeLayout } from '@hermes/config'
-import { type Clock, errorLine, isAbort, type Logger, systemClock } from '@hermes/contracts'
+import { type Clock, errorLine, isAbort, knownTimeZone, type Logger, systemClock } from '@hermes/contracts'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
 import {
   ChatStore,
@@ -214,6 +214,7 @@ function open(
     keep: media.keep,
     busyMode: config.display.busy_input_mode,
     requiresMention: one.requiresMention,
+    timeZone: config.gateway.message_timestamps.enabled ? knownTimeZone(config.timezone) : null,
     overrides: ({ id }) => overridesFor(one.overrides[id], request),
     isStale: (heardAtMs, nowMs) => isStale(config.session_reset, { heardAtMs, nowMs }),
     platformsNow: () =>

@@ -323,6 +323,9 @@ export const CONFIG = section({
     loop_watchdog: flag(true).describe(
       'Whether a gateway whose event loop stands still for a minute and a half is ended.',
     ),
+    message_timestamps: section({
+      enabled: flag(false).describe('Whether the model is told when each message of a chat was sent, in `timezone`.'),
+    }),
     api_server: section({
       key: text().describe('What clients have to send as a bearer token.'),
       host: text(),

@@ -1,5 +1,6 @@
+import { knownTimeZone } from '@hermes/contracts'
 import { describe, expect, it } from 'vitest'
-import { knownTimeZone, periodOf } from './calendar.js'
+import { periodOf } from './calendar.js'
 
 const at = (text: string) => Date.parse(text)
 const shown = ({ startMs, endMs }: { startMs: number; endMs: number }) =>

@@ -4,15 +4,6 @@ interface Period {
   readonly endMs: number
 }
 
-/** `name` where it is the IANA name of a time zone, else that of this machine. */
-export function knownTimeZone(name: string): string {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
-  } catch {
-    return new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone
-  }
-}
-
 /** The day or month that `atMs` lies in. Pure. */
 export function periodOf(unit: 'day' | 'month', atMs: number, timeZone: string): Period {
   const { year, month, day } = dateOf(atMs, timeZone)

@@ -6,7 +6,7 @@ export {
   dollars,
   shortNumber,
 } from './budget.js'
-export { knownTimeZone, periodOf } from './calendar.js'
+export { periodOf } from './calendar.js'
 export type { ReservationCheck } from './own-reservations.js'
 export { createUsageRecorder, type UsageRecorder } from './recorder.js'
 export { describeLimits } from './session-usage.js'

@@ -1,10 +1,10 @@
-import { formatDuration } from '@hermes/contracts'
+import { formatDuration, knownTimeZone } from '@hermes/contracts'
 import type { Usage } from '@hermes/contracts/conversation'
 import { addUsage, noUsage } from '@hermes/contracts/conversation'
 import type { SessionInfo, UsageLedger, UsageTotal } from '@hermes/contracts/store'
 import type { KeyLimits } from '../endpoint.js'
 import { type BudgetLimit, dollars, shortNumber } from './budget.js'
-import { knownTimeZone, periodOf } from './calendar.js'
+import { periodOf } from './calendar.js'
 
 /** What a session has cost and may still cost. */
 interface SessionUsage {

@@ -1,5 +1,6 @@
 import type { ChildTask } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
+import { knownTimeZone } from '@hermes/contracts'
 import type { ModelChoice } from '../models/model-choice.js'
 import type { AgentRequest } from '../runtime.js'
 
@@ -48,10 +49,7 @@ export function namesModel({ model, provider, baseUrl }: AgentRequest): boolean 
 
 async function routeOf({ routing, timezone }: HermesConfig, { task, ...start }: ChildStart) {
   if (routing.length === 0) return null
-  const [{ routeForChild }, { knownTimeZone }] = await Promise.all([
-    import('../models/routing.js'),
-    import('@hermes/models/spending'),
-  ])
+  const { routeForChild } = await import('../models/routing.js')
   const text = `${task.goal}\n${task.context}`
   return routeForChild(routing, { ...start, text, timeZone: knownTimeZone(timezone) })
 }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { rootOfHome } from '@hermes/config'
-import { type Clock, errorLine } from '@hermes/contracts'
+import { type Clock, errorLine, knownTimeZone } from '@hermes/contracts'
 import type { CommandContext, CommandRow, Extension } from '@hermes/contracts/extension'
-import { dollars, knownTimeZone, periodOf, shortNumber } from '@hermes/models/spending'
+import { dollars, periodOf, shortNumber } from '@hermes/models/spending'
 import type { Runtime } from '../runtime.js'
 
 interface StatusHome {

@@ -1,5 +1,5 @@
 import type { HermesConfig } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, knownTimeZone, type Logger } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
@@ -166,10 +166,7 @@ export class ModelResolver {
     const { routing, timezone } = config
     const isNamed = [request.session, request.provider, request.model, request.baseUrl].some((one) => one !== undefined)
     if (routing.length === 0 || isNamed) return request
-    const [{ routeFor }, { knownTimeZone }] = await Promise.all([
-      import('./routing.js'),
-      import('@hermes/models/spending'),
-    ])
+    const { routeFor } = await import('./routing.js')
     const start = {
       kind: request.platform ?? DEFAULT_PLATFORM,
       text: request.firstText,

@@ -1,5 +1,5 @@
 import type { HermesConfig } from '@hermes/config'
-import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, knownTimeZone, type Logger } from '@hermes/contracts'
 import type { UsageLedger } from '@hermes/contracts/store'
 import type { BudgetGuard, UsageEvent } from '@hermes/models'
 import type { UsageRecorder } from '@hermes/models/spending'
@@ -26,7 +26,7 @@ export async function openSpending(options: SpendingOptions): Promise<Spending> 
   const { budget, timezone } = options.config
   const isLimited = Object.values(budget).some((limit) => limit?.tokens !== undefined || limit?.usd !== undefined)
   if (!isLimited) return new LazySpending(options)
-  const { createBudgetGuard, createUsageRecorder, knownTimeZone } = await import('@hermes/models/spending')
+  const { createBudgetGuard, createUsageRecorder } = await import('@hermes/models/spending')
   const recorder = createUsageRecorder(options)
   return {
     onUsage: (event) => recorder.record(event),
