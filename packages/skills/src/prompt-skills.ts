@@ -1,4 +1,3 @@
-import type { ContextFinding } from '@hermes/safety/scan'
 import type { Skill } from './format/skill.js'
 import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
 import type { SkillLibrary } from './skill-library.js'
@@ -32,9 +31,9 @@ export class SkillPrompt {
   async #withoutOrders(own: readonly Skill[], trusted: ReadonlySet<Skill>) {
     const steering: string[] = []
     const listed: ListedSkill[] = []
-    await this.#scan([...trusted].map(({ description }) => description))
+    const rules = await this.#scan([...trusted].map(({ description }) => description))
     for (const skill of own) {
-      const rule = trusted.has(skill) ? this.#scanned.get(skill.description)! : null
+      const rule = trusted.has(skill) ? rules.get(skill.description)! : null
       listed.push({ skill, isTrusted: trusted.has(skill) && rule === null })
       if (rule !== null)
         steering.push(
@@ -44,17 +43,43 @@ export class SkillPrompt {
     return { listed, steering }
   }
 
-  async #scan(descriptions: readonly string[]): Promise<void> {
-    const isKnown = descriptions.every((text) => this.#scanned.has(text))
-    if (isKnown) return
-    const { scanContext } = await import('@hermes/safety/scan')
-    const ruleOf = ([finding]: readonly ContextFinding[]) => finding?.rule ?? null
+  /** The rule that each may break; `null` for none. */
+  async #scan(descriptions: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const known = this.#scanned
+    const fresh = descriptions.filter((text) => !known.has(text))
+    if (fresh.length === 0) return known
+    const { scanContext } = await import('@hermes/safety/scan')
+    const ruleOf = (text: string) => scanContext(text)[0]?.rule ?? null
+    const rules = new Map<string, string | null>()
+    // Hundreds of short texts take ten times as long as one of their length, so each is looked at alone only where a heap of them is not clean.
+    for (const heap of heapsOf(fresh)) {
+      const isClean = ruleOf(heap.join(APART)) === null
+      for (const text of heap) rules.set(text, isClean ? null : ruleOf(text))
+    }
     // Only what there is now is kept.
-    this.#scanned = new Map(
-      descriptions.map((text) => [text, known.has(text) ? known.get(text)! : ruleOf(scanContext(text))]),
-    )
+    const now = new Map(descriptions.map((text) => [text, (known.has(text) ? known : rules).get(text)!] as const))
+    this.#scanned = now
+    return now
   }
+}
+
+/** Neither a word nor a row of letters goes over this. */
+const APART = '\n|\n'
+/** As short as what the scanner decodes all runs of. */
+const MAX_HEAP_CHARS = 3_000
+
+function heapsOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const heaps: string[][] = []
+  let left = 0
+  for (const text of texts) {
+    if (text.length > left) {
+      heaps.push([])
+      left = MAX_HEAP_CHARS
+    }
+    heaps.at(-1)!.push(text)
+    left -= text.length + APART.length
+  }
+  return heaps
 }
 
 /** Those whose description may stand where the model takes its orders from. That of an installed one was agreed to with it, of one of a plugin its name. */

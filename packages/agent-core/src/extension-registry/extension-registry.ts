@@ -101,7 +101,9 @@ class OwnedRegistry implements ExtensionRegistry {
   /** Those left out, or closed: they may still have what they register with. */
   readonly #gone = new Set<string>()
   readonly #cleanups: { readonly owner: string; readonly run: Cleanup }[] = []
-  #contributions: readonly Owned[] = []
+  #contributions: Owned[] = []
+  /** By kind and name: a home may bring hundreds of commands. */
+  readonly #taken = new Map<string, Owned>()
   readonly #watchers = new Set<() => void>()
 
   constructor({ logger, closesWithinMs = CLOSES_WITHIN_MS }: ExtensionRegistryOptions) {
@@ -172,17 +174,16 @@ class OwnedRegistry implements ExtensionRegistry {
 
   #contribute(named: Owned, begin?: () => Registration): Registration {
     this.#requireThere(named.owner)
-    const taken = this.#contributions.find(({ kind, name }) => kind === named.kind && name === named.name)
-    if (taken) {
-      throw nameTaken(named.kind, named.name, taken.owner)
-    }
+    const keys = keysOf(named)
+    const taken = keys.map((key) => this.#taken.get(key)).find((other) => other !== undefined)
+    if (taken) throw nameTaken(taken.kind, taken.name, taken.owner)
     const owned: Owned = { ...named, undo: begin?.().dispose }
-    this.#contributions = [...this.#contributions, owned]
+    this.#contributions.push(owned)
+    for (const key of keys) this.#taken.set(key, owned)
     this.#notify([owned])
     return { dispose: () => this.#keepOnly((other) => other !== owned) }
   }
 
-  /** All names of a command are looked for among all names of the others. */
   #addCommand(owner: string, command: Command): Registration {
     const names = [command.name, ...(command.aliases ?? [])]
     const wrong = names.find((name, index) => !COMMAND.test(name) || names.indexOf(name) !== index)
@@ -194,10 +195,6 @@ class OwnedRegistry implements ExtensionRegistry {
         },
       )
     }
-    const taken = this.list('command').find(({ item }) =>
-      [item.name, ...(item.aliases ?? [])].some((name) => names.includes(name)),
-    )
-    if (taken) throw nameTaken('command', taken.item.name, taken.owner)
     return this.#contribute({ kind: 'command', name: command.name, owner, item: command })
   }
 
@@ -227,6 +224,7 @@ class OwnedRegistry implements ExtensionRegistry {
   #keepOnly(isKept: (owned: Owned) => boolean): void {
     const gone = this.#contributions.filter((owned) => !isKept(owned))
     this.#contributions = this.#contributions.filter(isKept)
+    for (const owned of gone) for (const key of keysOf(owned)) this.#taken.delete(key)
     for (const { undo } of gone) undo?.()
     this.#notify(gone)
   }
@@ -261,6 +259,12 @@ class OwnedRegistry implements ExtensionRegistry {
       }
     }
   }
+}
+
+/** What nothing else may be called: of a command all of its names. */
+function keysOf({ kind, name, item }: Pick<Owned, 'kind' | 'name' | 'item'>): readonly string[] {
+  const names = kind === 'command' ? [name, ...((item as Command).aliases ?? [])] : [name]
+  return names.map((one) => `${kind} ${one}`)
 }
 
 function nameTaken(kind: Kind, name: string, owner: string): HermesError {
