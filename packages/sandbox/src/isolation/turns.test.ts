@@ -37,6 +37,21 @@ describe('turns', () => {
     end('e')
     expect(await last).toBe('e')
   })
+
+  it('are over after a while although the work hangs, once each', async () => {
+    const { log, work, end } = watched()
+    const inTurn = createTurns(1, 1)
+    const hung = inTurn(work('hung'))
+    expect(await inTurn(async () => 'next')).toBe('next')
+    end('hung')
+    expect(await hung).toBe('hung')
+    const both = ['a', 'b'].map((name) => inTurn(work(name)))
+    expect(log.slice(2)).toEqual(['a begins'])
+    end('a')
+    await both[0]
+    end('b')
+    expect(await Promise.all(both)).toEqual(['a', 'b'])
+  })
 })
 
 needs(await probeIsolation())('the first commands of sessions that begin together', () => {
