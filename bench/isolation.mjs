@@ -37,5 +37,6 @@ export async function isolation({ rounds, workspace }) {
       'x',
       many.isolated.map((value, index) => value / many.bare[index]),
     ),
+    row('  the event loop is held meanwhile, at most', 'ms', many.held),
   ]
 }

@@ -1,9 +1,10 @@
 // node many.mjs '{"directory":…,"rounds":…}': opens 50 isolated environments that share what a home shares and runs the first command of each at
-// once, beside 50 bare spawns at once, taking turns; prints the 95th percentile of each round in milliseconds.
+// once, beside 50 bare spawns at once, taking turns; prints the 95th percentile of each round in milliseconds, and how long the event loop was held at most.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 const { createIsolationSupport, createLocalEnvironment } = await import('../../packages/sandbox/src/index.ts')
 const { createPermit } = await import('../../packages/safety/src/index.ts')
@@ -34,15 +35,20 @@ async function atOnce(runs) {
   return took.toSorted((a, b) => a - b)[Math.ceil(took.length * 0.95) - 1]
 }
 
-const samples = { bare: [], isolated: [] }
+const samples = { bare: [], isolated: [], held: [] }
+const delay = monitorEventLoopDelay({ resolution: 1 })
 // The first round reads what the later ones remember.
 for (let round = 0; round <= rounds; round++) {
   const bareMs = await atOnce(Array.from({ length: SESSIONS }, () => bare))
   const environments = Array.from({ length: SESSIONS }, open)
+  delay.reset()
+  delay.enable()
   const isolatedMs = await atOnce(environments.map((environment) => () => first(environment)))
+  delay.disable()
   await Promise.all(environments.map((environment) => environment.close()))
   if (round === 0) continue
   samples.bare.push(bareMs)
   samples.isolated.push(isolatedMs)
+  samples.held.push(delay.max / 1e6)
 }
 console.log(JSON.stringify(samples))

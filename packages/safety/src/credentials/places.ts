@@ -59,7 +59,11 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.config/gh/hosts.yml', 'https://cli.github.com/manual/gh_auth_login', never),
   place('.config/glab-cli', 'https://manpages.debian.org/testing/glab/glab-auth-login.1.en.html', confirmed),
   place('.config/hub', 'https://hub.github.com/hub.1.html'),
-  place('.config/tea', 'https://pkg.go.dev/gitea.dev/tea'),
+  place(
+    '.config/tea',
+    'https://github.com/1Password/shell-plugins/blob/main/plugins/gitea/personal_access_token.go',
+    confirmed,
+  ),
   // Clouds and clusters
   place('.aws', 'https://docs.aws.amazon.com/sdkref/latest/guide/file-location.html', {
     ...confirmed,
@@ -168,8 +172,14 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
     ...sometimes,
     ...confirmed,
   }),
-  place('.gitconfig', 'https://git-scm.com/docs/git-config', sometimes),
-  place('.config/git/config', 'https://git-scm.com/docs/git-config', sometimes),
+  place('.gitconfig', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/git.json', {
+    ...sometimes,
+    ...confirmed,
+  }),
+  place('.config/git/config', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/git.json', {
+    ...sometimes,
+    ...confirmed,
+  }),
   // Data bases
   place('.pgpass', 'https://www.postgresql.org/docs/current/libpq-pgpass.html', { ...never, ...confirmed }),
   place('.pg_service.conf', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/postgresql.json', confirmed),
@@ -179,8 +189,8 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
     confirmed,
   ),
   place('.mylogin.cnf', 'https://dev.mysql.com/doc/refman/en/mysql-config-editor.html', confirmed),
-  place('.mongorc.js', 'https://www.mongodb.com/docs/mongodb-shell/mongoshrc/'),
-  place('.mongodb', 'https://www.mongodb.com/docs/mongodb-shell/logs/'),
+  place('.mongorc.js', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/mongodb.json', confirmed),
+  place('.mongodb', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/mongodb.json', confirmed),
   place('.snowflake', 'https://docs.snowflake.com/developer-guide/snowflake-cli/connecting/configure-cli', confirmed),
   place('.dbt/profiles.yml', 'https://docs.getdbt.com/docs/local/profiles.yml.md', confirmed),
   place('.databrickscfg', 'https://docs.databricks.com/dev-tools/auth/config-profiles.html', confirmed),
@@ -225,7 +235,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.local/share/keyrings', 'https://wiki.gnome.org/Projects/GnomeKeyring'),
   place('.local/share/kwalletd', 'https://docs.kde.org/stable5/en/kwalletmanager/kwallet5/'),
   place('.local/share/python_keyring', 'https://pypi.org/project/keyrings.alt/'),
-  place('.pki', 'https://chromium.googlesource.com/chromium/src/+/main/docs/linux/cert_management.md'),
+  place('.pki', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/nss.json', confirmed),
   place('.bitcoin', 'https://en.bitcoin.it/wiki/Data_directory'),
   place('.ethereum', 'https://geth.ethereum.org/docs/fundamentals/account-management'),
   place('.config/solana', 'https://solana.com/developers/cookbook/development/load-keypair-from-file', confirmed),
@@ -256,7 +266,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlace[] = Object.freeze([
   place('.mbsyncrc', 'https://man.archlinux.org/man/mbsync.1.en', confirmed),
   place('.config/Slack', 'https://slack.com/help/articles/360035635174'),
   place('.config/discord', 'https://support.discord.com/hc/en-us'),
-  place('.purple', 'https://pidgin.im/help/'),
+  place('.purple', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/pidgin.json', confirmed),
   // What was typed
   place('.bash_history', 'https://gnu.org/software/bash/manual/html_node/Bash-History-Facilities.html', confirmed),
   place('.zsh_history', 'https://github.com/b3nj5m1n/xdg-ninja/blob/main/programs/zsh.json', confirmed),

@@ -9,8 +9,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { readIfThere } from '../shell/shell-files.js'
 import { findBubblewrap } from './find-bubblewrap.js'
+import { createTurns, type InTurn } from './turns.js'
 
 /** Whether this machine can hold commands to a workspace. Made once for a program; it looks when it is first asked, and not again. */
 export interface IsolationSupport {
@@ -22,6 +24,11 @@ export interface IsolationSupport {
   worked?(): void
   /** Says that it cannot after all. */
   failed(why: string): void
+  /**
+   * Makes the namespaces of a session: as many at once as there are processors, since each further start holds the program up until it
+   * gets one. Default: at once.
+   */
+  readonly inTurn?: InTurn
 }
 
 /**
@@ -57,6 +64,7 @@ export function createIsolationSupport({
       if (remembered !== undefined) keep(remembered, '')
       known = { why }
     },
+    inTurn: createTurns(Math.max(2, availableParallelism())),
   }
 }
 

@@ -55,6 +55,7 @@ export class Isolation {
       limits: { ...defaultLimits(), ...limits },
       loopback: network !== true,
       cgroups,
+      inTurn: settings.support.inTurn,
     })
   }
 

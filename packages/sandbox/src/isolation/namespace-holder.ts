@@ -5,6 +5,7 @@ import { HermesError } from '@hermes/contracts'
 import { processStartTime } from '../processes/process-tree.js'
 import { type Cgroup, type CgroupPlaces, openCgroup } from './cgroup.js'
 import { type ProgramLimits, watchLimits } from './namespace-limits.js'
+import type { InTurn } from './turns.js'
 
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/nix', '/gnu']
 const PATH = '/usr/local/bin:/usr/bin:/bin'
@@ -50,23 +51,34 @@ export class NamespaceHolder {
   readonly #cgroups: CgroupPlaces | undefined
   readonly #stopped = new Map<number, string>()
   readonly #nsenter: string | null
+  readonly #inTurn: InTurn
   /** What the process namespace is called, once it is there, such as `pid:[4026532412]`. */
   processes: string | null = null
   #holding: Promise<Holding> | null = null
   #isKept = false
 
-  /** `loopback`: also keeps a network namespace with a loopback and nothing else, around the others. Default `false`. */
+  /**
+   * `loopback`: also keeps a network namespace with a loopback and nothing else, around the others. Default `false`. `inTurn`: when they are
+   * made. Default: at once.
+   */
   constructor(
     program: string,
     {
       limits,
       loopback = false,
       cgroups,
-    }: { readonly limits: ProgramLimits; readonly loopback?: boolean; readonly cgroups?: CgroupPlaces | undefined },
+      inTurn = (work) => work(),
+    }: {
+      readonly limits: ProgramLimits
+      readonly loopback?: boolean
+      readonly cgroups?: CgroupPlaces | undefined
+      readonly inTurn?: InTurn | undefined
+    },
   ) {
     this.#program = program
     this.#limits = limits
     this.#cgroups = cgroups
+    this.#inTurn = inTurn
     this.#nsenter = loopback ? (NSENTER.find((path) => existsSync(path)) ?? null) : null
   }
 
@@ -120,7 +132,7 @@ export class NamespaceHolder {
   }
 
   async #hold(): Promise<Holding> {
-    const held = await hold(this.#program, this.#nsenter)
+    const held = await this.#inTurn(() => hold(this.#program, this.#nsenter))
     const group = openCgroup(this.#limits, this.#cgroups)
     const holding = { ...held, group }
     const { init, startTime, child } = holding
