@@ -365,7 +365,7 @@ return at?.contains(element) === true && at !== document.body && at !== document
 }
 const frame = () =>
 new Promise      ((resolve) => {
-const timer = setTimeout(resolve, 50)
+const timer = setTimeout(resolve, 250)
 requestAnimationFrame(() => {
 clearTimeout(timer)
 resolve()

@@ -144,15 +144,18 @@ export class BrowserSession {
     const tab = this.#current
     if (!tab) throw new HermesError('No page is open. Open one with browser_navigate.', { code: 'browser.no_page' })
     if (tab.isCrashed) throw crashed()
+    // It may have come to an end meanwhile.
+    if (tab.isStuck) await tab.check()
+    if (tab.isStuck) throw stuck()
     return tab
   }
 
   /** A page that may show what an address leads to: the current one if it is of that kind. */
   async pageFor(url: string): Promise<Tab> {
     const kind = this.gate.zoneOf(url)
-    if (this.#current?.zone.kind === kind && !this.#current.isCrashed) return this.#current
+    if (this.#current?.zone.kind === kind && !isDead(this.#current)) return this.#current
     const zone = await this.#zone(kind)
-    const free = this.#tabs.find((tab) => tab.zone === zone && !tab.isCrashed && tab.page.url() === 'about:blank')
+    const free = this.#tabs.find((tab) => tab.zone === zone && !isDead(tab) && tab.page.url() === 'about:blank')
     this.#current = free ?? (await this.#open(zone))
     return this.#current
   }
@@ -180,6 +183,7 @@ export class BrowserSession {
     const tab = this.#tabs.find((one) => one.number === number)
     if (!tab) throw new HermesError(`There is no tab ${number}.`, { code: 'browser.no_page' })
     this.#current = tab
+    void tab.page.bringToFront().catch(() => undefined)
     return tab
   }
 
@@ -235,7 +239,7 @@ export class BrowserSession {
       return this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
     } catch (error) {
       if (this.gate.failure !== null) throw this.gate.failure
-      throw this.#withNotes(error)
+      throw this.#withNotes(await this.#whyLate(error))
     } finally {
       over.abort()
       this.gate.leave()
@@ -274,6 +278,14 @@ export class BrowserSession {
       `The page did not get there within ${commandMs / 1000} s. It may still be loading: look with browser_snapshot, or wait with browser_wait.`,
       { code: 'browser.timeout' },
     )
+  }
+
+  /** What is late may be so because the page answers nothing any more. */
+  async #whyLate(error: unknown): Promise<unknown> {
+    const isLate = HermesError.isInstance(error) && error.code === 'browser.timeout'
+    if (!isLate || !this.#current || this.dialog) return error
+    await this.#current.check()
+    return this.#current.isStuck ? stuck() : error
   }
 
   /** Does what a person may be asked about; that time is not the call's. */
@@ -361,7 +373,10 @@ export class BrowserSession {
   async #tellOfTab(running: BrowserProcess, zone: Zone, page: Page): Promise<void> {
     const isOurs = this.#isOpening
     const tab = await this.#adopt(running, zone, page)
-    if (tab && !isOurs) this.#openedTabs.push(tab.number)
+    if (isOurs) return
+    if (tab) this.#openedTabs.push(tab.number)
+    // A tab that a click opens lies over the one that the session goes on in, which then draws nothing and moves nothing.
+    await this.#current?.page.bringToFront()
   }
 
   /** All that the pages of this session ask for is asked about from now on. */
@@ -381,9 +396,8 @@ export class BrowserSession {
     const running = await this.#ports.process(zone.kind)
     this.#isOpening = true
     try {
-      await Promise.all(
-        this.#tabs.filter(({ isCrashed }) => isCrashed).map(({ page }) => page.close().catch(() => undefined)),
-      )
+      const dead = this.#tabs.filter(isDead).map((tab) => this.#drop(tab))
+      await Promise.all(dead)
       const tab = await this.#adopt(running, zone, await zone.context.newPage())
       if (tab) return tab
       throw new HermesError(`${MOST_TABS} tabs are open, and no more can be. Close one with browser_tabs.`, {
@@ -392,6 +406,13 @@ export class BrowserSession {
     } finally {
       this.#isOpening = false
     }
+  }
+
+  /** Closes a page that is of no use. One that does not answer takes its time with that as well. */
+  async #drop(tab: Tab): Promise<void> {
+    this.#closed(tab)
+    const closing = tab.page.close().catch(() => undefined)
+    if (tab.isCrashed) await closing
   }
 
   async #adopt(running: BrowserProcess, zone: Zone, page: Page): Promise<Tab | null> {
@@ -497,6 +518,16 @@ export class BrowserSession {
 
 const crashed = () =>
   new HermesError('The page crashed. Open it again with browser_navigate.', { code: 'browser.page_failed' })
+
+const stuck = () =>
+  new HermesError(
+    'The page answers nothing: it never came, or a script of it never ends. browser_navigate opens another one in its place.',
+    {
+      code: 'browser.page_failed',
+    },
+  )
+
+const isDead = ({ isCrashed, isStuck }: Tab) => isCrashed || isStuck
 
 function openedLine(tabs: readonly number[]): readonly string[] {
   if (tabs.length === 0) return []

@@ -12,6 +12,7 @@ const MOST_FRAMES = 30
 const MOST_ADDRESSES = 5_000
 const QUIET_MS = 1_500
 const DOCUMENT_MS = 15_000
+const ANSWERS_WITHIN_MS = 3_000
 
 interface KnownRef {
   readonly place: FramePlace
@@ -37,6 +38,8 @@ export class Tab {
   #latest: Snapshot | null = null
   #chooserCame: ((chooser: FileChooser) => void) | null = null
   isCrashed = false
+  /** Whatever it is asked, it does not answer: it never came, or a script of it never ends. */
+  isStuck = false
   /** Whether a navigation ended without a document since {@link mark}: what it led to may be a file. */
   wasCutOff = false
 
@@ -80,6 +83,18 @@ export class Tab {
     page.on('crash', () => {
       this.isCrashed = true
     })
+  }
+
+  /** Looks whether the page answers at all. Never rejects. */
+  async check(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => resolve(true), ANSWERS_WITHIN_MS)
+    const answered = this.#isReady().then(
+      () => false,
+      () => false,
+    )
+    this.isStuck = await Promise.race([answered, late])
+    clearTimeout(timer)
   }
 
   /** What was last shown of it. */
