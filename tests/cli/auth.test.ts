@@ -51,6 +51,25 @@ describe('keys', () => {
     expect(await authFile()).not.toContain(FIRST)
   })
 
+  it('are used alone where one is chosen, by a project or a session, which keeps it', async () => {
+    await lab()
+    await auth(['add', 'lab', '--key-stdin', '--label', 'home'], { input: FIRST })
+    await auth(['add', 'lab', '--key-stdin', '--label', 'work'], { input: SECOND })
+    scene.server.setHandler(() => ({ text: 'hello' }))
+    const key = async (...args: string[]) => {
+      const { stderr } = await runCli(['chat', '-q', 'Hi.', ...args], scene)
+      return scene.server.requests.at(-1)?.headers['authorization'] ?? stderr
+    }
+    expect((await auth(['use', 'lab', 'work', '--project'])).stdout).toMatch(/^In \/.*, lab uses work alone, from/)
+    expect(await key()).toBe(`Bearer ${SECOND}`)
+    expect(await key('--account', 'home')).toBe(`Bearer ${FIRST}`)
+    expect(await key('-c')).toBe(`Bearer ${FIRST}`)
+    expect(await key('-c', '--account', 'default')).toBe(`Bearer ${SECOND}`)
+    expect((await runCli(['chat', '-q', 'Hi.', '--account', 'wrok'], scene)).stderr).toContain('There are: home, work.')
+    expect((await auth(['use', 'lab', 'default', '--project'])).stdout).toContain('in their order again')
+    expect(await key()).toBe(`Bearer ${FIRST}`)
+  })
+
   it('take turns: one that is refused rests, the next answers, and a reset ends the rest', async () => {
     await lab()
     for (const input of [FIRST, SECOND]) await auth(['add', 'lab', '--key-stdin'], { input })

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { errorLine, isJsonObject } from '@hermes/contracts'
 import { createSessionHost, unattendedMode } from '@hermes/host'
 import type { ChatOptions } from './chat-options.js'
-import { agentOptions, openOptions } from './chat-options.js'
+import { agentOptions, chosenAccount, openOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import type { Io } from './io.js'
 import { openCli } from './open-cli.js'
@@ -58,6 +58,7 @@ export async function batch(io: Io, file: string, options: ChatOptions): Promise
         notices: false,
         permissions: unattendedMode('oneshot', runtime.config.approvals),
       })
+      if (options.account) await (await handle.agent()).useAccount(chosenAccount(options.account))
       const { status, text, error } = await handle.send(prompt, { signal: stop.signal }).result
       const known = error === undefined ? {} : { error: error.message }
       const answer: Answer = { prompt, status, text, session: handle.id, ...known }

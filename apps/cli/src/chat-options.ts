@@ -39,6 +39,8 @@ interface ModelFlags {
   readonly model?: string
   readonly provider?: string
   readonly baseUrl?: string
+  /** A key or login by label, id or place; `default`: none is chosen. */
+  readonly account?: string
   readonly reasoning?: 'default' | ReasoningEffort
   readonly toolsets?: string
   readonly maxTurns?: number
@@ -82,6 +84,11 @@ export function skillNames(skills: string): readonly string[] {
 /** What `--reasoning` says; `null` goes back to what is configured. */
 export function chosenEffort(word: NonNullable<ModelFlags['reasoning']>): ReasoningEffort | null {
   return word === 'default' ? null : word
+}
+
+/** What `--account` says; `null` goes back to what the project or the home uses. */
+export function chosenAccount(name: string): string | null {
+  return name === 'default' ? null : name
 }
 
 /** How the home is opened, as flags decide. */

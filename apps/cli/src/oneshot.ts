@@ -3,7 +3,7 @@ import type { UserPart } from '@hermes/contracts/conversation'
 import { questionToJson } from '@hermes/contracts/policy'
 import { createSessionHost, unattendedMode } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
-import { type ChatOptions, chosenEffort, openOptions, sessionOptions } from './chat-options.js'
+import { type ChatOptions, chosenAccount, chosenEffort, openOptions, sessionOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import { canAsk, type Io } from './io.js'
 import { openCli } from './open-cli.js'
@@ -43,7 +43,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       permissions: person ? 'ask' : unattendedMode('oneshot', runtime.config.approvals),
       ...(person ? { answersQuestions: 'now' as const } : {}),
     })
-    const { agent, models } = await handle.agent()
+    const { agent, models, useAccount } = await handle.agent()
     const by = session ? await handle.otherUser() : null
     if (by !== null) io.stderr.write(`hermes: this session is also open in ${by}.\n`)
     person?.answer(handle)
@@ -51,6 +51,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       endReason = signal.toLowerCase()
       handle.interrupt('interrupted from the terminal')
     })
+    if (options.account) await useAccount(chosenAccount(options.account))
     if (options.reasoning) await agent.setSampling({ reasoningEffort: chosenEffort(options.reasoning) })
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { homeLayout } from '@hermes/config'
 import { createSessionHost } from '@hermes/host'
-import { agentOptions, type ChatOptions, chosenEffort, openOptions, withSkills } from './chat-options.js'
+import { agentOptions, type ChatOptions, chosenAccount, chosenEffort, openOptions, withSkills } from './chat-options.js'
 import { createFileFinder } from './editor/file-finder.js'
 import { createHistory } from './editor/history.js'
 import { EXIT, UsageError } from './errors.js'
@@ -64,6 +64,7 @@ async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): P
       title: session === null && options.createIfMissing ? (options.resume ?? null) : null,
       ...(options.skills === undefined ? {} : { firstWords: withSkills(options.skills) }),
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
+      ...(options.account ? { account: chosenAccount(options.account) } : {}),
       showsThoughts: settings.show_reasoning,
       display,
       waiting: carried?.waiting ?? [],

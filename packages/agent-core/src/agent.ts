@@ -105,6 +105,13 @@ export interface Agent {
    */
   setSampling(change: SamplingChange): Promise<boolean>
   /**
+   * Has one key or login of the model's provider used alone from the next request on, by its label, also after a resume; `null` goes back to
+   * what the project or the home uses. `false` when it was so already.
+   */
+  setAccount(account: string | null): Promise<boolean>
+  /** The key or login that the session chose at a provider; `null` for none. */
+  accountAt(provider: string): string | null
+  /**
    * Takes the place of another agent of the same session: notes that wait there, and notices that its tools give later, come here, and
    * tools keep what they have in memory. Do not run the former agent any more; {@link Agent.close} undoes its setup.
    */
@@ -313,6 +320,17 @@ class CoreAgent implements Agent {
       const isNew = names.some((name) => change[name] !== undefined && change[name] !== (now[name] ?? null))
       return isNew ? [{ type: 'model', provider, model, ...change }] : []
     })
+  }
+
+  async setAccount(account: string | null): Promise<boolean> {
+    const { provider, model } = this.#parts.model
+    return this.#write((session) =>
+      session.accountAt(provider) === account ? [] : [{ type: 'model', provider, model, account }],
+    )
+  }
+
+  accountAt(provider: string): string | null {
+    return this.#parts.session.accountAt(provider)
   }
 
   /** Appends at any time: beside the run under way, or between runs. `false` when there was nothing to append. */

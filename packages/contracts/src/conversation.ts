@@ -1,5 +1,6 @@
 export { audioType } from './conversation/audio-type.js'
 export {
+  accountIn,
   type CallStartEntry,
   type CompactionEntry,
   type Entry,

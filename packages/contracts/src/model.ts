@@ -157,6 +157,8 @@ export interface Credential {
   readonly id: string
   /** What is sent. Never logged, stored elsewhere or shown. */
   readonly secret: string
+  /** Its id again, where it was chosen alone; absent for one of several that stand in for each other. */
+  readonly account?: string
 }
 
 /** What became of a call made with a credential. */
@@ -195,6 +197,8 @@ export interface Transport {
     request: ModelRequest,
     options: StreamOptions & {
       readonly credential: string | null
+      /** See {@link Credential.account}. What is sealed for one account goes back to that one alone. */
+      readonly account?: string
       readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void
     },
   ): AsyncIterable<ModelEvent>

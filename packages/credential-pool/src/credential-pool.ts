@@ -8,6 +8,7 @@ import {
   systemClock,
 } from '@hermes/contracts'
 import type { Credential, CredentialOutcome, CredentialSource } from '@hermes/contracts/model'
+import { type AccountChoice, type AccountSource, projectAccount } from './account.js'
 import type { AuthDocument } from './auth-store.js'
 import { AuthStore } from './auth-store.js'
 import { afterFailure, type Failure } from './cooldown.js'
@@ -55,12 +56,19 @@ export interface CredentialPool extends CredentialSource {
    * `credentials.not_renewed` with what the provider said; an `AbortError` on abort
    */
   renew(name: string, options?: { readonly signal?: AbortSignal }): Promise<CredentialInfo>
+  /**
+   * The same as a session may use it: while an account is chosen no other is handed out, also where that one cannot be used. `select` and
+   * `usableAtMs` reject with `credentials.unknown` while the chosen one does not exist.
+   */
+  forAccount(choice: AccountChoice): AccountSource
 }
 
 /** Opens the pool of one provider. Reads nothing yet; there is nothing to close. */
 export function openCredentialPool(options: CredentialPoolOptions): CredentialPool {
   return new FilePool(options)
 }
+
+const NO_CHOICE: AccountChoice = { chosen: async () => null, folder: null }
 
 class FilePool implements CredentialPool {
   readonly #options: CredentialPoolOptions
@@ -89,21 +97,70 @@ class FilePool implements CredentialPool {
     })
   }
 
-  async select({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Credential | null> {
+  select({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Credential | null> {
+    return this.#select(signal, NO_CHOICE)
+  }
+
+  async #select(signal: AbortSignal | undefined, choice: AccountChoice): Promise<Credential | null> {
     const tried = new Set<string>()
     for (;;) {
       signal?.throwIfAborted()
-      const entry = await this.#choose(tried)
+      const chosen = await this.#chosen(choice)
+      const entry = chosen ? this.#ifUsable(chosen, tried) : await this.#choose(tried)
       if (!entry) return null
       const credential = await this.#fresh(entry, signal)
-      if (credential) return this.#handOut(credential)
+      if (credential) return this.#handOut(chosen ? { ...credential, account: chosen.id } : credential)
       tried.add(entry.id)
     }
   }
 
-  async usableAtMs(): Promise<number | null> {
+  forAccount(choice: AccountChoice): AccountSource {
+    return {
+      select: ({ signal } = {}) => this.#select(signal, choice),
+      usableAtMs: () => this.#usableAtMs(choice),
+      report: (credential, outcome) => this.report(credential, outcome),
+      refresh: async (credential, options) => {
+        const renewed = await this.refresh(credential, options)
+        return renewed && credential.account !== undefined ? { ...renewed, account: credential.account } : renewed
+      },
+      find: async (name) => toInfo(findEntry(await this.#all(), this.#options.provider, name)),
+    }
+  }
+
+  /** The entry that a session or its project uses alone; `null` where all are used. */
+  async #chosen({ chosen, folder }: AccountChoice): Promise<PoolEntry | null> {
+    const { provider } = this.#options
+    const own = await chosen()
+    if (own === null && folder === null) return null
+    const document = await this.#store.read()
+    const project = own === null ? projectAccount(document, provider, folder!) : null
+    const name = own ?? project?.label
+    if (name === undefined) return null
+    const entries = this.#entriesOf(this.#patched(document))
+    const entry = entries.find(({ id, label }) => id === name || label === name)
+    if (entry) return entry
+    const [whose, undo] = project
+      ? [`the project ${project.folder}`, `hermes auth use ${provider} default --project ${project.folder}`]
+      : ['this session', '/account default']
+    const there = entries.length > 0 ? ` There are: ${entries.map(({ label }) => label).join(', ')}.` : ''
+    throw new HermesError(
+      `The account "${name}" of ${provider}, chosen for ${whose}, is not there any more.${there} Choose anew: /account NAME, or ${undo}.`,
+      { code: 'credentials.unknown' },
+    )
+  }
+
+  #ifUsable(entry: PoolEntry, tried: ReadonlySet<string>): PoolEntry | null {
+    return entry.state.type === 'ready' && this.#fits(entry) && !tried.has(entry.id) ? entry : null
+  }
+
+  usableAtMs(): Promise<number | null> {
+    return this.#usableAtMs(NO_CHOICE)
+  }
+
+  async #usableAtMs(choice: AccountChoice): Promise<number | null> {
     const nowMs = this.#clock.now()
-    const times = (await this.#all()).flatMap((entry) => {
+    const chosen = await this.#chosen(choice)
+    const times = (chosen ? [chosen] : await this.#all()).flatMap((entry) => {
       if (!this.#fits(entry)) return []
       if (entry.state.type === 'cooling') return [entry.state.untilMs]
       if (entry.state.type !== 'ready') return []
@@ -192,7 +249,7 @@ class FilePool implements CredentialPool {
     const { provider, strategy = 'fill-first', random = Math.random } = this.#options
     const pick = (entries: readonly PoolEntry[]) =>
       choose(
-        entries.filter((entry) => entry.state.type === 'ready' && this.#fits(entry) && !tried.has(entry.id)),
+        entries.filter((entry) => this.#ifUsable(entry, tried) !== null),
         strategy,
         random,
       )

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, HermesError, type JsonObject, type Logger, silentLogger, systemClock } from '@hermes/contracts'
+import { projectAccount, withProjectAccount } from './account.js'
 import type { AuthDocument } from './auth-store.js'
 import { AuthStore } from './auth-store.js'
 import {
@@ -78,6 +79,14 @@ export interface CredentialStore {
    * @throws HermesError `credentials.unknown`
    */
   prioritize(provider: string, name: string, priority: number): Promise<readonly CredentialInfo[]>
+  /**
+   * Has one used alone by what works in a folder or below it, from the next request on; `null` takes that back. `folder`: absolute, symbolic
+   * links resolved. Resolves with the one that is used then; `null` for none.
+   * @throws HermesError `credentials.unknown`
+   */
+  useInProject(provider: string, name: string | null, folder: string): Promise<CredentialInfo | null>
+  /** The label of the one that the nearest project around a folder uses, and that project; `null` for none. */
+  usedInProject(provider: string, folder: string): Promise<{ readonly label: string; readonly folder: string } | null>
 }
 
 /** Opens the credentials of a home. Reads nothing yet; there is nothing to close. Every method may reject with `credentials.*`. */
@@ -161,6 +170,18 @@ class FileStore implements CredentialStore {
       }, document)
       return { document: next, result: this.#entries(next, provider).map(toInfo) }
     })
+  }
+
+  useInProject(provider: string, name: string | null, folder: string): Promise<CredentialInfo | null> {
+    return this.#store.update((document) => {
+      const entry = name === null ? null : findEntry(this.#entries(document, provider), provider, name)
+      const next = withProjectAccount(document, { provider, folder, label: entry?.label ?? null })
+      return { document: next, result: entry && toInfo(entry) }
+    })
+  }
+
+  async usedInProject(provider: string, folder: string) {
+    return projectAccount(await this.#store.read(), provider, folder)
   }
 
   #entries(document: AuthDocument, provider: string): PoolEntry[] {

@@ -1,3 +1,4 @@
+export type { AccountChoice, AccountSource } from './account.js'
 export { type CredentialPool, type CredentialPoolOptions, openCredentialPool } from './credential-pool.js'
 export { type CredentialStore, type NewCredential, openCredentialStore } from './credential-store.js'
 export type { BorrowedKey, CredentialState } from './entry.js'

@@ -187,7 +187,13 @@ export class Endpoint {
       const key = limitKey(credential, request.model)
       this.#limits.set(key, { provider: this.name, model: request.model, credentialId, limits, atMs })
     }
-    const options = { credential: credential?.secret ?? null, onHeaders, ...(signal ? { signal } : {}) }
+    const { secret = null, account } = credential ?? {}
+    const options = {
+      credential: secret,
+      onHeaders,
+      ...(account === undefined ? {} : { account }),
+      ...(signal ? { signal } : {}),
+    }
     return this.transport.stream(request, options)
   }
 

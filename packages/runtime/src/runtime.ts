@@ -128,6 +128,13 @@ export interface ReadyAgent {
   changeModel(
     change: Pick<AgentRequest, 'model' | 'provider' | 'baseUrl'> & { readonly force?: boolean },
   ): Promise<ReadyAgent>
+  /**
+   * Has the session use one key or login of its provider alone from the next request on, kept with it; `null` goes back to what the project or
+   * the home uses. `name`: label, id or place. Resolves with its label. Rejects with `credentials.unknown`, and as the store does.
+   */
+  useAccount(name: string | null): Promise<string | null>
+  /** The label of the one that the session chose; `null` for none. */
+  account(): Promise<string | null>
   /** Runs a command that the person typed, where its commands run. Rejects with `policy.denied` and the reason. */
   runOwnCommand(command: string, options: OwnCommandOptions): Promise<ExecResult>
   /** The files of its workspace as they are found, relative paths, ignore files honoured; for the person to name one. */

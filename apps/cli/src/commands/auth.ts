@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { isAbort } from '@hermes/contracts'
 import type { CredentialInfo } from '@hermes/credential-pool'
 import { poolStrategy } from '@hermes/runtime'
@@ -116,15 +118,33 @@ export async function authPriority(io: Io, wanted: string, name: string, priorit
 }
 
 /** `hermes auth use PROVIDER NAME`: the first from the next request on; others stand in when it cannot be used. */
-export async function authUse(io: Io, wanted: string, name: string): Promise<number> {
+export async function authUse(
+  io: Io,
+  wanted: string,
+  name: string,
+  { project }: { readonly project?: string | true } = {},
+): Promise<number> {
   const home = await openAuthHome(io)
   const provider = await findNamed(home, wanted)
+  if (project !== undefined) {
+    const folder = await existingFolder(resolve(io.cwd, project === true ? '.' : project))
+    const used = await home.store.useInProject(provider.pool, name === 'default' ? null : name, folder)
+    const how = used ? `uses ${used.label} alone` : 'uses its accounts in their order again'
+    io.stdout.write(`In ${folder}, ${provider.title} ${how}, from the next request on.\n`)
+    return EXIT.ok
+  }
   const [first] = await home.store.prioritize(provider.pool, name, 0)
   const strategy = poolStrategy(home.config, provider.name)
   const others =
     strategy === 'fill-first' ? '' : ` credential_pool_strategies has ${strategy} for it: others are used in between.`
   io.stdout.write(`${provider.title} uses ${first!.label} first, from the next request on.${others}\n`)
   return EXIT.ok
+}
+
+async function existingFolder(folder: string): Promise<string> {
+  const found = await realpath(folder).catch(() => null)
+  if (found === null) throw new UsageError(`There is no folder ${folder}.`)
+  return found
 }
 
 /** `hermes auth refresh PROVIDER NAME`: a new token for a login, before the old one has run out. */

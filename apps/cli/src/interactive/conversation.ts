@@ -54,6 +54,8 @@ interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permis
   readonly waiting: readonly Waiting[]
   /** Chosen for the session it begins with; `null` goes back to what is configured. Default: as the session has it. */
   readonly reasoningEffort?: ReasoningEffort | null
+  /** The key or login that the session it begins with uses alone; `null` takes such a choice back. Default: as the session has it. */
+  readonly account?: string | null
   /** Stands in the line that is written first. Default: nothing. */
   readonly firstWords?: string
   /** Of the session it begins with, once that is stored; `null` for one that is found. */
@@ -187,8 +189,9 @@ export class Conversation implements ConsoleHandlers {
     this.#ownCommands = new OwnCommands(this.#written, this.#ended.signal)
     await this.switchSession(session)
     greet(this.session)
-    const { reasoningEffort, plan, firstWords } = this.#options
+    const { reasoningEffort, account, plan, firstWords } = this.#options
     if (firstWords !== undefined) console.setDraft(firstWords)
+    if (account !== undefined) await this.session.useAccount(account)
     if (reasoningEffort !== undefined) await this.session.agent.setSampling({ reasoningEffort })
     if (plan) await this.session.agent.plan()
     if (isPlanningSession(this.session)) this.say(PLAN_HINT)

@@ -47,8 +47,12 @@ export function addAuth(program: Command, choose: (action: Action) => void): voi
   auth
     .command('use <provider> <credential>')
     .description('have a key or login used first, from the next request on, in sessions that are open too')
-    .action((provider, name) =>
-      choose(async (world) => (await import('../commands/auth.js')).authUse(world, provider, name)),
+    .option(
+      '--project [folder]',
+      'alone, by sessions in a folder (default: this one); default as its name takes that back',
+    )
+    .action((provider, name, options) =>
+      choose(async (world) => (await import('../commands/auth.js')).authUse(world, provider, name, options)),
     )
   auth
     .command('refresh <provider> <credential>')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, HermesError, type JsonValue, type Logger } from '@hermes/contracts'
 import {
+  accountIn,
   addUsage,
   type Entry,
   liveEntries,
@@ -252,6 +253,11 @@ export class SessionLog {
       }
     }
     return chosen
+  }
+
+  /** The key or login that was chosen in this session at a provider; `null` for none. */
+  accountAt(provider: string): string | null {
+    return accountIn(this.#entries, provider)
   }
 
   usage(): Usage {

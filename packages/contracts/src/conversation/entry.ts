@@ -62,6 +62,16 @@ export interface ModelEntry extends SamplingChange {
   readonly type: 'model'
   readonly provider: string
   readonly model: string
+  /** The key or login of this provider that is used alone, by its label; `null`: what the project or the home uses. Left out: as before. */
+  readonly account?: string | null
+}
+
+/** The account that a session chose at a provider; `null` for none. Entries in order of `seq`. */
+export function accountIn(entries: readonly Entry[], provider: string): string | null {
+  const isChoice = (entry: Entry) =>
+    entry.type === 'model' && entry.provider === provider && entry.account !== undefined
+  const entry = entries.findLast(isChoice)
+  return entry?.type === 'model' ? (entry.account ?? null) : null
 }
 
 /** System text and tool definitions, frozen at the first request and replayed on resume. */

@@ -7,11 +7,13 @@ import type { Provenance } from './text-source.js'
  */
 export type Origin = 'user' | 'memory' | 'steer' | 'reminder' | 'external'
 
-/** Which endpoint made an opaque blob; it may be replayed only to the same three. */
+/** Which endpoint made an opaque blob; it may be replayed only to the same one. */
 export interface EndpointStamp {
   readonly provider: string
   readonly endpoint: string
   readonly model: string
+  /** The account that was chosen for it, where only that account can read it. */
+  readonly account?: string
 }
 
 /** Text, exactly as it was said. */

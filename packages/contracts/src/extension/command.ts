@@ -182,6 +182,13 @@ export interface CommandSession {
   readonly serviceTier: ServiceTier | null
   /** Another tier from the next request on, kept with the session; `null` goes back to what is configured. */
   setServiceTier(tier: ServiceTier | null): Promise<void>
+  /** The key or login of its provider that it uses alone, by label; `null` where it chose none. */
+  account(): Promise<string | null>
+  /**
+   * Another one from the next request on, by label, id or place, kept with the session; `null` goes back to what the project or the home uses.
+   * Resolves with its label. Rejects with `credentials.unknown`.
+   */
+  useAccount(name: string | null): Promise<string | null>
   /** Lets another model go on, of another provider too. With `force` it need not be among {@link CommandSession.models}. */
   changeModel(change: { readonly model: string; readonly provider?: string; readonly force: boolean }): Promise<void>
   /** Abort of `signal` ends it and leaves the session as it was. */

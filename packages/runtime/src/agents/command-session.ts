@@ -5,7 +5,16 @@ import type { ReadyAgent, Runtime } from '../runtime.js'
 /** An agent as far as commands use it. */
 type CommandAgent<Next> = Pick<
   ReadyAgent,
-  'model' | 'provider' | 'cwd' | 'children' | 'limits' | 'models' | 'runOwnCommand' | 'startTask'
+  | 'model'
+  | 'provider'
+  | 'cwd'
+  | 'account'
+  | 'useAccount'
+  | 'children'
+  | 'limits'
+  | 'models'
+  | 'runOwnCommand'
+  | 'startTask'
 > & {
   readonly agent: Omit<ReadyAgent['agent'], 'close' | 'interrupt' | 'run' | 'steer' | 'takeOver'>
   changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<Next>
@@ -82,6 +91,8 @@ export function createCommandSession<Next>({
       return agent().sampling().serviceTier ?? null
     },
     setServiceTier: async (tier) => void (await agent().setSampling({ serviceTier: tier })),
+    account: () => ready().account(),
+    useAccount: (name) => ready().useAccount(name),
     changeModel: async (change) => replaced(await ready().changeModel(change)),
     compact: (options) => agent().compact(options),
     planCompaction: (options) => agent().planCompaction(options),

@@ -15,9 +15,9 @@ import {
 } from '@hermes/agent-core'
 import type { HomeCheckpoints } from '@hermes/checkpoints/extension'
 import { type HermesConfig, homeLayout } from '@hermes/config'
-import { type Clock, errorLine, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, type Logger } from '@hermes/contracts'
 import type { ContextEngine } from '@hermes/contracts/context'
-import { latestPrompt, type Sampling } from '@hermes/contracts/conversation'
+import { accountIn, latestPrompt, type Sampling } from '@hermes/contracts/conversation'
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { FolderTrust, Policy } from '@hermes/contracts/policy'
@@ -37,7 +37,7 @@ import { type HomeModels, isLocalServer } from '../models/home-models.js'
 import { largerWindow } from '../models/larger-window.js'
 import { refuseUnlisted } from '../models/listed-models.js'
 import { MIXTURE } from '../models/mixtures.js'
-import type { ModelChoice } from '../models/model-choice.js'
+import { type ModelChoice, resolvedFolder, type SessionAccount } from '../models/model-choice.js'
 import { isRecorded, type ModelResolver, type ResolvedModel } from '../models/model-resolver.js'
 import { cacheOf } from '../people/people.js'
 import type { TurnScopes } from '../policy/turn-scopes.js'
@@ -105,6 +105,8 @@ interface AgentRecord {
   /** Whom the session serves; `null` for the owner of the home. */
   readonly person: string | null
   readonly tree: ChildTree
+  /** Whose keys it uses: those of the session that the person talks to. */
+  readonly account: SessionAccount
   /** `null` for one that may not delegate. */
   readonly delegation: (Delegation & { readonly tree: ChildTree }) | null
   readonly environment: Environment
@@ -120,7 +122,7 @@ interface AgentRecord {
 }
 
 /** What is settled about an agent before anything is opened for it. */
-type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'person' | 'tree'>
+type AgentContext = Pick<AgentRecord, 'request' | 'lineage' | 'cwd' | 'sessionId' | 'person' | 'tree' | 'account'>
 type AgentModel = Pick<AgentRecord, 'resolved' | 'model'>
 
 /** How config.yaml wants the answers of a model made. */
@@ -145,6 +147,21 @@ function samplingOf(of: { readonly [Name in keyof Required<Sampling>]: Sampling[
   return Object.fromEntries(Object.entries(of).filter(([, value]) => value !== undefined))
 }
 
+/** Has a session use one key or login of its provider alone. */
+async function useAccount(
+  { resolved: { credentials, choice }, agent }: Pick<AgentRecord, 'resolved' | 'agent'>,
+  name: string | null,
+): Promise<string | null> {
+  if (credentials === null && name !== null)
+    throw new HermesError(
+      `${choice.provider} had one key at most when this session was opened. Add others (hermes auth add ${choice.provider}), then open it again: /model ${choice.model} does that too.`,
+      { code: 'credentials.unknown' },
+    )
+  const chosen = name === null ? null : (await credentials!.find(name)).label
+  await agent.setAccount(chosen)
+  return chosen
+}
+
 function isAt(choice: ModelChoice, { provider, model }: Pick<ModelChoice, 'provider' | 'model'>): boolean {
   return choice.provider === provider && choice.model === model
 }
@@ -162,7 +179,7 @@ export class HomeAgents {
   }
 
   create(request: AgentRequest): Promise<ReadyAgent> {
-    return this.#make(request, ROOT, null)
+    return this.#make(request, ROOT, {})
   }
 
   /** What a session has delegated and has not ended, a few words each. */
@@ -216,10 +233,16 @@ export class HomeAgents {
     await Promise.all([...this.#trees].map((tree) => this.#closeTree(tree)))
   }
 
-  /** `resolved`: whose model a child uses too; `null` for one of its own. */
-  async #make(request: AgentRequest, lineage: Lineage, resolved: ResolvedModel | null): Promise<ReadyAgent> {
-    const context = this.#context(request, lineage)
+  /** What a child has of its parent: the model, unless it has its own, and the account. */
+  async #make(
+    request: AgentRequest,
+    lineage: Lineage,
+    { resolved = null, account }: { readonly resolved?: ResolvedModel | null; readonly account?: SessionAccount },
+  ): Promise<ReadyAgent> {
     let record: AgentRecord | null = null
+    const folder = account ? null : await resolvedFolder(request.cwd ?? this.#options.cwd)
+    const own = { at: (provider: string) => this.#accountAt(record, provider), folder }
+    const context = { ...this.#context(request, lineage), account: account ?? own }
     const resources = await this.#equip(context, () => record)
     try {
       const known = { ...context, ...resources, ...(await this.#resolveModel(context, resources, resolved)) }
@@ -232,6 +255,15 @@ export class HomeAgents {
     this.#options.sessions.set(context.sessionId, { choice: record.resolved.choice, person: context.person })
     this.#options.closers.add(resources.close)
     return this.#ready(record)
+  }
+
+  /** The account that a session chose; a stored one whose agent has not read its log yet is looked up. */
+  async #accountAt(record: AgentRecord | null, provider: string): Promise<string | null> {
+    if (record === null) return null
+    const isRead = record.request.session === undefined || record.agent.entries().length > 0
+    if (isRead) return record.agent.accountAt(provider)
+    const { log } = await this.#options.storage()
+    return accountIn(await log.entries(record.sessionId), provider)
   }
 
   /** The new agent takes over what the session works with, its shell and what runs in it included. */
@@ -260,7 +292,7 @@ export class HomeAgents {
     return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
   }
 
-  #context(request: AgentRequest, lineage: Lineage): AgentContext {
+  #context(request: AgentRequest, lineage: Lineage): Omit<AgentContext, 'account'> {
     const { clock, logger, cwd } = this.#options
     const sessionId = request.session?.id ?? request.sessionId ?? createSessionId(clock.now())
     const tree = lineage.tree ?? new ChildTree({ clock, logger })
@@ -301,11 +333,11 @@ export class HomeAgents {
   }
 
   async #resolveModel(
-    { request, lineage, sessionId }: AgentContext,
+    { request, lineage, sessionId, account }: AgentContext,
     { environment }: Pick<AgentRecord, 'environment'>,
     input: ResolvedModel | null,
   ): Promise<AgentModel> {
-    const resolved = input ?? (await this.#options.modelResolver.resolveModel(request, environment))
+    const resolved = input ?? (await this.#options.modelResolver.resolveModel(request, environment, account))
     const { rootSessionId } = lineage
     return { resolved, model: this.#options.turnScopes.scoped(resolved.model, { sessionId, rootSessionId }) }
   }
@@ -411,6 +443,8 @@ export class HomeAgents {
       cwd,
       models: () => this.#modelsOf({ resolved, model }),
       changeModel: (requested) => this.#changeModel(record, requested),
+      useAccount: (name) => useAccount(record, name),
+      account: () => this.#accountAt(record, model.provider),
       runOwnCommand: (command, options) => {
         const { platform = DEFAULT_PLATFORM, user = this.#options.user } = record.request
         const subject = { sessionId: record.sessionId, platform, user }
@@ -490,7 +524,8 @@ export class HomeAgents {
     const sampling = { ...parent.agent.sampling(), ...delegatedSampling(this.#options.config) }
     const request = { ...own, sampling, platform, user, person: parent.person }
     const ownModel = namesModel(request) && !isRecorded(parent.request)
-    const child = await this.#make(request, lineage, ownModel ? null : parent.resolved)
+    const { account, resolved } = parent
+    const child = await this.#make(request, lineage, { account, resolved: ownModel ? null : resolved })
     const unknown = (task.toolsets ?? []).filter((name) => !isToolset(registry.toolsets(), name))
     const note = unknown.length === 0 ? {} : { note: shortenedNames(unknown) }
     return { ...child, ...note, close: () => this.#endChild(child) }

@@ -3,9 +3,9 @@ import { HermesError } from '@hermes/contracts'
 import type { Command, CommandContext, CommandOutput, CommandRow, Extension } from '@hermes/contracts/extension'
 import type { CredentialInfo, CredentialStore } from '@hermes/credential-pool'
 import { poolStrategy } from '../models/credentials.js'
-import { poolName } from '../models/model-choice.js'
+import { poolName, resolvedFolder } from '../models/model-choice.js'
 
-/** Adds `/account`: which key or login of a provider is used first, in this home and from the next request on. */
+/** Adds `/account`: which key or login of a provider a session, a project or the profile uses, from the next request on. */
 export function accountCommand({ home, config }: { readonly home: string; readonly config: HermesConfig }): Extension {
   return {
     name: 'account',
@@ -20,35 +20,87 @@ export function accountCommand({ home, config }: { readonly home: string; readon
   }
 }
 
+/** Who uses it: this session, what works in its folder, or all of the home. */
+const PLACES = ['session', 'project', 'profile'] as const
+type Place = (typeof PLACES)[number]
+
 function command(config: HermesConfig, open: () => Promise<CredentialStore>): Command {
-  const providerOf = ({ session }: CommandContext, named: unknown) => {
-    const provider = (named as string | undefined) ?? session?.provider
-    if (provider !== undefined) return poolName(provider)
-    throw new HermesError('Which provider? hermes auth use PROVIDER NAME', { code: 'command.usage' })
-  }
   return {
     name: 'account',
-    usage: '[NAME [PROVIDER]]',
-    summary: 'keys and logins: list them, or have one used first',
+    usage: '[NAME | default] [session | project | profile] [PROVIDER]',
+    summary: 'keys and logins: list them, or have one used by this session, its project or the profile',
     duringRun: 'allowed',
     needsSession: false,
     parameters: {
       type: 'object',
       properties: {
-        name: { type: 'string', description: 'the label, id or place of one' },
+        name: { type: 'string', description: 'the label, id or place of one; default takes a choice back' },
+        place: {
+          type: 'string',
+          enum: PLACES,
+          description: 'for whom; default: this session, without one the profile',
+        },
         provider: { type: 'string', description: 'a provider; default: that of the session' },
       },
     },
-    complete: async (words, context) =>
-      words.length > 0 ? [] : (await (await open()).list(providerOf(context, undefined))).map(({ label }) => label),
-    run: async ({ name, provider }, context) => {
+    complete: async (words, context) => {
+      if (words.length > 0) return words.length === 1 ? PLACES : []
+      return [...(await (await open()).list(providerOf(context, undefined))).map(({ label }) => label), 'default']
+    },
+    run: async ({ name, place, provider }, context) => {
       const store = await open()
-      if (name === undefined) return list(store)
+      if (name === undefined) return list(store, context)
       const pool = providerOf(context, provider)
-      const [first] = await store.prioritize(pool, name as string, 0)
-      return { type: 'text', text: usedFirst(first!, pool, poolStrategy(config, pool)) }
+      const chosen = name === 'default' ? null : (name as string)
+      const text = await use(store, { config, pool, chosen, place: place as Place | undefined, context })
+      return { type: 'text', text }
     },
   }
+}
+
+function providerOf({ session }: CommandContext, named: unknown): string {
+  const provider = (named as string | undefined) ?? session?.provider
+  if (provider !== undefined) return poolName(provider)
+  throw usage('Which provider? hermes auth use PROVIDER NAME')
+}
+
+interface Choice {
+  readonly config: HermesConfig
+  /** The provider as `auth.json` names it. */
+  readonly pool: string
+  /** `null`: as before anybody chose. */
+  readonly chosen: string | null
+  readonly place: Place | undefined
+  readonly context: CommandContext
+}
+
+async function use(store: CredentialStore, { config, pool, chosen, place, context }: Choice): Promise<string> {
+  const { session, cwd } = context
+  switch (place ?? (session ? 'session' : 'profile')) {
+    case 'session': {
+      if (session === null) throw usage('There is no session here yet: say project or profile.')
+      if (pool !== poolName(session.provider))
+        throw usage(
+          `This session asks ${session.provider}. For ${pool} say project or profile: /account NAME project ${pool}`,
+        )
+      return usedAlone(await session.useAccount(chosen), pool, 'in this session')
+    }
+    case 'project': {
+      const folder = await resolvedFolder(session?.cwd ?? cwd)
+      const used = await store.useInProject(pool, chosen, folder)
+      return usedAlone(used?.label ?? null, pool, `by sessions in ${folder} that chose none themselves`)
+    }
+    default: {
+      if (chosen === null) throw usage('The profile uses all of them in their order: hermes auth priority changes it.')
+      const [first] = await store.prioritize(pool, chosen, 0)
+      return usedFirst(first!, pool, poolStrategy(config, pool))
+    }
+  }
+}
+
+function usedAlone(label: string | null, pool: string, where: string): string {
+  if (label === null) return `No account of ${pool} is chosen ${where} any more.`
+  return `${label} of ${pool} is used ${where}, and no other, from the next request on.`
 }
 
 /** What it means that one is the first now. */
@@ -59,18 +111,46 @@ function usedFirst({ label, state }: CredentialInfo, provider: string, strategy:
   return `${now} credential_pool_strategies has ${strategy} for ${provider}: others are used in between.`
 }
 
-async function list(store: CredentialStore): Promise<CommandOutput> {
+async function list(store: CredentialStore, context: CommandContext): Promise<CommandOutput> {
   const providers = await store.providers()
   const rows = await Promise.all(
-    providers.map(async (provider) =>
-      (await store.list(provider)).map((one, index) => row(provider, one, index === 0)),
-    ),
+    providers.map(async (provider) => {
+      const alone = await usedAt(store, provider, context)
+      return (await store.list(provider)).map((one, index) => row(provider, one, { alone, isFirst: index === 0 }))
+    }),
   )
   return { type: 'table', rows: rows.flat(), empty: 'There are no keys or logins. Add one: hermes auth add PROVIDER' }
 }
 
-function row(provider: string, { label, type, state, hint }: CredentialInfo, isFirst: boolean): CommandRow {
-  const end = hint === '' ? '' : `…${hint}`
-  const data = { provider, label, type, state: state.type, isFirst }
-  return { cells: [provider, label, type, end, state.type], isCurrent: isFirst, isDim: state.type !== 'ready', data }
+/** The one that is used alone here, and why; `null` where all are. */
+async function usedAt(store: CredentialStore, provider: string, { session, cwd }: CommandContext) {
+  const own = session && poolName(session.provider) === provider ? await session.account() : null
+  if (own !== null) return { label: own, where: 'this session' }
+  const project = await store.usedInProject(provider, await resolvedFolder(session?.cwd ?? cwd))
+  return project && { label: project.label, where: project.folder }
+}
+
+function row(
+  provider: string,
+  { label, type, state, hint }: CredentialInfo,
+  {
+    alone,
+    isFirst,
+  }: { readonly alone: { readonly label: string; readonly where: string } | null; readonly isFirst: boolean },
+): CommandRow {
+  const isUsed = alone?.label === label
+  const cells = [
+    provider,
+    label,
+    type,
+    hint === '' ? '' : `…${hint}`,
+    state.type,
+    ...(isUsed ? [`used in ${alone.where}`] : []),
+  ]
+  const data = { provider, label, type, state: state.type, isFirst, ...(isUsed ? { usedIn: alone.where } : {}) }
+  return { cells, isCurrent: alone ? isUsed : isFirst, isDim: state.type !== 'ready', data }
+}
+
+function usage(message: string): HermesError {
+  return new HermesError(message, { code: 'command.usage' })
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CommandContext, CommandTable } from '@hermes/contracts/extension'
 import { openCredentialStore } from '@hermes/credential-pool'
@@ -50,12 +50,18 @@ it('/memory shows what is remembered', async () => {
   expect(await run('memory', { words: [] })).toMatchObject([{ rows: [{ cells: ['user', 'Likes tea.'] }] }, {}])
 })
 
-it('/account lists keys without showing them, and has one used first from the next request on', async () => {
+it('/account lists keys without showing them, and has one used by the session, its project or first by the profile', async () => {
   const store = openCredentialStore({ path: join(place.path, 'auth.json') })
   for (const label of ['home', 'work'])
     await store.add({ provider: 'openrouter', type: 'api-key', label, secret: `canary-key-of-${label}-1234` })
-  const session = { provider: 'openrouter' } as CommandContext['session']
-  expect(await run('account', { name: 'work' }, session)).toEqual({
+  let own: string | null = null
+  const session = {
+    provider: 'openrouter',
+    cwd: place.path,
+    account: async () => own,
+    useAccount: async (name: string | null) => (own = name),
+  } as CommandContext['session']
+  expect(await run('account', { name: 'work', place: 'profile' }, session)).toEqual({
     type: 'text',
     text: 'work of openrouter is used first, from the next request on.',
   })
@@ -65,7 +71,22 @@ it('/account lists keys without showing them, and has one used first from the ne
     ['openrouter', 'home', 'api-key', '…1234', 'ready'],
   ])
   expect(JSON.stringify(listed)).not.toContain('canary')
-  await expect(run('account', { name: 'wrok' }, session)).rejects.toThrow('wrok')
+  await expect(run('account', { name: 'wrok', place: 'project' }, session)).rejects.toThrow('wrok')
+  const places = async () =>
+    ((await run('account', {}, session)) as CommandTable).rows.map(({ cells }) => cells[5] ?? '')
+  const folder = await realpath(place.path)
+  await run('account', { name: 'home', place: 'project' }, session)
+  expect(await places()).toEqual(['', `used in ${folder}`])
+  expect(await run('account', { name: 'work' }, session)).toMatchObject({
+    text: 'work of openrouter is used in this session, and no other, from the next request on.',
+  })
+  expect(await places()).toEqual(['used in this session', ''])
+  await run('account', { name: 'default' }, session)
+  await run('account', { name: 'default', place: 'project' }, session)
+  expect(await places()).toEqual(['', ''])
+  await expect(run('account', { name: 'work', place: 'session', provider: 'anthropic' }, session)).rejects.toThrow(
+    '/account NAME project anthropic',
+  )
   await expect(run('account', { name: 'work' })).rejects.toThrow('Which provider?')
 })
 

@@ -1,6 +1,6 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
-import { type Entry, type ImagePart, messageText, taintsIn, userText } from '@hermes/contracts/conversation'
+import { accountIn, type Entry, type ImagePart, messageText, taintsIn, userText } from '@hermes/contracts/conversation'
 import type { ModelClient } from '@hermes/contracts/model'
 import type { SessionInfo } from '@hermes/contracts/store'
 import type { StagedNotes } from '@hermes/memory'
@@ -9,7 +9,7 @@ import type { HomeSkills } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { SessionJob } from '../runtime.js'
-import type { ModelChoice, ModelChoiceOptions } from './model-choice.js'
+import { type ModelChoice, type ModelChoiceOptions, resolvedFolder } from './model-choice.js'
 import type { Spending } from './spending.js'
 
 /** What auxiliary tasks need of a home. */
@@ -77,7 +77,9 @@ export class AuxiliaryTasks {
       modelOptions: modelOptions(),
       ...can,
     })
-    const [first, ...others] = await Promise.all(choices.map(endpointOf))
+    const [first, ...others] = await Promise.all(
+      choices.map((choice) => endpointOf({ ...choice, account: main.account })),
+    )
     if (!first)
       throw new HermesError(`No model can do ${task}; name one as auxiliary.${task} in config.yaml.`, {
         code: 'models.no_auxiliary_task',
@@ -145,7 +147,7 @@ export class AuxiliaryTasks {
     const session = await storage.sessions.get(sessionId)
     if (session === null) return false
     const task = kind === 'session-title' ? 'title_generation' : 'session_summary'
-    const client = () => this.client(task, main ?? this.#options.choiceOf(session))
+    const client = async () => this.client(task, main ?? (await this.#choiceOf(session, storage)))
     const { language, max_tokens: maxTokens, timeout } = this.#options.config.auxiliary[task] ?? {}
     const common = { storage, client, language, maxTokens }
     switch (kind) {
@@ -168,6 +170,17 @@ export class AuxiliaryTasks {
       default:
         return kind satisfies never
     }
+  }
+
+  /** Who answers in a session that is closed, with the account it chose. */
+  async #choiceOf(session: SessionInfo, { log }: Storage): Promise<ModelChoice> {
+    const { choiceOf, cwd } = this.#options
+    const entries = await log.entries(session.id)
+    const account = {
+      at: async (provider: string) => accountIn(entries, provider),
+      folder: await resolvedFolder(session.cwd ?? cwd),
+    }
+    return { ...choiceOf(session), account }
   }
 
   /**

@@ -1,8 +1,7 @@
 import { access } from 'node:fs/promises'
 import { type HermesConfig, homeLayout, readText } from '@hermes/config'
-import { type Clock, errorLine, type Logger } from '@hermes/contracts'
-import type { CredentialSource } from '@hermes/contracts/model'
-import type { BorrowedKey, OAuthSettings, PoolStrategy } from '@hermes/credential-pool'
+import { type Clock, errorLine, isJsonObject, type Logger } from '@hermes/contracts'
+import type { AccountSource, BorrowedKey, CredentialPool, OAuthSettings, PoolStrategy } from '@hermes/credential-pool'
 import { findProvider, keyVariablesFor } from '@hermes/transports'
 import { secretsIn } from '../home/home-secrets.js'
 import { type ModelChoice, poolName } from './model-choice.js'
@@ -23,8 +22,8 @@ interface CredentialsOptions {
 
 /** The keys and logins of a home. */
 export interface Credentials {
-  /** The keys of a choice, the same object for all agents that use them; `null` when it has one key at most and `auth.json` knows nothing of it. */
-  sourceFor(choice: ModelChoice): Promise<CredentialSource | null>
+  /** The keys of a choice, shared by all agents that use them, each with the account of its session; `null` when it has one key at most and `auth.json` knows nothing of it. */
+  sourceFor(choice: ModelChoice): Promise<AccountSource | null>
 }
 
 /** What `auth.json` holds. */
@@ -33,6 +32,8 @@ export interface StoredCredentials {
   readonly providers: Readonly<Record<string, string | null>>
   /** Every key and token in it, used or not: what must not be shown. As of the last look. */
   readonly secrets: readonly string[]
+  /** Whether the file ever had a key or login of a provider, as `auth.json` calls it. As of the last look. */
+  knows(provider: string): boolean
   /** What is wrong with the file, a line each. As of the first look. */
   readonly problems: readonly string[]
   /** Looks again, as a long-running program does before each new agent. Never rejects. */
@@ -50,6 +51,7 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
     get secrets() {
       return found.secrets
     },
+    knows: (provider) => found.known.includes(provider),
     problems: found.problems,
     look: async () => {
       found = await listCredentials(auth, clock)
@@ -57,14 +59,14 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
   }
 }
 
-type Listed = Pick<StoredCredentials, 'providers' | 'secrets' | 'problems'>
+type Listed = Pick<StoredCredentials, 'providers' | 'secrets' | 'problems'> & { readonly known: readonly string[] }
 
 async function listCredentials(path: string, clock: Clock): Promise<Listed> {
   const exists = await access(path).then(
     () => true,
     () => false,
   )
-  if (!exists) return { providers: {}, secrets: [], problems: [] }
+  if (!exists) return { providers: {}, secrets: [], problems: [], known: [] }
   const problems: string[] = []
   try {
     const { openCredentialStore } = await import('@hermes/credential-pool')
@@ -73,33 +75,38 @@ async function listCredentials(path: string, clock: Clock): Promise<Listed> {
       const first = (await store.list(provider)).find(({ state }) => state.type !== 'absent')
       return [provider, first?.baseUrl ?? null]
     })
-    return { providers: Object.fromEntries(await Promise.all(providers)), secrets: await storedSecrets(path), problems }
+    return { providers: Object.fromEntries(await Promise.all(providers)), ...(await storedText(path)), problems }
   } catch (error) {
-    return { providers: {}, secrets: await storedSecrets(path), problems: [...problems, errorLine(error)] }
+    return { providers: {}, ...(await storedText(path)), problems: [...problems, errorLine(error)] }
   }
 }
 
 /** Read by itself, so that entries of other versions count too; a file that is no JSON gives none. */
-async function storedSecrets(path: string): Promise<readonly string[]> {
+async function storedText(path: string): Promise<Pick<Listed, 'secrets' | 'known'>> {
   try {
-    return secretsIn(JSON.parse((await readText(path)) ?? ''))
+    const document: unknown = JSON.parse((await readText(path)) ?? '')
+    const pool = isJsonObject(document) ? document['credential_pool'] : null
+    return { secrets: secretsIn(document), known: isJsonObject(pool) ? Object.keys(pool) : [] }
   } catch {
-    return []
+    return { secrets: [], known: [] }
   }
 }
 
 /** Opens the keys and logins of a home; loads what it takes for several keys only where there are several. */
 export function openCredentials(options: CredentialsOptions, stored: StoredCredentials): Credentials {
-  const pools = new Map<string, Promise<CredentialSource>>()
+  const pools = new Map<string, Promise<CredentialPool>>()
   return {
     sourceFor: async (choice) => {
       const provider = poolName(choice.provider)
       const borrowed = borrowedKeys(choice, options.secrets)
-      if (!Object.hasOwn(stored.providers, provider) && borrowed.length < 2) return null
+      // Where all of several are gone, the one that is left is not taken for the account that a session chose.
+      const needed = stored.knows(provider) ? 1 : 2
+      if (!Object.hasOwn(stored.providers, provider) && borrowed.length < needed) return null
       const name = JSON.stringify([provider, choice.baseUrl, borrowed.map(({ source }) => source)])
       const pool = pools.get(name) ?? openPool(choice, { ...options, provider, borrowed })
       pools.set(name, pool)
-      return pool
+      const { at, folder = null } = choice.account ?? {}
+      return (await pool).forAccount({ chosen: async () => (await at?.(choice.provider)) ?? null, folder })
     },
   }
 }
@@ -107,7 +114,7 @@ export function openCredentials(options: CredentialsOptions, stored: StoredCrede
 async function openPool(
   choice: ModelChoice,
   options: CredentialsOptions & { readonly provider: string; readonly borrowed: readonly BorrowedKey[] },
-): Promise<CredentialSource> {
+): Promise<CredentialPool> {
   const { openCredentialPool } = await import('@hermes/credential-pool')
   const { home, config, provider, borrowed, fetchTo, clock, logger, onSecret } = options
   const oauth = oauthSettings(config, choice.provider)

@@ -1,5 +1,6 @@
 // Why no model can answer: one line each, with what to do.
 
+import { realpath } from 'node:fs/promises'
 import type { JsonObject } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
@@ -97,6 +98,14 @@ export interface ConfiguredEndpoint extends Configured {
   readonly stallTimeoutMs?: number | undefined
 }
 
+/** Whose keys a session uses. */
+export interface SessionAccount {
+  /** The key or login that it chose at a provider, by its label; `null` for none. Asked before each request. */
+  readonly at: (provider: string) => Promise<string | null>
+  /** Where it works, symbolic links resolved: the choice of that project counts where it made none itself. */
+  readonly folder: string | null
+}
+
 /** Which model to ask, where and with which key. */
 export interface ModelChoice {
   /** The provider's id, or the name of an endpoint of config.yaml. */
@@ -106,6 +115,8 @@ export interface ModelChoice {
   readonly model: string
   readonly baseUrl: string
   readonly apiKey: string | null
+  /** Whose key a session uses alone, where it or its project chose one. Default: all keys and logins of the provider. */
+  readonly account?: SessionAccount | undefined
   /** Where the key is from, for messages: the name of a variable, or `config.yaml`. */
   readonly keySource?: string | undefined
   /** Variables with keys of this endpoint, as the configuration names them. */
@@ -151,6 +162,11 @@ export function chooseModel(options: ModelChoiceOptions): ModelChoice {
     keyVariables: endpoint?.keyEnvs && keyVariablesOf(endpoint),
     ...settingsOf(modelOptions, sources, model),
   }
+}
+
+/** A folder with its symbolic links resolved; as it is where it is not on this machine. */
+export async function resolvedFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder)
 }
 
 /** The name of a provider in `auth.json`: its id, or `custom:NAME` for an endpoint of config.yaml. */

@@ -1,7 +1,8 @@
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, knownTimeZone, type Logger } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
+import type { ModelClient } from '@hermes/contracts/model'
+import type { AccountSource } from '@hermes/credential-pool'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import { createModelClient } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
@@ -13,7 +14,7 @@ import { chooseFallbacks } from './fallbacks.js'
 import type { HomeModels } from './home-models.js'
 import type { MixtureChoice } from './mixtures.js'
 import { chooseMixture, MIXTURE } from './mixtures.js'
-import type { ModelChoice, ModelChoiceOptions } from './model-choice.js'
+import type { ModelChoice, ModelChoiceOptions, SessionAccount } from './model-choice.js'
 import { chooseModel } from './model-choice.js'
 import type { Spending } from './spending.js'
 import { openSpending } from './spending.js'
@@ -27,7 +28,7 @@ export interface ResolvedModel {
   /** Asked in this order when the chosen model does not answer. */
   readonly fallbacks: readonly ModelChoice[]
   readonly model: ResilientModelClient
-  readonly credentials: CredentialSource | null
+  readonly credentials: AccountSource | null
   readonly fetch: typeof fetch
 }
 
@@ -90,21 +91,23 @@ export class ModelResolver {
   }
 
   /**
-   * The answerer for an agent.
+   * The answerer for an agent, with the account that its session uses at each provider.
    * @throws HermesError `models.*`: one line with what is missing.
    */
-  async resolveModel(request: AgentRequest, environment: Environment): Promise<ResolvedModel> {
+  async resolveModel(request: AgentRequest, environment: Environment, account: SessionAccount): Promise<ResolvedModel> {
     await this.#options.stored.look()
     const requested = request.replay === undefined ? await this.#routed(request) : request
     const mixture = request.replay === undefined ? this.#mixture(requested) : null
-    if (!mixture)
-      return this.#model(request, environment, request.replay === undefined ? this.chooseModel(requested) : REPLAYED)
+    if (!mixture) {
+      const chosen = request.replay === undefined ? { ...this.chooseModel(requested), account } : REPLAYED
+      return this.#model(request, environment, chosen)
+    }
     const { createMixtureOfAgentsClient } = await import('@hermes/models/mixture')
-    const resolved = await this.#model(request, environment, mixture.aggregator)
+    const resolved = await this.#model(request, environment, { ...mixture.aggregator, account })
     const model = createMixtureOfAgentsClient({
       provider: MIXTURE,
       model: mixture.preset,
-      references: await this.#clientsOf(mixture.references),
+      references: await this.#clientsOf(mixture.references.map((one) => ({ ...one, account }))),
       aggregator: resolved.model,
       logger: this.#options.logger,
     })
@@ -143,7 +146,7 @@ export class ModelResolver {
           takes: (part) => this.#options.models.takes(choice, part),
         },
       ),
-      fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf(one))),
+      fallbacks: await Promise.all(fallbacks.map((one) => this.endpointOf({ ...one, account: choice.account }))),
       ...(chosen === REPLAYED ? {} : await this.spending()),
       maxRetries: this.#options.config.agent.api_max_retries,
       maxWaitMs: this.#maxWaitMs(request),
@@ -154,7 +157,10 @@ export class ModelResolver {
     return {
       choice,
       fallbacks,
-      model: isReal ? this.#options.models.watch(model, [choice, ...fallbacks]) : model,
+      // Looked up for the person at the side, where an account may be chosen that the one key at hand is not of.
+      model: isReal
+        ? this.#options.models.watch(model, [credentials ? { ...choice, apiKey: null } : choice, ...fallbacks])
+        : model,
       credentials,
       fetch: traffic.fetch,
     }
@@ -274,7 +280,7 @@ const REPLAYED: ModelChoice = {
 function toModelEndpoint(
   { provider, catalogueId, ...choice }: ModelChoice,
   way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength' | 'seesImages' | 'takes'>> & {
-    readonly credentials: CredentialSource | null
+    readonly credentials: AccountSource | null
   },
 ): ModelEndpoint {
   const { credentials, ...rest } = way

@@ -132,5 +132,10 @@ class BlockWriter<Block, Text extends Block> {
 
 /** Whether what one endpoint made may go back to the other. */
 export function sameStamp(left: EndpointStamp, right: EndpointStamp): boolean {
-  return left.provider === right.provider && left.endpoint === right.endpoint && left.model === right.model
+  return (
+    left.provider === right.provider &&
+    left.endpoint === right.endpoint &&
+    left.model === right.model &&
+    left.account === right.account
+  )
 }

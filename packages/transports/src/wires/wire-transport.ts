@@ -64,15 +64,22 @@ export class WireTransport<Client, Answer extends Answered, Chunk> implements Tr
 
   stream(request: ModelRequest, options: Parameters<Transport['stream']>[1]): AsyncGenerator<ModelEvent> {
     const call = { wire: this.#options, path: this.#wire.path(request.model), request, ...options }
-    return guardCall(call, (guard) => this.#read(request, guard))
+    return guardCall(call, (guard) => this.#read(request, this.#stampFor(request.model, options.account), guard))
+  }
+
+  /** The Responses API seals thoughts for the organisation of a key; thoughts of the other wires go to any account. */
+  #stampFor(model: string, account: string | undefined): EndpointStamp {
+    const stamp = this.stamp(model)
+    return account === undefined || this.api !== 'responses' ? stamp : { ...stamp, account }
   }
 
   async #read(
     request: ModelRequest,
+    stamp: EndpointStamp,
     { target, credential, onHeaders, controller, touch }: CallGuard,
   ): Promise<Reading> {
     const client = await this.#client(credential)
-    const exchange = await this.#wire.begin(request, this.stamp(request.model))
+    const exchange = await this.#wire.begin(request, stamp)
     const send = (streaming: boolean) => exchange.send(client, streaming, controller)
     const open = this.#opener(request.model)
     const answer = await open({ target, send, takeWhole: exchange.takeWhole, onHeaders })

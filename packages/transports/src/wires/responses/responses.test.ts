@@ -299,6 +299,26 @@ describe('answers of servers that bend the protocol', () => {
     ])
   })
 
+  it('sends sealed thoughts back to the account they were made for, and to no other', async () => {
+    const sent: string[] = []
+    const late = { type: 'reasoning', summary: [], encrypted_content: 'sealed-for-work' }
+    const fetch = async (...[, init]: Parameters<typeof globalThis.fetch>) => {
+      sent.push(String(init?.body))
+      return new Response(events(done(0, late), text(1, 'ok'), end()), {
+        headers: { 'content-type': 'text/event-stream' },
+      })
+    }
+    const made = transport({ fetch })
+    const ask = async (account: string | undefined, ...before: Message[]) => {
+      const options = { credential: 'k', ...(account === undefined ? {} : { account }) }
+      const messages = [...request.messages, ...before]
+      return ((await collect(made.stream({ ...request, messages }, options))).at(-1) as ModelFinish).message
+    }
+    const answer = await ask('work')
+    for (const account of ['work', 'home', undefined]) await ask(account, answer, user('on'))
+    expect(sent.map((body) => body.includes('sealed-for-work'))).toEqual([false, true, false, false])
+  })
+
   it('passes over kinds of items and events it does not know, and reads a refusal as text', async () => {
     const body = events(
       { type: 'response.brand_new' },
