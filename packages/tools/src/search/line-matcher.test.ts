@@ -43,7 +43,7 @@ describe.each(['needle', 'ne+dle'])('a matcher of %s', (pattern) => {
 
 describe('a matcher of an expression that takes long', () => {
   it('goes on in a thread, with the same result', async () => {
-    const lines = ['aaa', `${'a'.repeat(23)}!`, 'b', 'aa']
+    const lines = ['aaa', `${'a'.repeat(22)}!`, 'b', 'aa']
     const { match } = matcher('^(a+)+$')
     const hits = [0, 3]
     expect(await match([lines, lines])).toEqual([hits, hits])
