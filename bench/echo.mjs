@@ -42,7 +42,7 @@ export async function keystrokeEcho({ rounds, workspace, server }) {
   return [
     ...rows('key to echo: bare program', floor),
     ...rows('key to echo: at rest', rest),
-    ...rows('key to echo: tool floods output', flood, atMost(16)),
+    ...rows('key to echo: tool floods output', flood, atMost(8)),
   ]
 }
 

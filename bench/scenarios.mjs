@@ -27,7 +27,7 @@ export async function versionStart({ rounds, workspace }) {
   return [
     row('node -e 0', 'ms', node),
     row('hermes --version', 'ms', version),
-    row('  over node', 'x', ratios(version, node), atMost(1.5)),
+    row('  over node', 'x', ratios(version, node), atMost(1.3)),
   ]
 }
 

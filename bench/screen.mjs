@@ -1,12 +1,15 @@
 // A conversation in a real terminal: how soon it takes a line, what it costs at rest, and how it shows a model that writes fast.
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BIN, interleave, ratios } from './measure.mjs'
+import { BIN, interleave, ratios, scratchEnvironment } from './measure.mjs'
 import { openTerminal } from './pty.mjs'
 import { atMost, row } from './report.mjs'
+import { run } from './store.mjs'
 
+/** What a long session holds. */
+const LONG = { session: 'long', count: 2_000 }
 const TOKENS_PER_SECOND = 200
 const STREAMED_MS = 10_000
 const IDLE_MS = 5_000
@@ -22,11 +25,15 @@ const SETTLED_MS = 1_000
 export async function screen({ rounds, workspace, server }) {
   const model = await startFastModel()
   const hermes = (url) => [BIN, '--base-url', url, '--provider', 'custom', '-m', 'bench']
+  const { HERMES_HOME: home } = scratchEnvironment(workspace)
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  await run('append', join(home, 'state.db'), LONG)
   try {
-    const { floor, prompt, open, rest, fast, paste } = await interleave(Math.min(rounds, 3), {
+    const { floor, prompt, open, long, rest, fast, paste } = await interleave(Math.min(rounds, 3), {
       floor: () => timeTo(workspace, [join(import.meta.dirname, 'floors/echo.mjs')], 'ready'),
       prompt: () => timeTo(workspace, hermes(server.baseUrl), PASTE_ON),
       open: () => timeTo(workspace, hermes(server.baseUrl), '/help'),
+      long: () => timeTo(workspace, [...hermes(server.baseUrl), '-r', LONG.session], '/help'),
       rest: () => within(workspace, hermes(server.baseUrl), restCost),
       fast: () => within(workspace, hermes(model.url), (terminal) => fastStream(terminal, model)),
       paste: () => within(workspace, hermes(server.baseUrl), timePaste),
@@ -37,6 +44,7 @@ export async function screen({ rounds, workspace, server }) {
       row('a line to type in: hermes', 'ms', prompt),
       row('  over the bare program', 'x', ratios(prompt, floor), atMost(2)),
       row('  until its session is open', 'ms', open),
+      row('  until a session of 2,000 messages is', 'ms', long, atMost(150)),
       row('a conversation at rest, of one core', '%', rest, atMost(0.5)),
       row('200 tokens a second: bytes per byte of text', 'x', of('ratio'), atMost(3)),
       row('  the longest time without a frame', 'ms', of('gapMs'), atMost(50)),

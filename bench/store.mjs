@@ -159,7 +159,7 @@ function spawnSources(script, ...args) {
 }
 
 /** Runs one job to its end and gives back what it printed. */
-const run = (job, path, options) => outputOf(start(job, path, options), job)
+export const run = (job, path, options) => outputOf(start(job, path, options), job)
 
 async function outputOf(child, name) {
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AuthServer, startAuthServer } from '@hermes/testkit/auth-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startEditor } from '../support/acp.js'
 import { runCli, startCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
@@ -65,6 +66,12 @@ describe('keys', () => {
     expect(await key('--account', 'home')).toBe(`Bearer ${FIRST}`)
     expect(await key('-c')).toBe(`Bearer ${FIRST}`)
     expect(await key('-c', '--account', 'default')).toBe(`Bearer ${SECOND}`)
+    const editor = await startEditor([], scene)
+    const id = await editor.newSession(scene.cwd)
+    await editor.prompt(id, '/account home')
+    await editor.prompt(id, 'Hi.')
+    expect(scene.server.requests.at(-1)!.headers['authorization']).toBe(`Bearer ${FIRST}`)
+    await editor.leave()
     expect((await runCli(['chat', '-q', 'Hi.', '--account', 'wrok'], scene)).stderr).toContain('There are: home, work.')
     expect((await auth(['use', 'lab', 'default', '--project'])).stdout).toContain('in their order again')
     expect(await key()).toBe(`Bearer ${FIRST}`)

@@ -8,6 +8,7 @@ import { addBrowser } from './program/browser.js'
 import { addChat, createProgram } from './program/chat.js'
 import { addCheckpoints } from './program/checkpoints.js'
 import { addConfig } from './program/config.js'
+import { exampleText } from './program/examples.js'
 import { addFallback } from './program/fallback.js'
 import { addGrowth } from './program/growth.js'
 import { addHooks } from './program/hooks.js'
@@ -85,6 +86,7 @@ export function buildProgram(choose: (action: Action) => void, io: Io): Command 
       choose(async (world) => (await import('./commands/completion.js')).completion(world, shell, program)),
     )
   for (const [name, { description }] of Object.entries(ENTRY_POINTS)) program.command(name).description(description)
+  program.addHelpText('afterAll', ({ command }) => exampleText(command))
   for (const command of program.commands) command.exitOverride().copyInheritedSettings(program)
   return program
 }

@@ -19,14 +19,17 @@ export function addImportAgent(program: Command, choose: Choose): void {
       'after',
       `
 Examples:
-  hermes import-agent                       which agents are here
-  hermes import-agent claude-code --dry-run what would be taken over
-  hermes import-agent codex --secrets       with its keys, which stay there otherwise
-  hermes import-agent hermes --source DIR   a home in the layout of Hermes Agent
-  hermes import-agent undo                  all as it was before`,
+  hermes import-agent                        which agents are here
+  hermes import-agent claude-code --dry-run  what would be taken over
+  hermes import-agent codex --secrets        with its keys, which stay there otherwise
+  hermes import-agent hermes --source DIR    a home in the layout of Hermes Agent
+  hermes import-agent undo                   all as it was before`,
     )
   options(
-    all.command('from', { isDefault: true, hidden: true }).addArgument(new Argument('[agent]').choices([...NAMES])),
+    all
+      .command('from', { isDefault: true, hidden: true })
+      .description('the same without this word')
+      .addArgument(new Argument('[agent]').choices([...NAMES])),
   ).action((agent, flags) => choose(async (world) => (await load()).importAgent(world, agent, flags)))
   all
     .command('undo')
