@@ -201,7 +201,8 @@ for (const taker of functions) {
   const call = (await import(pathToFileURL(join(root, taker.file)).href))[taker.name]
   const others = taker.others.map((kind) => OTHERS[kind])
   const large = Math.min(LARGE, taker.mostChars)
-  const target = { call, others, large, small: Math.min(SMALL, large / 4), mostMs: taker.threadMs ?? MOST_MS }
+  const { threadMs } = taker
+  const target = { call, others, large, small: Math.min(SMALL, large / 4), threadMs }
   for (const { piece, shape } of textsFor(taker)) {
     const text = `${JSON.stringify(piece)} again and again${shape === SHAPES[1] ? ', between two letters' : ''}`
     parentPort.postMessage({ type: 'text', text })
@@ -234,7 +235,7 @@ async function slowest(once) {
   return last
 }
 
-async function measure({ call, others, small: short, large: length, mostMs }, piece, shape) {
+async function measure({ call, others, small: short, large: length, threadMs }, piece, shape) {
   const small = await cost(call, others, shape(piece, short))
   if (small < QUICK_MS) return null
   const large = await cost(call, others, shape(piece, length))
@@ -242,8 +243,9 @@ async function measure({ call, others, small: short, large: length, mostMs }, pi
   // A machine that is slow now is slow for the long text alone, where the short one came before.
   const slower = Math.max(1, fixedWork() / REFERENCE_MS)
   if (large <= LIMIT_MS * slower) return null
-  const limit = mostMs * NOISE * slower
-  const isTooLong = large > limit || large > small * (length / short) * MAX_EXCESS
+  const limit = (threadMs ?? MOST_MS) * NOISE * slower
+  // A thread that takes long holds nothing up, however its time grows.
+  const isTooLong = large > limit || (threadMs === undefined && large > small * (length / short) * MAX_EXCESS)
   return isTooLong
     ? `${Math.round(small)} ms at ${short / 1000} KB, ${Math.round(large)} ms at ${length / 1000} KB (limit ${Math.round(limit)})`
     : null
