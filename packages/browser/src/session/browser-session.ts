@@ -349,8 +349,14 @@ export class BrowserSession {
       // Cookies that the person keeps stay on this machine.
       storageState: this.#asleep?.states.get(kind) ?? (isHere ? await this.#profile?.load(kind) : undefined),
     })
-    if (this.gate.speech.isHolding || !isHere) await running.guard.hold(zone.contextId)
-    for (const page of zone.context.pages()) await this.#adopt(running, zone, page)
+    try {
+      if (this.gate.speech.isHolding || !isHere) await running.guard.hold(zone.contextId)
+      for (const page of zone.context.pages()) await this.#adopt(running, zone, page)
+    } catch (error) {
+      // A browser that goes meanwhile does not take the proxy of the zone with it.
+      await zone.close()
+      throw error
+    }
     zone.context.on('page', (page) => {
       void this.#tellOfTab(running, zone, page).catch(() => undefined)
     })

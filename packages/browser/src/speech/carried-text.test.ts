@@ -84,6 +84,12 @@ it('tells an address that was found from one that was put together of what was r
       isByProgram: false,
     }),
   ).toBe(true)
+  // Any tool gives back what it was told; a link that was found stays one, whatever was done with it since.
+  const echoed = [...entries, call('todo_write', { todos: [leak] }), tool(leak)]
+  expect(carriesWhatWasRead(leak, { entries: echoed, isByProgram: false })).toBe(true)
+  const guide = 'https://docs.test/guide/getting-started?lang=en'
+  const kept = [...entries, call('write_file', { content: guide }), call('web_extract', { urls: [guide] })]
+  expect(carriesWhatWasRead(guide, { entries: kept, isByProgram: false })).toBe(false)
   expect(carried('https://other.test/new?t=sk-4f81ab20cd77')).toBe(true)
   expect(carried('https://sk4f81ab20cd77.other.test/')).toBe(true)
   expect(

@@ -1,11 +1,10 @@
-import { type AssistantPart, type Entry, messageText } from '@hermes/contracts/conversation'
+import { type AssistantPart, type Entry, type Message, messageText } from '@hermes/contracts/conversation'
 import { addPieces, carries, type Pieces } from './carried-text.js'
 
 /** Of what a session read, the newest. */
 const MOST_CHARS = 1_000_000
 /** What commands and programs print can be words of the agent, who could so make any address one that was found. */
 const PRINTS: readonly string[] = ['terminal', 'process', 'execute_code']
-const WRITES: readonly string[] = [...PRINTS, 'write_file', 'patch']
 /** Keys, codes and numbers of orders: they give away a text although they are short. */
 const NAMED = /[\w-]{8,64}/g
 
@@ -18,15 +17,15 @@ export interface Heard {
 
 /**
  * Whether an address carries what a session read before. What stands in a text as it is here, a link that was found or the person's own words,
- * says nothing that its author does not know; what the agent wrote or printed itself is no text of that kind. What a
- * program read stands nowhere, so that of its addresses each counts that was not found.
+ * says nothing that its author does not know; what the agent said to a tool before, whichever that was, is no text of that kind, and neither is
+ * what commands and programs print. What a program read stands nowhere, so that of its addresses each counts that was not found.
  */
 export function carriesWhatWasRead(address: string, { entries, isByProgram }: Heard): boolean {
-  const { typed, found, read, written } = textsOf(entries)
+  const { typed, statements, read } = textsOf(entries)
   const url = new URL(address)
-  const isIn = (texts: readonly string[], part: string) => texts.some((text) => text.includes(part))
-  // The agent cannot put words into the mouth of the person.
-  const stands = (part: string) => isIn(typed, part) || (isIn(found, part) && !isIn(written, part))
+  // The agent cannot put words into the mouth of the person. Of all others, who said it first counts: tools give back what they were told.
+  const stands = (part: string) =>
+    typed.some((text) => text.includes(part)) || statements.find(({ text }) => text.includes(part))?.by === 'tool'
   if (stands(address) || stands(address.replace(/\/$/, ''))) return false
   const rest = `${url.search}${url.hash}`
   const words = [
@@ -45,33 +44,39 @@ export function carriesWhatWasRead(address: string, { entries, isByProgram }: He
 interface Texts {
   /** By the person. */
   readonly typed: readonly string[]
-  /** By tools, in which an address may stand. */
-  readonly found: readonly string[]
+  /** By tools, in which an address may stand, and by the agent to tools; in their order. */
+  readonly statements: readonly { readonly by: 'tool' | 'agent'; readonly text: string }[]
   readonly read: readonly string[]
-  /** By the agent, into files and commands. */
-  readonly written: readonly string[]
 }
 
 function textsOf(entries: readonly Entry[]): Texts {
-  const [typed, found, read, written]: [string[], string[], string[], string[]] = [[], [], [], []]
+  const [typed, read]: [string[], string[]] = [[], []]
+  const statements: { readonly by: 'tool' | 'agent'; readonly text: string }[] = []
   let chars = 0
   for (const entry of entries.toReversed()) {
-    if (entry.type !== 'message' || chars > MOST_CHARS) continue
+    if (entry.type !== 'message') continue
     const { message } = entry
-    if (message.role === 'assistant') written.push(...message.content.flatMap(argumentsOf))
-    if (message.role !== 'user' && message.role !== 'tool') continue
+    // However long ago: what a tool gives back may be newer.
+    if (message.role === 'assistant')
+      statements.push(...message.content.flatMap(argumentsOf).map((text) => ({ by: 'agent', text }) as const))
+    if ((message.role !== 'user' && message.role !== 'tool') || chars > MOST_CHARS) continue
     const text = messageText(message)
     chars += text.length
     if (message.role === 'user') typed.push(text)
-    else read.push(text)
-    if (message.role === 'user') continue
-    if (!PRINTS.includes(message.toolName)) found.push(text)
-    else
-      for (const part of message.content) if (part.type === 'text' && part.origin === 'external') found.push(part.text)
+    else {
+      read.push(text)
+      statements.push(...foundIn(message).map((one) => ({ by: 'tool', text: one }) as const))
+    }
   }
-  return { typed, found, read, written }
+  return { typed, statements: statements.reverse(), read }
+}
+
+/** What of a result may hold an address that was found. */
+function foundIn(message: Extract<Message, { readonly role: 'tool' }>): readonly string[] {
+  if (!PRINTS.includes(message.toolName)) return [messageText(message)]
+  return message.content.flatMap((part) => (part.type === 'text' && part.origin === 'external' ? [part.text] : []))
 }
 
 function argumentsOf(part: AssistantPart): readonly string[] {
-  return part.type === 'tool-call' && WRITES.includes(part.name) ? [JSON.stringify(part.args)] : []
+  return part.type === 'tool-call' ? [JSON.stringify(part.args)] : []
 }
