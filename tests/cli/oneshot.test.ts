@@ -95,13 +95,16 @@ describe('hermes chat -q', () => {
     expect(await chat(['-q', 'Hi.', '--run-budget', '0', ...model()])).toMatchObject({ exitCode: 2 })
   })
 
-  it('asks nothing without a skill that -s names', async () => {
+  it('brings the skills along that -s names, and asks nothing without one of them', async () => {
     const refused = await chat(['-s', 'git-bisec, nosuch', '-q', 'Hi.', ...model()])
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
     expect(refused.stderr).toMatch(
       /There is no skill "git-bisec"\. Did you mean git-bisect\? There is no skill "nosuch"/,
     )
     expect(scene.server.requests).toHaveLength(0)
+    scene.server.enqueue({ text: 'Found.' })
+    expect(await chat(['-s', 'git-bisect', '-q', 'Hi.', ...model()])).toMatchObject({ exitCode: 0 })
+    expect(JSON.stringify(scene.server.requests[0]!.body.messages)).toContain('git bisect run')
   })
 
   it('works in a worktree of its own with -w, which stays where something is new', async () => {

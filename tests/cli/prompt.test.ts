@@ -48,6 +48,12 @@ it('shows every part a new session would get, without a model, within the limits
       const { parameters } = JSON.parse(text) as { parameters: object }
       expect(Buffer.byteLength(JSON.stringify(parameters)), name).toBeLessThanOrEqual(SCHEMA_LIMIT_BYTES)
     }
+  await mkdir(join(scene.home, 'skills/tea'), { recursive: true })
+  await writeFile(
+    join(scene.home, 'skills/tea/SKILL.md'),
+    '---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water.\n',
+  )
+  expect((await hermes('prompt', 'show')).stdout).toMatch(/skills +\d+ bytes +\d+ tokens +skills, 1 of 1 of your own\n/)
 })
 
 it('shows what a session was told, byte for byte, with the files it came from', async () => {

@@ -22,6 +22,12 @@ const QUIET = 'auxiliary: {title_generation: {enabled: false}, session_summary: 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const RECORD = '## Active Task\nnone\n\n## Goal\nread\n\n## Completed Actions\n1. read a lot'
 
+/** What an agent wanted to save. */
+const PENDING = {
+  ...{ id: 'abc123', atMs: 1, sessionId: 's1', by: 'agent', why: 'text from outside was read' },
+  change: { action: 'create', name: 'brew', description: 'Brews coffee.', content: 'Grind first.' },
+}
+
 /** A program that messages are brought into. */
 interface Entry {
   /** Resolves once `answer` has come out. */
@@ -119,7 +125,7 @@ async function startSite() {
 
 // One program for each entry point, one home with all of it: starting one takes longer than what it is asked.
 needs('tmux', hasTmux)('at every entry point', () => {
-  describe.each(points)('$name', ({ open }) => {
+  describe.each(points)('$name', ({ name, open }) => {
     const scene = useScene({ isShared: true })
     let entry: Promise<Entry> | undefined
     /** In the first test that asks: what waits for a screen needs one. */
@@ -141,6 +147,7 @@ needs('tmux', hasTmux)('at every entry point', () => {
         'permissions.yaml': "'terminal(touch *)': deny\nbrowser(http://127.0.0.1:*): allow\n",
         'skills/tea/SKILL.md': '---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water first.\n',
         'memories/MEMORY.md': 'The staging server is called otter.\n',
+        'pending/skills/abc123.json': JSON.stringify(PENDING),
       })
       await writeFile(join(scene.cwd, 'AGENTS.md'), 'Tests run with make check.\n')
       // Else the terminal asks for it first.
@@ -163,6 +170,21 @@ needs('tmux', hasTmux)('at every entry point', () => {
       expect(sent(0)).toContain('- tea: Makes tea.')
       expect(sent(0)).toContain('git bisect run')
       expect(sent(1)).toContain('Boil water first.')
+    })
+
+    it('what an agent wants to save waits, is shown and answered', async () => {
+      // Who has the key of the API is not the owner; in chats the owner is.
+      if (name === 'gateway') return ask('/skills pending', 'is for the owner of this Hermes')
+      // A single question is for the model; commands have words of their own there.
+      const type: Entry['ask'] = async (line, answer) =>
+        name === 'one-shot'
+          ? expect((await runCli(line.slice(1).split(' '), scene)).stdout).toContain(answer)
+          : ask(line, answer)
+      await type('/skills pending', 'brew')
+      await type('/skills approve abc123', 'create brew')
+      const skill = () => readFile(join(scene.home, 'skills/brew/SKILL.md'), 'utf8').catch(() => '')
+      await expect.poll(skill).toContain('Grind first.')
+      await type('/journey list', 'create brew: Brews coffee.')
     })
 
     it('the model is told the instructions of the project', async () => {

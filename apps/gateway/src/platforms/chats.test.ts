@@ -280,6 +280,23 @@ it('hears what is written while a command takes long', async () => {
   expect(texts(bot)).toHaveLength(1)
 })
 
+it('shows its owner what an agent wants to save, and saves it with a yes', async () => {
+  const { bot, home, start } = await stage()
+  const change = { action: 'create', name: 'brew', description: 'Brews coffee.', content: 'Grind first.' }
+  const pending = { id: 'abc123', atMs: 1, sessionId: 's1', by: 'agent', why: 'text from outside was read', change }
+  await mkdir(join(home, 'pending/skills'), { recursive: true })
+  await writeFile(join(home, 'pending/skills/abc123.json'), JSON.stringify(pending))
+  await start()
+  bot.say('/skills pending')
+  await until(bot, /abc123[\s\S]*create brew/)
+  bot.say('/skills approve abc123')
+  await expect
+    .poll(() => readFile(join(home, 'skills/brew/SKILL.md'), 'utf8').catch(() => ''), { timeout: 10_000 })
+    .toContain('Grind first.')
+  bot.say('/journey list')
+  await until(bot, /create brew: Brews coffee/)
+})
+
 it('does nothing that a forwarded message says; the model reads it as the words of somebody else', async () => {
   const { bot, server, start } = await stage()
   server.enqueue(asks('rm -rf build'), { text: 'I will not.' })

@@ -1,6 +1,7 @@
 // Programs of installed skills in the isolation of this machine.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { probeIsolation } from '@hermes/sandbox/isolation'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
@@ -9,6 +10,11 @@ import { requestFor, run } from '../__fixtures__/opened-environment.js'
 import { openEnvironment } from '../environment/open-environment.js'
 
 const HASH = '0123456789ab'
+/** Addresses of this machine that others reach it by. */
+const OUTSIDE = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .filter(({ family, internal }) => family === 'IPv4' && !internal)
+  .map(({ address }) => address)
 
 /** A home with these skills installed, and a server that counts who comes. */
 async function setup(skills: Readonly<Record<string, readonly string[]>>, terminal = '') {
@@ -21,7 +27,7 @@ async function setup(skills: Readonly<Record<string, readonly string[]>>, termin
     const folder = join(hub, 'skills', `${name}@${HASH}`)
     await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'show.sh'), 'echo "$MY_TOKEN|$PASSED|$LATER_TOKEN|$PLAIN"\n')
-    await writeFile(join(folder, 'call.sh'), 'cat < "/dev/tcp/127.0.0.1/$1"\n')
+    await writeFile(join(folder, 'call.sh'), 'cat < "/dev/tcp/${2:-127.0.0.1}/$1"\n')
     const lists = { platforms: [], tools: [], variables: ['MY_TOKEN'], capabilities }
     entries[name] = {
       ...{ head: { name, description: 'x', group: 'general', ...lists }, from: 'x', pin: null, installedAtMs: 0 },
@@ -34,7 +40,7 @@ async function setup(skills: Readonly<Record<string, readonly string[]>>, termin
     calls += 1
     socket.end('hello')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
   onTestFinished(() => void server.close())
   const environment = await openEnvironment(request)
   onTestFinished(() => environment.close())
@@ -50,10 +56,12 @@ needs((await probeIsolation()) ?? missingPrograms('bash'))('isolated, a program 
     await shell(`cd ${hub}/quiet@${HASH} && bash call.sh ${port}`)
     // A directory stays, and what runs in it is the skill's.
     await shell(`bash call.sh ${port}`)
+    for (const address of OUTSIDE) await shell(`bash ${hub}/quiet@${HASH}/call.sh ${port} ${address}`)
     expect(calls()).toBe(0)
     await shell('cd /')
-    expect(await shell(`bash ${hub}/loud@${HASH}/call.sh ${port}`)).toBe('hello')
-    expect(calls()).toBe(1)
+    for (const address of ['', ...OUTSIDE])
+      expect(await shell(`bash ${hub}/loud@${HASH}/call.sh ${port} ${address}`)).toBe('hello')
+    expect(calls()).toBe(1 + OUTSIDE.length)
   })
 
   it('is not found by a command that does not name it', async () => {
