@@ -61,7 +61,7 @@ async function run(folder, prompt, { home, cwd, port }) {
   if (code !== 0) throw new Error(`codex exec ended with ${code}: ${stderr.slice(-500)}`)
 }
 
-function answer(response, count, { calls, text: said }) {
+function answer(response, count, { calls, text: words }) {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (type, data) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
   const call = calls[count - 1]
@@ -81,7 +81,7 @@ function answer(response, count, { calls, text: said }) {
           type: 'message',
           id: `item_${count}`,
           role: 'assistant',
-          content: [{ type: 'output_text', text: said }],
+          content: [{ type: 'output_text', text: words }],
         },
   })
   const usage = { input_tokens: 1000, output_tokens: 10, total_tokens: 1010 }
