@@ -29,7 +29,7 @@ export async function backends({ rounds, workspace }) {
 
 /** In a process of its own: handles of one backend must not count for another. */
 async function measure(job) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'backends/process.mjs')]
   const child = spawn(process.execPath, [...args, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

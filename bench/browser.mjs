@@ -12,7 +12,7 @@ import { atMost, row } from './report.mjs'
 
 const folder = import.meta.dirname
 const AWAKE = 4
-const LOADER = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+const LOADER = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
 
 /** @param {{ rounds: number, workspace: { cwd: string } }} options @throws Error where there is no Chromium */
 export async function browser({ rounds, workspace }) {

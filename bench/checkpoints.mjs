@@ -93,7 +93,7 @@ function timed(work) {
 
 /** One checkpoint or restore in a process of its own, as after a fresh start; the time is that of the work alone. */
 async function run(job) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'checkpoints/process.mjs')]
   const child = spawn(process.execPath, [...args, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

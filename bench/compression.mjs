@@ -25,7 +25,7 @@ export async function compression({ rounds }) {
 
 /** The first time in a process of its own, as when a long session is resumed. */
 async function run(job) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'compression/process.mjs')]
   const child = spawn(process.execPath, [...args, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

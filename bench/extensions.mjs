@@ -9,7 +9,7 @@ const folder = import.meta.dirname
 
 /** @param {{ rounds: number }} options */
 export async function extensions({ rounds }) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--expose-gc', '--conditions=@hermes/source', `--import=${loader}`]
   const program = [...args, join(folder, 'extensions/process.mjs'), JSON.stringify({ rounds })]
   const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -9,7 +9,7 @@ const folder = import.meta.dirname
 
 /** @param {{ rounds: number }} options */
 export async function extract({ rounds }) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'extract/process.mjs')]
   const child = spawn(process.execPath, [...args, JSON.stringify({ rounds })], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

@@ -31,7 +31,7 @@ export async function host({ rounds, workspace, server }) {
 async function sample(round, { workspace, server, calls }) {
   const home = join(workspace.directory, `host-${round}`)
   mkdirSync(home)
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--expose-gc', '--conditions=@hermes/source', `--import=${loader}`, join(folder, 'host/process.mjs')]
   const options = { home, cwd: workspace.directory, baseUrl: server.baseUrl, calls: calls.length }
   const child = spawn(process.execPath, [...args, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })

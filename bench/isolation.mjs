@@ -13,7 +13,7 @@ const COMMANDS_PER_ROUND = 20
 export async function isolation({ rounds, workspace }) {
   accessSync('/usr/bin/bwrap')
   const job = { directory: join(workspace.directory, 'isolation'), rounds: rounds * COMMANDS_PER_ROUND }
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const run = async (script, options) => {
     const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'isolation', script)]
     const child = spawn(process.execPath, [...args, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -45,7 +45,7 @@ async function crowdedFirst({ rounds, workspace, server }) {
 
 /** @param {{ rounds: number }} options */
 export async function servers({ rounds, workspace, server }) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const program = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'servers/process.mjs')]
   const child = spawn(process.execPath, [...program, JSON.stringify({ rounds })], {
     stdio: ['ignore', 'pipe', 'inherit'],

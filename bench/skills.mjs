@@ -47,7 +47,7 @@ export async function skills({ rounds, workspace, server }) {
 
 /** What a program of this folder measures from the sources of the packages, in a process of its own. */
 async function measured(name, options) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const program = [join(folder, `skills/${name}.mjs`), JSON.stringify(options)]
   const args = ['--conditions=@hermes/source', `--import=${loader}`, ...program]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

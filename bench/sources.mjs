@@ -5,7 +5,7 @@ import { atMost, row } from './report.mjs'
 
 /** @param {{ rounds: number }} options */
 export async function sources({ rounds }) {
-  const loader = join(import.meta.dirname, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(import.meta.dirname, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const script = join(import.meta.dirname, 'sources/process.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, script, String(rounds)]
   const { reachedMs } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))

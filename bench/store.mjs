@@ -153,7 +153,7 @@ function start(job, path, options = {}) {
 }
 
 function spawnSources(script, ...args) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const flags = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, script)]
   return spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 }

@@ -33,7 +33,7 @@ export async function tools({ rounds, workspace }) {
 
 /** In a process of its own: one part must not weigh on the memory and handles of another. */
 async function runPart(job) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--expose-gc', '--conditions=@hermes/source', `--import=${loader}`, join(folder, 'tools/process.mjs')]
   const child = spawn(process.execPath, [...args, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])

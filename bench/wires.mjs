@@ -7,7 +7,7 @@ const folder = import.meta.dirname
 
 /** @param {{ rounds: number }} options */
 export async function wires({ rounds }) {
-  const loader = join(folder, '../packages/storage/src/__fixtures__/load-sources.mjs')
+  const loader = join(folder, '../packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, join(folder, 'wires/process.mjs'), String(rounds)]
   const { wires: measured, repairMs } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
   return [

@@ -9,7 +9,7 @@ const SKILLS = join(import.meta.dirname, '../packages/skills/src')
 const IS_CHILD = 'HERMES_SCAN_SKILLS'
 
 if (process.env[IS_CHILD] === undefined) {
-  const loader = join(SKILLS, '__fixtures__/load-sources.mjs')
+  const loader = join(SKILLS, '../../testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', `--import=${loader}`, import.meta.filename, ...process.argv.slice(2)]
   process.exit(
     spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, [IS_CHILD]: '1' } }).status ?? 1,

@@ -1,6 +1,14 @@
 import { cpSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { relative } from 'node:path'
 import { defineConfig } from 'tsup'
 import { appBundle } from '../../tsup.app.js'
+
+// What reads config.yaml, by its path as esbuild names it.
+const yaml = relative(
+  import.meta.dirname,
+  createRequire(`${import.meta.dirname}/../../packages/config/`).resolve('yaml'),
+)
 
 export default defineConfig(
   appBundle({
@@ -17,6 +25,7 @@ export default defineConfig(
         '../../packages/models/src/spending/index.ts',
         '../../packages/compression/src/index.ts',
         '../../packages/transports/src/wires/openai-client.ts',
+        yaml,
       ],
       // What answers and calls of tools come to first.
       later: [

@@ -18,7 +18,9 @@ registerHooks({
   },
 })`
 
-it('loads no zod, neither on the way to a first request nor to check or change the configuration', async () => {
+it('loads no zod, and no YAML but with its script, on the way to a first request and to check or change the configuration', async () => {
+  await mkdir(scene.home, { recursive: true })
+  await writeFile(join(scene.home, 'config.yaml'), 'agent: { max_turns: 9 }\n')
   scene.server.setHandler(() => ({ text: 'Hello.' }))
   const loaded = join(scene.folder, 'loaded')
   const preload = `--import=data:text/javascript,${encodeURIComponent(NOTE_LOADS)}`
@@ -37,6 +39,7 @@ it('loads no zod, neither on the way to a first request nor to check or change t
     expect(scripts.length).toBeGreaterThan(0)
     const sources = [...scripts.map((name) => join(dirname(CLI), name)), ...files.map((url) => fileURLToPath(url))]
     for (const file of sources) expect(await readFile(file, 'utf8'), file).not.toMatch(/_zod\.def|\bZodType\b/)
+    for (const url of files) expect(await readFile(fileURLToPath(url), 'utf8'), url).not.toContain('yaml.alias')
   }
 })
 

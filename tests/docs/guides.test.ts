@@ -39,7 +39,7 @@ it('the guide to embedding: its hook refuses, its tool runs, its store has the s
     text: 'Sold two.',
   })
   const script = join(root, 'examples/guides/embed.ts')
-  const sources = join(root, 'packages/runtime/src/__fixtures__/load-sources.mjs')
+  const sources = join(root, 'packages/testkit/src/__fixtures__/load-sources.mjs')
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--conditions=@hermes/source', '--import', sources, script, folder],

@@ -197,7 +197,7 @@ const generate = (root: string) => run(process.execPath, [join(repository, 'scri
 
 async function probe(root: string): Promise<readonly string[]> {
   await writeFile(join(root, 'probe.mjs'), PROBE)
-  const sources = join(repository, 'packages/runtime/src/__fixtures__/load-sources.mjs')
+  const sources = join(repository, 'packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', '--import', sources, join(root, 'probe.mjs')]
   return JSON.parse((await run(process.execPath, args)).stdout)
 }

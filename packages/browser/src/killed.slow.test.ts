@@ -19,7 +19,7 @@ const SEED = Number(process.env['HERMES_TEST_SEED'] ?? 0)
 const OWNERS = 2
 const VICTIMS = ['browser', 'owner', 'page'] as const
 const WORKER = fileURLToPath(new URL('./__fixtures__/work-until-killed.ts', import.meta.url))
-const LOADER = fileURLToPath(new URL('../../storage/src/__fixtures__/load-sources.mjs', import.meta.url))
+const LOADER = fileURLToPath(new URL('../../testkit/src/__fixtures__/load-sources.mjs', import.meta.url))
 /** What a task that met a kill says. */
 const LINES =
   /^(?:The browser has gone|The page crashed|The page was closed meanwhile|The page was not opened|No page is open|\S+ did not start: it was ended by)/

@@ -12,7 +12,7 @@ import { createCheckpoints } from './index.js'
 
 const KILLS = Number(process.env['HERMES_TEST_RUNS'] ?? 4)
 const FILES = 80
-const loader = fileURLToPath(new URL('./__fixtures__/load-sources.mjs', import.meta.url))
+const loader = fileURLToPath(new URL('../../testkit/src/__fixtures__/load-sources.mjs', import.meta.url))
 const program = fileURLToPath(new URL('./__fixtures__/work.ts', import.meta.url))
 
 function fill(root: string, text: string): void {

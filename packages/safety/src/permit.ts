@@ -17,7 +17,7 @@ class SingleUsePermit {
   #used = false
 
   constructor(action: Action) {
-    this.action = Object.freeze(structuredClone(action))
+    this.action = Object.freeze(copyOf(action))
   }
 
   static made(value: unknown): boolean {
@@ -38,6 +38,15 @@ class SingleUsePermit {
     }
     this.#used = true
   }
+}
+
+/** Most fields are texts, which nobody can change. */
+function copyOf(action: Action): Action {
+  const fields = Object.entries(action).map(([key, value]: [string, unknown]) => [
+    key,
+    typeof value === 'object' && value !== null ? structuredClone(value) : value,
+  ])
+  return Object.fromEntries(fields) as Action
 }
 
 /** Whether two actions are the same in every field; absent and `undefined` are equal. */

@@ -114,15 +114,38 @@ async function runSegment(context: RunContext, segment: readonly PlannedToolCall
   context.signal.throwIfAborted()
   const done = await executeAll(context, ready)
   // What finished keeps its result even when another call of the segment was aborted.
-  for (const [index, result] of done.entries()) {
-    if (result.status === 'rejected') continue
-    const { call } = ready[index]!
-    await finalize(context, ready[index]!, result.value)
-    open.splice(open.indexOf(call), 1)
-  }
+  await finalizeAll(context, ready, done, open)
   const failed = done.find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
 }
+
+/** Results of one segment are written in one step, but for one that taints the session: what comes after it is to know. */
+async function finalizeAll(
+  context: RunContext,
+  ready: readonly ReadyCall[],
+  done: readonly PromiseSettledResult<Executed>[],
+  open: Call[],
+): Promise<void> {
+  let results: CallResult[] = []
+  const store = async () => {
+    const stored = results
+    results = []
+    if (stored.length > 0) await storeResults(context, stored)
+    for (const { call } of stored) open.splice(open.indexOf(call), 1)
+  }
+  try {
+    for (const [index, result] of done.entries()) {
+      if (result.status === 'rejected') continue
+      const finished = await finalize(context, ready[index]!, result.value)
+      results.push(finished)
+      if (!context.session.isTainted && isOutside(finished)) await store()
+    }
+  } finally {
+    await store()
+  }
+}
+
+const isOutside = ({ stored }: CallResult) => stored.content.some(({ origin }) => origin === 'external')
 
 /** Calls that an extension gave other arguments than they were planned with come after the others, one by one. */
 async function executeAll(
@@ -261,7 +284,7 @@ function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   })
 }
 
-async function finalize(context: RunContext, ready: ReadyCall, executed: Executed): Promise<void> {
+async function finalize(context: RunContext, ready: ReadyCall, executed: Executed): Promise<CallResult> {
   const { call, tool, note, refused } = ready
   const { outcome, appended } = await changed(context, ready, executed)
   const steered = context.steering.take()
@@ -274,8 +297,9 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
   const { data, ...shown } = outcome
   const kept = refused === null && tool?.keepsData ? outcome : shown
   const { redact } = context.session
-  await storeResult(context, {
-    call: { id: call.id, name: nameOf(ready) },
+  return {
+    call,
+    toolName: nameOf(ready),
     stored: { ...kept, content: [...outcome.content, ...extra] },
     shown: {
       ...shown,
@@ -286,8 +310,10 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
     },
     durationMs: executed.durationMs,
     inboxMessages,
-  })
-  for (const { settle } of steered) settle('delivered')
+    settle: () => {
+      for (const { settle } of steered) settle('delivered')
+    },
+  }
 }
 
 /** A refused call keeps the name it was made by. */
@@ -328,36 +354,49 @@ async function changed(
 }
 
 interface CallResult {
-  readonly call: Pick<Call, 'id' | 'name'>
+  readonly call: Call
+  readonly toolName: string
   readonly stored: ToolOutcome
   /** What a person sees of it. */
   readonly shown: ToolOutcome
   readonly durationMs: number
   readonly inboxMessages: readonly string[]
+  /** Called once it is stored, for what came with it. */
+  readonly settle: () => void
 }
 
 /** Durable first, then shown. */
-async function storeResult(context: RunContext, result: CallResult): Promise<void> {
-  const { call, stored, durationMs, inboxMessages } = result
-  const { isError, content, data } = result.shown
-  const toolName = call.name
-  const message: ToolMessage = {
+async function storeResults(context: RunContext, results: readonly CallResult[]): Promise<void> {
+  const messages = results.map(({ call, toolName, stored }) => toolMessage(call, toolName, stored))
+  const taken = results.flatMap(({ inboxMessages }) => inboxMessages)
+  const seqs = await context.session.appendEach(
+    messages.map((message) => ({ type: 'message', message })),
+    { take: taken },
+  )
+  for (const [index, { call, toolName, shown, durationMs, settle }] of results.entries()) {
+    const { isError, content, data } = shown
+    const end = { type: 'tool-end', callId: call.id, toolName, isError, content, durationMs } as const
+    context.emit(data === undefined ? end : { ...end, data }, seqs[index]!)
+    settle()
+  }
+}
+
+function toolMessage({ id }: Pick<Call, 'id'>, toolName: string, stored: ToolOutcome): ToolMessage {
+  return {
     role: 'tool',
-    callId: call.id,
+    callId: id,
     toolName,
     content: stored.content,
     ...(stored.isError ? { isError: true } : {}),
     ...(stored.data === undefined ? {} : { data: stored.data }),
   }
-  const seq = await context.session.appendTaking(inboxMessages, { type: 'message', message })
-  const end = { type: 'tool-end', callId: call.id, toolName, isError, content, durationMs } as const
-  context.emit(data === undefined ? end : { ...end, data }, seq)
 }
 
 /** Answers a call that does not run with the reason. */
-export function answerCall(context: RunContext, call: Pick<Call, 'id' | 'name'>, reason: string): Promise<void> {
+export function answerCall(context: RunContext, call: Call, reason: string): Promise<void> {
   const outcome = errorOutcome(reason)
-  return storeResult(context, { call, stored: outcome, shown: outcome, durationMs: 0, inboxMessages: [] })
+  const more = { stored: outcome, shown: outcome, durationMs: 0, inboxMessages: [], settle: () => undefined }
+  return storeResults(context, [{ call, toolName: call.name, ...more }])
 }
 
 /** Answers open calls after an interrupt: what was started may have run, the rest did not. */

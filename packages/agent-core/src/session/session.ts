@@ -162,21 +162,26 @@ export class SessionLog {
 
   /** The same for entries that say inbox messages, which are taken in the same step. One after the other: calls may run at the same time. */
   appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
-    return this.#appendInTurn(entries, { take: inboxMessages })
+    return this.#appendInTurn(entries, { take: inboxMessages }).then(last)
+  }
+
+  /** The same, with the `seq` of each. */
+  appendEach(entries: readonly NewEntry[], along: AlongWith): Promise<readonly number[]> {
+    return this.#appendInTurn(entries, along)
   }
 
   /** The same for entries that chats are told of. */
   appendSending(outboxMessages: readonly NewOutboxMessage[], ...entries: readonly NewEntry[]): Promise<number> {
-    return this.#appendInTurn(entries, { send: outboxMessages })
+    return this.#appendInTurn(entries, { send: outboxMessages }).then(last)
   }
 
-  #appendInTurn(entries: readonly NewEntry[], along: AlongWith): Promise<number> {
+  #appendInTurn(entries: readonly NewEntry[], along: AlongWith): Promise<readonly number[]> {
     const appended = this.#appending.then(() => this.#append(entries, along))
     this.#appending = appended.catch(() => undefined)
     return appended
   }
 
-  async #append(entries: readonly NewEntry[], { take = [], send = [] }: AlongWith): Promise<number> {
+  async #append(entries: readonly NewEntry[], { take = [], send = [] }: AlongWith): Promise<readonly number[]> {
     if (!this.#lease) throw new HermesError('The session is not open.', { code: 'agent.session_closed' })
     const { trust, redact } = this.#options
     const settled = await Promise.all(entries.map((entry) => settleSources(entry, trust)))
@@ -186,7 +191,7 @@ export class SessionLog {
     const seqs = await this.#options.store.log.append(this.id, redacted, { lease: this.#lease, atMs, ...along })
     for (const key of take) this.#taken.add(key)
     this.#remember(redacted.map((entry, index) => ({ ...entry, seq: seqs[index]!, atMs })))
-    return seqs.at(-1) ?? 0
+    return seqs
   }
 
   /** Keeps the answer that is being streamed beside the log; see `SessionStore.keepPartial`. Nothing where the store has no place for it. */
@@ -313,6 +318,8 @@ export class SessionLog {
     },
   }
 }
+
+const last = (seqs: readonly number[]): number => seqs.at(-1) ?? 0
 
 /** Secrets leave tool results and what the user wrote; a model's own words are kept byte for byte. */
 function redactEntry(entry: NewEntry, redact: (text: string) => string): NewEntry {

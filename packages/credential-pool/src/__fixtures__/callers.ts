@@ -15,7 +15,7 @@ interface Caller {
 /** Starts one. */
 export function startCaller(...args: readonly string[]): Caller {
   const here = import.meta.dirname
-  const options = ['--conditions=@hermes/source', `--import=${here}/load-sources.mjs`, `${here}/call-api.mjs`, ...args]
+  const options = ['--conditions=@hermes/source', `--import=${here}/../../../testkit/src/__fixtures__/load-sources.mjs`, `${here}/call-api.mjs`, ...args]
   const child = spawn(process.execPath, options, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines: string[] = []
   const ready = Promise.withResolvers<void>()

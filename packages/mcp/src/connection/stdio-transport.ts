@@ -55,6 +55,8 @@ export class StdioTransport implements Transport {
     const { program } = this.#options
     program.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
     program.stdout.on('error', () => undefined)
+    // One that has ended takes nothing more; that it has is told below.
+    program.stdin.on('error', () => undefined)
     program.stderr.on('data', (chunk: Buffer) => {
       this.#errors = (this.#errors + chunk.toString('utf8')).slice(-KEPT_ERROR_CHARS)
     })
@@ -68,6 +70,11 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#isOver) throw new Error('The server has ended.')
     const { stdin } = this.#options.program
+    // Calls that are made side by side are one write: each one wakes the server up.
+    if (stdin.writableCorked === 0) {
+      stdin.cork()
+      process.nextTick(() => stdin.uncork())
+    }
     if (stdin.write(this.#options.serialize(message))) return
     // One that reads nothing holds up nobody but its own calls.
     await new Promise<void>((resolve) => {

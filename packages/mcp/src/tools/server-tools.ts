@@ -48,6 +48,9 @@ function toTool(
   const { settings } = server
   const { annotations = {}, description = '', title } = listed
   const onlyReads = annotations.readOnlyHint === true
+  let hash: string | null = null
+  // The same for as long as this listing counts; what was accepted may change meanwhile.
+  const action = () => actionOf(server, listed, { onlyReads, hash: (hash ??= toolHash(listed)) })
   const words = cleanText(description.trim() || title || listed.name, MOST_DESCRIPTION_CHARS)
   return {
     name,
@@ -58,11 +61,11 @@ function toTool(
     concurrency: settings.isParallel || onlyReads ? 'parallel' : 'exclusive',
     external: true,
     sources: () => [{ type: 'server', name: `the MCP server ${settings.name}` }],
-    actions: () => [actionOf(server, listed, onlyReads)],
+    actions: () => [action()],
     execute: async (args, context) => {
-      const action = actionOf(server, listed, onlyReads)
-      const permit = await context.permit(action)
-      permit.consume(action)
+      const sent = action()
+      const permit = await context.permit(sent)
+      permit.consume(sent)
       return calls.during(settings.name, context, () => call(server, listed, { args: args as JsonObject, context }))
     },
     summarize: () => `${settings.name}: ${cleanLine(title ?? listed.name, 80)}`,
@@ -70,9 +73,12 @@ function toTool(
 }
 
 /** A tool with other words than were accepted is another one to rules and grants. */
-function actionOf(server: McpServer, listed: ListedTool, onlyReads: boolean): Action {
+function actionOf(
+  server: McpServer,
+  listed: ListedTool,
+  { onlyReads, hash }: { readonly onlyReads: boolean; readonly hash: string },
+): Action {
   const { name, trust } = server.settings
-  const hash = toolHash(listed)
   const accepted = server.listing?.accepted[listed.name] ?? hash
   const isOther = accepted !== hash
   const chosen = isOther || (trust === 'untrusted' && !onlyReads) ? 'asks' : onlyReads ? 'looks' : 'acts'

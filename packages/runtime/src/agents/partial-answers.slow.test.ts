@@ -15,7 +15,11 @@ const WORDS_A_SECOND = 20
 
 /** Starts an agent that shows a word each 50 ms and kills it with the word that is shown so many seconds after the first. */
 async function killAfter(seconds: number, place: string): Promise<number> {
-  const args = ['--conditions=@hermes/source', `--import=${fixtures}/load-sources.mjs`, `${fixtures}/slow-answer.mjs`]
+  const args = [
+    '--conditions=@hermes/source',
+    `--import=${fixtures}/../../../testkit/src/__fixtures__/load-sources.mjs`,
+    `${fixtures}/slow-answer.mjs`,
+  ]
   const child = spawn(process.execPath, [...args, place, 's', '400'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
   let shown = 0

@@ -103,7 +103,7 @@ function startWriter(home: string, name: string, count: number) {
     process.execPath,
     [
       '--conditions=@hermes/source',
-      `--import=${join(fixtures, 'load-sources.mjs')}`,
+      `--import=${join(fixtures, '../../../testkit/src/__fixtures__/load-sources.mjs')}`,
       join(fixtures, 'remember.mjs'),
       ...[home, name, `${count}`],
     ],

@@ -29,7 +29,12 @@ it('spending of several processes is overshot by one call at most, all together'
 /** A process that goes on until the budget is spent, and then says with which error. */
 function startSpender(home: string) {
   const fixtures = join(import.meta.dirname, '../__fixtures__')
-  const flags = ['--conditions=@hermes/source', `--import=${fixtures}/load-sources.mjs`, `${fixtures}/spend.mjs`, home]
+  const flags = [
+    '--conditions=@hermes/source',
+    `--import=${fixtures}/../../../testkit/src/__fixtures__/load-sources.mjs`,
+    `${fixtures}/spend.mjs`,
+    home,
+  ]
   const child = spawn(process.execPath, flags, { stdio: ['pipe', 'pipe', 'inherit'] })
   const ready = Promise.withResolvers<void>()
   const lines: string[] = []

@@ -123,13 +123,22 @@ function isContained(terminal: HermesConfig['terminal']): boolean {
   return backend === 'singularity'
 }
 
+/** Texts of which is kept what they are without secrets. */
+const KNOWN_TEXTS = 16
+
 /** Known values go, and so does what looks like a secret. */
 function lazyRedact(redactor: HomePolicyOptions['redactor']): (text: string) => string {
   const { redactShapes } = createRedactor({ secrets: [] })
   let redactValues: ((text: string) => string) | null = null
+  // Calls that are made side by side are told in the same few words, and looking for shapes takes longer than deciding.
+  const known = new Map<string, string>()
   return (text) => {
     redactValues ??= redactor()
-    return redactShapes(redactValues(text))
+    const left = redactValues(text)
+    const redacted = known.get(left) ?? redactShapes(left)
+    if (known.size >= KNOWN_TEXTS) known.clear()
+    known.set(left, redacted)
+    return redacted
   }
 }
 

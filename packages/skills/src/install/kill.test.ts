@@ -18,7 +18,12 @@ const fixture = (name: string) => fileURLToPath(new URL(`../__fixtures__/${name}
 async function installTwice(...options: readonly string[]) {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-skills-kill-')))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
-  const args = ['--conditions=@hermes/source', '--import', fixture('load-sources.mjs'), fixture('install-twice.mjs')]
+  const args = [
+    '--conditions=@hermes/source',
+    '--import',
+    fixture('../../../testkit/src/__fixtures__/load-sources.mjs'),
+    fixture('install-twice.mjs'),
+  ]
   const child = spawn(process.execPath, [...args, root, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   return { root, output, signal }

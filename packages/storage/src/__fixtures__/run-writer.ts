@@ -30,7 +30,7 @@ export function startWriter(options: {
 export function startScript(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Writer {
   const child = spawn(
     process.execPath,
-    ['--conditions=@hermes/source', `--import=${here}/load-sources.mjs`, `${here}/${name}`, ...args],
+    ['--conditions=@hermes/source', `--import=${here}/../../../testkit/src/__fixtures__/load-sources.mjs`, `${here}/${name}`, ...args],
     { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
   )
   const lines: string[] = []

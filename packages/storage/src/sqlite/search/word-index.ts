@@ -164,15 +164,20 @@ export class WordIndex {
       if (rows.length > 0 && chars > BATCH_CHARS) break
       rows.push(row)
     }
-    for (const row of rows.toSorted((left, right) => left.id - right.id)) this.#index(row)
+    const index = this.#connection.statement(INDEX)
+    for (const row of rows.toSorted((left, right) => left.id - right.id)) index.run(row.id, toIndexText(row))
+    this.#noteTimes(rows)
     return rows
   }
 
-  #index(row: Row): void {
-    const atMs = Math.round(row.timestamp * 1000)
-    this.#connection.statement(INDEX).run(row.id, toIndexText(row))
-    this.#connection.statement(ADD_TO_BLOCK).run({ block: Math.floor(row.id / BLOCK_IDS), atMs })
-    this.#connection.statement(NOTE_ACTIVITY).run({ id: row.session_id, atMs })
+  /** Most rows are of one session and one block. */
+  #noteTimes(rows: readonly Row[]): void {
+    const blocks = Map.groupBy(rows, ({ id }) => Math.floor(id / BLOCK_IDS))
+    for (const [block, inside] of blocks)
+      for (const atMs of new Set([oldest(inside), newest(inside)]))
+        this.#connection.statement(ADD_TO_BLOCK).run({ block, atMs })
+    for (const [id, own] of Map.groupBy(rows, ({ session_id }) => session_id))
+      this.#connection.statement(NOTE_ACTIVITY).run({ id, atMs: newest(own) })
   }
 
   #isBehind(newest: number): boolean {
@@ -195,3 +200,7 @@ export class WordIndex {
     this.#logger.warn('the word index is not up to date', { error: errorLine(error) })
   }
 }
+
+const msOf = ({ timestamp }: Row) => Math.round(timestamp * 1000)
+const oldest = (rows: readonly Row[]) => rows.reduce((least, row) => Math.min(least, msOf(row)), Infinity)
+const newest = (rows: readonly Row[]) => rows.reduce((most, row) => Math.max(most, msOf(row)), -Infinity)

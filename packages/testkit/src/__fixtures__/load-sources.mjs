@@ -1,4 +1,4 @@
-// Lets a plain Node process run the package's sources: `./x.js` is read from `./x.ts` where there is one.
+// Lets a plain Node process run the sources of packages: `./x.js` is read from `./x.ts` where there is one.
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
