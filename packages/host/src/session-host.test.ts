@@ -11,6 +11,7 @@ import {
   type SessionHandle,
   type SessionHostOptions,
   type Turn,
+  unattendedMode,
 } from './index.js'
 import { type ModelStep, testSessionHost } from './testing/index.js'
 
@@ -300,6 +301,13 @@ describe('a background result', () => {
     }
     expect([seen, delivered()]).toEqual([['run-end', 'background-end', 'run-end'], 1])
   })
+})
+
+it('where nobody answers, the setting for its platform decides', () => {
+  const settings = { single_query_mode: 'approve', cron_mode: 'deny', unattended_mode: 'park' } as const
+  const approvals = settings as Parameters<typeof unattendedMode>[1]
+  const modes = ['oneshot', 'cron', 'gateway', 'telegram'].map((platform) => unattendedMode(platform, approvals))
+  expect(modes).toEqual(['approve', 'deny', 'park', 'park'])
 })
 
 describe('the agents of a host', () => {
