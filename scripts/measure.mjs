@@ -1,5 +1,6 @@
-// node scripts/measure.mjs [--root DIR] [--no-hops]: counts what the house is made of, prints a table and writes bench/results/measure-DATE.json of
-// this clone. --root measures another clone, whose dependencies must be installed for the hops.
+// node scripts/measure.mjs [--root DIR] [--no-hops] [--check]: counts what the house is made of, prints a table and writes bench/results/measure-DATE.json of
+// this clone. --root measures another clone, whose dependencies must be installed for the hops. --check counts no hops and writes nothing; it
+// names the functions that only call another without a reason.
 //
 // lines       of packages/*/src and apps/*/src without blank lines and comments; tests and __fixtures__ apart. Generated files count.
 // exports     declarations with `export` in those sources; what a file only hands on does not count again.
@@ -11,14 +12,15 @@
 //             (fitted), a getter (live), a question that a constant such as a pattern answers (question), a type that is narrowed (guard).
 //             What remains has no reason.
 // hops        functions of the workspace between the entry of the program and its first request in `hermes chat -q`.
-// Exit codes: 0 measured; 1 nothing was read, or the hops could not be counted; 2 wrong option.
+// Exit codes: 0 measured; 1 nothing was read, the hops could not be counted, or --check found a function; 2 wrong option.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { countHops } from './measure/count-hops.mjs'
 import { readOptions } from './options.mjs'
 
-const { values } = readOptions(import.meta.filename, { root: { type: 'string' }, 'no-hops': { type: 'boolean' } })
+const flag = /** @type {const} */ ({ type: 'boolean' })
+const { values } = readOptions(import.meta.filename, { root: { type: 'string' }, 'no-hops': flag, check: flag })
 const here = resolve(import.meta.dirname, '..')
 const root = resolve(values.root ?? here)
 const SHORT = 16
@@ -39,6 +41,11 @@ if (files.length === 0) {
 const sources = files.filter(({ isTest }) => !isTest)
 const apps = sources.filter(({ path }) => path.startsWith('apps/'))
 const sum = (some, pick) => some.reduce((total, file) => total + pick(file), 0)
+if (values.check) {
+  const without = sources.flatMap(({ forwarding }) => forwarding).filter(({ reason }) => reason === null)
+  for (const { at, name } of without) console.error(`${at} ${name} only calls another function`)
+  process.exit(without.length > 0 ? 1 : 0)
+}
 const hops = values['no-hops'] ? null : await countHops(root)
 const figures = {
   sourceFiles: sources.length,

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
+import { openStorage } from '@hermes/storage'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { CLI, cliEnv, parseEvents, runCli, startCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
@@ -31,6 +33,24 @@ describe('a home that cannot be used', () => {
     }
     expect((await hermes(['doctor'])).stdout).toMatch(/^fail {2}Sessions: .*state\.db is damaged/m)
     expect(await readFile(join(scene.home, 'state.db'), 'utf8')).toBe(garbage)
+    expect(scene.server.requests).toHaveLength(0)
+  })
+
+  it('says that a newer Hermes has written it and leaves it as it is', async () => {
+    expect(await hermes(['sessions', 'list'])).toMatchObject({ exitCode: 0 })
+    const path = join(scene.home, 'state.db')
+    await (await openStorage({ path })).close()
+    const database = new DatabaseSync(path)
+    database.exec("UPDATE state_meta SET value = '99' WHERE key = 'hermes_schema'; PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    const before = await readFile(path)
+    for (const args of [chat('-q', 'x'), ['sessions', 'list']]) {
+      const result = await hermes(args)
+      expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(result.stderr).toMatch(oneLine)
+      expect(result.stderr).toContain('schema version 99, this program knows up to 2; update Hermes to open it.')
+    }
+    expect(await readFile(path)).toEqual(before)
     expect(scene.server.requests).toHaveLength(0)
   })
 

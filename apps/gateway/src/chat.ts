@@ -66,7 +66,7 @@ export interface ChatCall {
 }
 
 /** A request that is being answered. */
-export interface BegunReply {
+interface BegunReply {
   readonly source: ReplySource
   /** @throws ApiError when there is no answer */
   endingOf(piece: Piece & { readonly type: 'end' }): Ending
@@ -124,8 +124,12 @@ export class Chat {
   }
 
   /** @throws ApiError 404 for a model that is none of this server */
-  checkModel(request: Pick<ChatRequest, 'model'>): string {
-    return this.#modelOf(request)
+  checkModel({ model }: Pick<ChatRequest, 'model'>): string {
+    const { models } = this.#options
+    if (model === null) return models[0]!
+    if (models.includes(model)) return model
+    const message = `There is no model "${model}" here. Valid models: ${models.join(', ')}.`
+    throw new ApiError(message, { status: 404, code: 'model_not_found', param: 'model' })
   }
 
   async #once(call: ChatCall, parsed: ChatRequest & { readonly form: ReplyForm }): Promise<Response> {
@@ -153,7 +157,7 @@ export class Chat {
     const { conversations, commands } = this.#options
     const { previous = null, signal } = call
     const { sessionId, begins } = await conversations.sessionFor(call)
-    const model = this.#modelOf(request)
+    const model = this.checkModel(request)
     const typed = request.message && commands.read(request.message)
     const slot = await this.#begin(signal, typed !== null && isUrgent(typed))
     try {
@@ -216,14 +220,6 @@ export class Chat {
     slot.follow(source.done.finally(() => handle?.close()))
     const place = handle && { sessionId: handle.id, afterSeq: await this.#options.conversations.lastSeq(handle.id) }
     return { request, model, place, source }
-  }
-
-  #modelOf({ model }: Pick<ChatRequest, 'model'>): string {
-    const { models } = this.#options
-    if (model === null) return models[0]!
-    if (models.includes(model)) return model
-    const message = `There is no model "${model}" here. Valid models: ${models.join(', ')}.`
-    throw new ApiError(message, { status: 404, code: 'model_not_found', param: 'model' })
   }
 
   /** Keeps in mind that an answer is on its way, until it has left or its reader has. */

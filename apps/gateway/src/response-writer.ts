@@ -11,7 +11,7 @@ import type { KeptApproval } from './waiting.js'
 type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string }
 
 /** What all parts of one response share. */
-export interface ResponseEnvelope extends Envelope {
+interface ResponseEnvelope extends Envelope {
   readonly previous: string | null
   readonly echo: ResponsesRequest['echo']
 }

@@ -11,6 +11,7 @@ import {
   type SessionHandle,
   type SessionHostOptions,
   type Turn,
+  unattendedMode,
 } from './index.js'
 import { type ModelStep, testSessionHost } from './testing/index.js'
 
@@ -302,6 +303,13 @@ describe('a background result', () => {
   })
 })
 
+it('where nobody answers, the setting for its platform decides', () => {
+  const settings = { single_query_mode: 'approve', cron_mode: 'deny', unattended_mode: 'park' } as const
+  const approvals = settings as Parameters<typeof unattendedMode>[1]
+  const modes = ['oneshot', 'cron', 'gateway', 'telegram'].map((platform) => unattendedMode(platform, approvals))
+  expect(modes).toEqual(['approve', 'deny', 'park', 'park'])
+})
+
 describe('the agents of a host', () => {
   it('are closed when nobody used them for the time, and made again by the next input, which knows what was said', async () => {
     const clock = createFakeClock(0)
@@ -348,24 +356,45 @@ describe('the agents of a host', () => {
 })
 
 it('loses no input and runs none twice, in whatever order sessions are opened, used, read, interrupted and left', async () => {
-  const { server, host, open } = await stage()
+  const { server, runtime, host, open } = await stage()
   echo(server)
   const step = fc.record({
-    do: fc.constantFrom('send', 'send', 'steer', 'subscribe', 'interrupt', 'end', 'close'),
+    do: fc.constantFrom('open', 'send', 'send', 'steer', 'subscribe', 'interrupt', 'end', 'close', 'rest'),
     session: fc.nat(1),
   })
   let round = 0
+  const { log, sessions } = await runtime.storage()
+  /** Which inputs are in the logs: each that was answered once, each that was stopped or refused once at most, and none that was never said. */
+  const expectHeardOnce = async (ended: readonly string[], of: number) => {
+    const heard = new Map<number, number>()
+    for (const id of [`one-${of}`, `two-${of}`]) {
+      if (!(await sessions.get(id))) continue
+      const text = JSON.stringify(
+        (await log.entries(id)).filter((entry) => entry.type === 'message' && entry.message.role === 'user'),
+      )
+      for (const [, input] of text.matchAll(new RegExp(`input ${of}\\.(\\d+);`, 'g')))
+        heard.set(Number(input), (heard.get(Number(input)) ?? 0) + 1)
+    }
+    for (const [input, status] of ended.entries()) {
+      const times = heard.get(input) ?? 0
+      expect([status, times]).toEqual([
+        status,
+        status === 'completed' ? 1 : status === 'interrupted' ? Math.min(times, 1) : 0,
+      ])
+    }
+  }
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const ids = [`one-${++round}`, `two-${round}`]
       const results: Promise<string>[] = []
+      const others: SessionHandle[] = []
       const handles = ids.map((sessionId) => open({ sessionId }))
       for (const { do: what, session: at } of steps) {
         const session = handles[at]!
         switch (what) {
           case 'send':
             results.push(
-              session.send(`input ${results.length}`).result.then(
+              session.send(`input ${round}.${results.length};`).result.then(
                 ({ status }) => status,
                 (error) => error.code,
               ),
@@ -383,6 +412,13 @@ it('loses no input and runs none twice, in whatever order sessions are opened, u
           case 'end':
             await session.end('test')
             break
+          case 'open':
+            others.push(session)
+            handles[at] = open({ sessionId: ids[at]! })
+            break
+          case 'rest':
+            await Promise.all(results)
+            break
           default:
             session.close()
             handles[at] = open({ sessionId: ids[at]! })
@@ -395,6 +431,8 @@ it('loses no input and runs none twice, in whatever order sessions are opened, u
         await handle.end('test')
       }
       expect(host.isBusy(ids[0]!)).toBe(false)
+      for (const other of others) other.close()
+      await expectHeardOnce(ended, round)
     }),
     { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 15) },
   )

@@ -123,11 +123,6 @@ export class ChatStore {
     return chat
   }
 
-  /** Goes on in a new session. */
-  renewed(chat: Chat): Chat {
-    return renewedChat(chat)
-  }
-
   /** The id that a chat had first; `null` where it is the same still. */
   firstIdOf(platform: string, chatId: string): Promise<string | null> {
     return this.#options.meta.get(`${FIRST_ID}${platform}:${chatId}`)
@@ -208,7 +203,7 @@ export function chatChange({ key, ...was }: Chat, { key: _, ...is }: Chat) {
   return { key: CHAT + key, was: JSON.stringify(was), is: JSON.stringify(is) }
 }
 
-/** In a new session. */
+/** The chat as it goes on in a new session. */
 export function renewedChat({ keepsFolder: _, ...chat }: Chat): Chat {
   const generation = chat.generation + 1
   return { ...chat, generation, sessionId: sessionIdOf(chat.key, chat.person, generation) }

@@ -1,5 +1,13 @@
 export { chatKey, isShared } from './chat-key.js'
-export { type Chat, type ChatAction, ChatStore, type KeptAction, storedChats, targetOf } from './chat-store.js'
+export {
+  type Chat,
+  type ChatAction,
+  ChatStore,
+  type KeptAction,
+  renewedChat,
+  storedChats,
+  targetOf,
+} from './chat-store.js'
 export { formatTarget, HOME_CHAT, parseAddress, parseTarget } from './chat-target.js'
 export { type Delivery, deliver, type WatchedOutbox } from './deliver.js'
 export { Messaging, type MessagingOptions } from './messaging.js'

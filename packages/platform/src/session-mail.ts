@@ -20,7 +20,7 @@ interface FoundSessions {
 }
 
 /** Options of {@link sendToSession}. */
-export interface SessionMailOptions {
+interface SessionMailOptions {
   /** Platforms that a gateway of the home speaks on. */
   readonly platforms: readonly string[]
   readonly sessions: FoundSessions

@@ -14,7 +14,7 @@ const MAX_DEPTH = 4
 const MAX_FILE_BYTES = 1_048_576
 
 /** What a skill says now. */
-export interface LoadedText {
+interface LoadedText {
   readonly text: string
   /** Where it came from; `null` for what is the person's own, or comes with Hermes. */
   readonly sources: readonly TextSource[] | null

@@ -9,7 +9,7 @@ import { left, object, readData } from './read-data.js'
 import { serversOf, variableOf } from './servers.js'
 
 /** The programs whose lists of MCP servers are found by themselves. */
-export const CLIENTS = ['claude-code', 'claude-desktop', 'codex', 'cursor', 'vscode', 'zed'] as const
+const CLIENTS = ['claude-code', 'claude-desktop', 'codex', 'cursor', 'vscode', 'zed'] as const
 /** One of {@link CLIENTS}. */
 type Client = (typeof CLIENTS)[number]
 

@@ -5,7 +5,7 @@ import type { Io } from '@hermes/runtime/app'
  * The line that a person can type in while the rest of the program is still loading. It shows plain letters alone; every key is kept,
  * in order, for the line that follows it.
  */
-export interface EarlyLine {
+interface EarlyLine {
   /** Takes the line off the screen, for whatever is shown instead. Keys are kept all the same. */
   hide(): void
   /** Gives the terminal back; whoever reads it next gets later keys. What was typed stays until it is taken. */

@@ -8,7 +8,15 @@ import type { Incoming, IncomingEdit, IncomingMessage, IncomingPress, Platform }
 import { type Approval, type ApprovalChoice, rootSessionOf } from '@hermes/contracts/policy'
 import { answerIn, type KeptQuestion } from '@hermes/contracts/tool'
 import type { SessionHost } from '@hermes/host'
-import { type Access, type Chat, type ChatAction, isShared, type KeptAction, type Pairings } from '@hermes/platform'
+import {
+  type Access,
+  type Chat,
+  type ChatAction,
+  isShared,
+  type KeptAction,
+  type Pairings,
+  renewedChat,
+} from '@hermes/platform'
 import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
 import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
@@ -195,7 +203,7 @@ export class Dispatcher {
     if (!isStale(chat.heardAtMs, clock.now())) return worker
     if ((await storage.approvals.pending(chat.sessionId)).some(({ choice }) => choice === null)) return worker
     if ((await storage.questions.pending(chat.sessionId)).some(({ answer }) => answer === null)) return worker
-    const { heardAtMs: _, ...renewed } = chats.renewed(chat)
+    const { heardAtMs: _, ...renewed } = renewedChat(chat)
     await chats.put(renewed)
     const next = this.#worker(renewed)
     const text = 'This is a new conversation: the last one is long ago. It is kept.'
@@ -375,7 +383,7 @@ export class Dispatcher {
       renew: async () => {
         const { chats, host } = this.#options
         const chat = (await chats.get(worker.chat.key)) ?? worker.chat
-        await chats.put({ ...chats.renewed(chat), isOpen: false, begun: 0 })
+        await chats.put({ ...renewedChat(chat), isOpen: false, begun: 0 })
         host.interrupt(worker.chat.sessionId, '/new was called')
       },
       answerPending: (what, words, caller) => this.#answerTyped(worker, { what, words, caller }),

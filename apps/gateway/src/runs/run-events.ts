@@ -6,7 +6,7 @@ const KEEP_ALIVE_MS = 15_000
 const EVENT_ID = /^(\d+)-(\d+)$/
 
 /** One event as it is told. */
-export interface RunEvent {
+interface RunEvent {
   readonly event: string
   readonly [key: string]: unknown
 }
@@ -24,7 +24,7 @@ export class RunEvents {
   #chars = 0
   #number = 0
   #isOver = false
-  readonly #readers = new Set<() => void>()
+  readonly #readers = new Set<{ wake: () => void }>()
 
   constructor(epoch: number) {
     this.#epoch = epoch
@@ -46,17 +46,16 @@ export class RunEvents {
   }
 
   #wake(): void {
-    for (const wake of this.#readers) wake()
+    for (const reader of this.#readers) reader.wake()
   }
 
   /** All events after the one of that id; all there are, where it is of another process or none is named. Made as fast as it is read. */
   stream(lastEventId: string | undefined): ReadableStream<Uint8Array> {
     const encoder = new TextEncoder()
     let last = this.#numberIn(lastEventId)
-    let wake: () => void = () => undefined
-    const woken = () => wake()
-    this.#readers.add(woken)
-    const leave = () => void this.#readers.delete(woken)
+    const reader = { wake: () => {} }
+    this.#readers.add(reader)
+    const leave = () => void this.#readers.delete(reader)
     const next = (): string | null => {
       const first = this.#kept[0]?.number ?? this.#number + 1
       const missed = first - 1 - last
@@ -76,7 +75,7 @@ export class RunEvents {
           while (text === null && !this.#isOver) {
             const { promise, resolve } = Promise.withResolvers<'news' | 'quiet'>()
             const timer = setTimeout(resolve, KEEP_ALIVE_MS, 'quiet')
-            wake = () => resolve('news')
+            reader.wake = () => resolve('news')
             const how = await promise
             clearTimeout(timer)
             text = how === 'quiet' ? ': keepalive\n\n' : next()
@@ -87,7 +86,7 @@ export class RunEvents {
         },
         cancel: () => {
           leave()
-          wake()
+          reader.wake()
         },
       },
       { highWaterMark: 0 },

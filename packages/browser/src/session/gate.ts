@@ -22,7 +22,7 @@ interface GateEvents {
 }
 
 /** A call that pages are opened for; reading alone says nothing about what was read before. */
-export type GateCall = Pick<WebCall, 'permit'> & { readonly isTainted?: boolean }
+type GateCall = Pick<WebCall, 'permit'> & { readonly isTainted?: boolean }
 
 type Reach = Pick<BrowserOptions, 'proxies' | 'network' | 'resolve'>
 

@@ -20,7 +20,7 @@ export interface OutgoingMail {
 }
 
 /** Whose mail it is, and through which server it goes. */
-export interface SmtpAccount {
+interface SmtpAccount {
   readonly server: MailServer
   readonly address: string
   readonly password: string

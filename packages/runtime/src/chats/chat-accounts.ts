@@ -6,7 +6,7 @@ import type { AccessSettings } from '@hermes/platform'
 export type ChatVariables = Readonly<Record<string, string | undefined>>
 
 /** A platform that is on. */
-export interface ReachedPlatform {
+interface ReachedPlatform {
   readonly name: string
   readonly access: AccessSettings
 }

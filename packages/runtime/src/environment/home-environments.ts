@@ -6,7 +6,7 @@ import { isolationOf } from './isolation-options.js'
 import { openEnvironment } from './open-environment.js'
 
 /** Where the agents of a home work. */
-export interface HomeEnvironments extends Pick<Runtime, 'isolatedTo' | 'terminalBackends'> {
+interface HomeEnvironments extends Pick<Runtime, 'isolatedTo' | 'terminalBackends'> {
   /** What one in this folder is opened from. */
   readonly requestIn: (cwd: string) => EnvironmentRequest
   readonly open: (cwd: string, of?: Pick<EnvironmentRequest, 'task' | 'person'>) => Promise<Environment>

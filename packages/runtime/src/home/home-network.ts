@@ -4,7 +4,7 @@ import type { ToolSettings } from '@hermes/tools'
 import { networkOf } from './network-settings.js'
 
 /** The ways of a home into the network, each for its own purpose. */
-export interface HomeNetwork {
+interface HomeNetwork {
   readonly proxies: Proxies | null
   /** To the origin of a configured address and nowhere else. */
   readonly fetchTo: (address: string) => typeof fetch

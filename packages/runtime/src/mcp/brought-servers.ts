@@ -2,7 +2,7 @@ import { expandReferences, type Unset } from '@hermes/config'
 import type { JsonObject } from '@hermes/contracts'
 
 /** Servers that plugins bring, ready to be read like those of config.yaml. */
-export interface BroughtServers {
+interface BroughtServers {
   readonly servers: Readonly<Record<string, JsonObject>>
   /** Why some are not used, a line each. */
   readonly problems: readonly string[]

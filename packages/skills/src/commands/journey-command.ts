@@ -7,7 +7,7 @@ import type { SkillWriter } from '../library/skill-writer.js'
 import type { SkillLibrary } from '../skill-library.js'
 
 /** What the commands work on. */
-export interface JourneyParts {
+interface JourneyParts {
   readonly library: SkillLibrary
   readonly writer: SkillWriter
 }

@@ -46,11 +46,11 @@ export function question(name: string, id: string, isRisky: boolean): readonly C
 /** What is held back from its programs, and what an update would newly let them do. */
 function mayDo({ capabilities }: SkillHead, before: SkillHead['capabilities'] = capabilities): string {
   const isNew = (one: SkillCapability) => (before.includes(one) ? '' : ' (new)')
-  const has = (one: SkillCapability) => capabilities.includes(one)
+  const granted = new Set(capabilities)
   return [
-    has('exec') ? `run${isNew('exec')}` : 'run only after a yes',
-    has('network') ? `use the network${isNew('network')}` : 'no network',
-    has('secrets') ? `get the variables it wants${isNew('secrets')}` : 'no keys',
+    granted.has('exec') ? `run${isNew('exec')}` : 'run only after a yes',
+    granted.has('network') ? `use the network${isNew('network')}` : 'no network',
+    granted.has('secrets') ? `get the variables it wants${isNew('secrets')}` : 'no keys',
   ].join(', ')
 }
 

@@ -24,7 +24,7 @@ const TRIAL_RUNS = 5
 type SkillState = 'pinned' | 'trial' | 'kept' | 'active' | 'stale'
 
 /** A skill of the home, as the curator sees it. */
-export interface CuratedSkill {
+interface CuratedSkill {
   readonly name: string
   readonly state: SkillState
   readonly use: SkillUse

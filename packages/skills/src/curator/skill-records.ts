@@ -15,7 +15,7 @@ export interface SkillRecord {
 }
 
 /** What the curator keeps between its runs. */
-export interface CuratorState {
+interface CuratorState {
   readonly isPaused: boolean
   /** Unix milliseconds; `null` before the first look. */
   readonly lastRunMs: number | null

@@ -2,7 +2,7 @@
 import { extname } from 'node:path'
 
 /** What a file is. `data`: bytes that are no text and nothing known. `disguised`: called a picture and none. */
-export type FileKind = 'archive' | 'program' | 'picture' | 'disguised' | 'data' | 'text'
+type FileKind = 'archive' | 'program' | 'picture' | 'disguised' | 'data' | 'text'
 
 const ARCHIVE_NAME = /\.(?:zip|tar|t?gz|tbz2?|bz2|txz|xz|zst|lz4|lz|7z|rar|cab|jar|whl|asar|deb|rpm|dmg|iso)$/i
 const PROGRAM_NAME = /\.(?:exe|dll|so|dylib|node|wasm|class|pyc|bin|msi|com|scr)$/i

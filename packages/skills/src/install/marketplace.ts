@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import { isTexts } from '../format/skill.js'
 
 /** What a marketplace lists. */
-export interface MarketplaceSkills {
+interface MarketplaceSkills {
   /** Folders in it that are skills or have some. Below the root of the marketplace, with slashes. */
   readonly folders: readonly string[]
   /** Plugins that lie elsewhere, each with the git address that gets it; empty where git cannot. */

@@ -13,7 +13,7 @@ type Target =
   | { readonly type: 'github'; readonly repository: string }
 
 /** A skill that may be published, as a person is shown it. */
-export interface Publication {
+interface Publication {
   readonly name: string
   /** Absolute. */
   readonly folder: string

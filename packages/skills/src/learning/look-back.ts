@@ -18,7 +18,7 @@ const MAX_SKILL_CHARS = 6_000
 const LEAST_CALLS = 3
 
 /** A session that is looked back at. */
-export interface PastSession {
+interface PastSession {
   readonly id: string
   /** The log, or what of it was not looked at yet. */
   readonly entries: readonly Entry[]
@@ -30,7 +30,7 @@ export interface PastSession {
 }
 
 /** What a look back takes. */
-export interface LookBackOptions {
+interface LookBackOptions {
   readonly library: SkillLibrary
   readonly writer: SkillWriter
   /** Asks the model. */

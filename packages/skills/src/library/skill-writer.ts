@@ -35,7 +35,7 @@ interface Proposal {
 }
 
 /** What came of a change that was asked for. */
-export type ChangeOutcome =
+type ChangeOutcome =
   /** `kept`: where the copy of what went is. */
   | { readonly type: 'made'; readonly planned: PlannedChange; readonly kept: string | null }
   | { readonly type: 'staged'; readonly staged: StagedChange }

@@ -6,7 +6,7 @@ import { isTexts } from '../format/skill.js'
 import type { PackMark } from '../install/lock.js'
 
 /** A pack that was shown: which skills are its own, and under which ids those of them wait that come or change. */
-export interface WaitingPack extends PackMark {
+interface WaitingPack extends PackMark {
   readonly names: readonly string[]
   readonly ids: readonly string[]
 }

@@ -39,7 +39,7 @@ export class MetaTable implements MetaStore {
     const outbox = send.length > 0 ? await this.#outbox() : null
     // In one order everywhere: two that change the same facts wait for each other, not both for ever.
     const inOrder = [...changes].sort((one, other) => (one.key < other.key ? -1 : 1))
-    const exchange = (change: FactChange) => this.#exchange(change)
+    const exchange = this.#exchange.bind(this)
     try {
       await this.#database.write('meta', function* () {
         for (const change of inOrder) if ((yield* exchange(change)) === 0) throw changedMeanwhile(change.key)

@@ -38,7 +38,7 @@ export const createXSearchTool = ({ web }: WebToolServices) =>
     async execute(args, { signal, permit }) {
       const query = args.query.replace(/\s+/g, ' ').trim()
       if (query === '') return { text: 'query is blank. Say what to look for.', isError: true }
-      return result(await web.x.search({ ...args, query }, { signal, permit: (action) => permit(action) }))
+      return result(await web.x.search({ ...args, query }, { signal, permit }))
     },
   })
 

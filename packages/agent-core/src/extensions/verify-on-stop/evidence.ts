@@ -4,7 +4,7 @@ import { effectOf } from '@hermes/contracts/tool'
 import { type ProgramRun, programsRun } from '@hermes/safety'
 
 /** What one call means for the files that were changed before it. */
-export interface Evidence {
+interface Evidence {
   /** Files that it changed. Absolute where that can be told. */
   readonly changed: readonly string[]
   /** Something was run, which may have shown the changes at work. */
