@@ -101,6 +101,7 @@ function setUp(extensions: readonly Extension[]) {
     doctor: { check: () => none },
     config: { section: () => none },
     prompt: { section: () => none },
+    factories: { add: () => none },
   } as unknown as ExtensionApi
   const ends = extensions.map(({ setup }) => setup(api))
   return { tools, commands, hooks, routes, close: async () => void (await Promise.all(ends.map((end) => end?.()))) }
@@ -158,6 +159,25 @@ const call = (): ToolContext =>
     ...{ signal: new AbortController().signal, sessionId: 's', callId: 'c', agentPath: ['root'], environment: null },
     permit: () => Promise.reject(new HermesError('Not permitted.', { code: 'policy.denied' })),
   }) as never
+
+it('starts of the memories that are installed the one that is used before a first request', async () => {
+  for (const name of ['attic', 'shelf']) {
+    const code = `api.factories.add('memory', '${name}', () => null)`
+    const folder = await plugin(name, code, { capabilities: { conversation: true } })
+    await plugins(['install', folder], { enable: true })
+  }
+  const started: string[] = []
+  const startProgram: PluginHost['startProgram'] = async ({ name, argv }) => {
+    started.push(name)
+    return start(argv)
+  }
+  const opened = await openPlugins(host({ startProgram }))
+  const { close } = setUp(opened.extensions)
+  opened.warmUp({ memory: 'shelf' })
+  await opened.loaded.find(({ entry }) => entry.name === 'shelf')!.process!.listing()
+  await close()
+  expect(started).toEqual(['shelf'])
+})
 
 const BLOCKS = 'blocks its thread'
 

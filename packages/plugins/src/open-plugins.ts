@@ -32,10 +32,10 @@ export interface HomePlugins {
   /** What they bring to `mcp_servers`. */
   readonly servers: Readonly<Record<string, JsonObject>>
   /**
-   * Starts the processes that the first request of a session would wait for: those that add to the system text or to messages, or say which
-   * tools there are. Waits for nothing; what does not start says so when it is called.
+   * Starts the processes that the first request of a session would wait for: those that add to the system text or to messages, say which
+   * tools there are, or are the memory named `memory`. Waits for nothing; what does not start says so when it is called.
    */
-  warmUp(): void
+  warmUp(used: { readonly memory: string }): void
   /** Their hook files as they are agreed to now. Never rejects. */
   hooks(): Promise<readonly PluginHooks[]>
   /** Folders with their skills, as they are agreed to now. Absolute. Never rejects. */
@@ -71,9 +71,9 @@ export async function openPlugins(host: PluginHost): Promise<HomePlugins> {
     ...{ host, loaded, extensions: loaded.map(({ extension }) => extension) },
     problems,
     servers,
-    warmUp: () => {
+    warmUp: (used) => {
       for (const { entry, process } of loaded)
-        if (isForFirstRequest(entry.agreed.listing)) void process?.listing().catch(() => undefined)
+        if (isForFirstRequest(entry.agreed.listing, used)) void process?.listing().catch(() => undefined)
     },
     hooks: async () =>
       (await agreedNow(host, ({ hooks }) => hooks.length > 0)).flatMap(({ agreed }) => agreed.components.hooks),
@@ -161,11 +161,12 @@ async function load(entry: PluginEntry, host: PluginHost): Promise<LoadedPlugin>
 /** Points that a first request comes to before it is sent. */
 const FIRST: readonly string[] = ['session-start', 'run-start', 'input', 'model-request', 'before-model-call']
 
-function isForFirstRequest(listing: Agreed['listing']): boolean {
+function isForFirstRequest(listing: Agreed['listing'], used: { readonly memory: string }): boolean {
   if (listing === null) return false
   const { sections, tools, hooks, memories } = listing
   return (
-    sections.length + memories.length > 0 ||
+    sections.length > 0 ||
+    memories.includes(used.memory) ||
     tools.some(({ hasAvailable }) => hasAvailable) ||
     hooks.some(({ point }) => FIRST.includes(point))
   )

@@ -396,7 +396,7 @@ function toRuntime(ground: Ground, home: Home, problems: readonly string[]): Run
     mixture: (request) => resolver.mixtureClient(request),
     fallbacks: () => resolver.fallbacks(),
     createAgent: (request) => {
-      home.plugins.warmUp()
+      home.plugins.warmUp({ memory: config.memory.provider })
       return agents.create(request)
     },
     sessionJobs: auxiliaryTasks.sessionJobs,
