@@ -419,6 +419,33 @@ describe('what the person chose', () => {
     expect(new Set(models.requests.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)
   })
 
+  it('no byte of what a model was sent changes by tools that change, a server that comes late, or reloads', async () => {
+    const file = join(home.path, 'words')
+    await writeFile(file, 'Says it again.')
+    const changing = bad('changing', file)
+    await open({ changing })
+    const session = await runtime!.createAgent({})
+    await call('mcp__changing__echo', { text: 'a' }, session)
+    const { item: source } = runtime!.extensions.list('toolSource').find(({ item }) => item.name.includes('changing'))!
+    const changed = new Promise<void>((resolve) => source.onChange!(resolve))
+    await writeFile(file, 'Says it another time.')
+    await call('mcp__changing__echo', { text: 'change' }, session)
+    await changed
+    await configure({ changing, late: bad('looks') })
+    expect(await command('reload-mcp')).toMatchObject({ text: 'Started anew: late.' })
+    expect(await call('mcp__late__echo', { text: 'late' }, session)).toContain('You said late')
+    await configure({ changing })
+    await command('reload-mcp')
+    await call('mcp__changing__echo', { text: 'b' }, session)
+    const sent = models.requests.map(({ body }) => ({ tools: JSON.stringify(body.tools), messages: body.messages }))
+    expect(sent.length).toBe(12)
+    for (const [at, { tools, messages }] of sent.slice(1).entries()) {
+      const before = sent[at]!
+      expect(tools).toBe(before.tools)
+      expect(JSON.stringify(messages.slice(0, before.messages.length))).toBe(JSON.stringify(before.messages))
+    }
+  })
+
   it('what is wrong in mcp_servers is one line each, and the rest is used', async () => {
     await open({
       good: bad('good'),
