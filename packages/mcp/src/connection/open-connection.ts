@@ -6,6 +6,7 @@ import { loginNeeded, needed } from '../login/login-needed.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
 import { limitedFetch } from './limited-fetch.js'
+import { tellingLine } from './telling-line.js'
 
 /** What a connection needs of the home it is made in. */
 export interface ConnectionPorts {
@@ -91,7 +92,7 @@ async function openStdio(request: ConnectionRequest, ports: ConnectionPorts): Pr
       sdk,
       why: () => {
         const reason = transport.ending?.reason
-        const last = transport.errors.split('\n').at(-1) ?? ''
+        const last = tellingLine(transport.errors)
         const output = last === '' ? '' : ` It output: ${cleanLine(last, 300)}`
         const noise =
           transport.firstNoise === null ? '' : ` Its output begins with: ${cleanLine(transport.firstNoise, 120)}`

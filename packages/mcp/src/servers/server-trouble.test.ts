@@ -85,6 +85,13 @@ it('is left alone for a while when it does not start', async () => {
   expect(programs).toHaveLength(3)
 })
 
+it('says why in one line when it is for another Node', async () => {
+  open({ args: ['--input-type=module', '-e', "import { noSuchThing } from 'node:fs'"] })
+  await expect(server.connect()).rejects.toThrow(
+    /exit code 1\. It output: SyntaxError: [^\n]*noSuchThing[^\n]* \(Node\.js v/,
+  )
+})
+
 it('is left alone when it hangs in every call', async () => {
   open({ timeout: 0.05 })
   await server.connect()
