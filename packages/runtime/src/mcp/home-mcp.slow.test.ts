@@ -424,6 +424,8 @@ describe('what the person chose', () => {
     await writeFile(file, 'Says it again.')
     const changing = bad('changing', file)
     await open({ changing })
+    // What a server said is from outside, after which another call asks.
+    await writeFile(join(home.path, 'permissions.yaml'), "'mcp__*': allow\n", { mode: 0o600 })
     const session = await runtime!.createAgent({})
     await call('mcp__changing__echo', { text: 'a' }, session)
     const { item: source } = runtime!.extensions.list('toolSource').find(({ item }) => item.name.includes('changing'))!
