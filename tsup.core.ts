@@ -73,8 +73,11 @@ function writeScript(dist: string, kind: string, script: Script): string {
   ]
   writeFileSync(join(dist, module), lines.join(''))
   for (const { name, exports } of chunks) {
-    const own = exports.map((one) => one.name).join(',')
-    const stub = `import{need}from"./${module}";const{${own}}=need(${JSON.stringify(name)});export{${own}};`
+    // Under names of their own: one of them may be `default`.
+    const taken = exports.map((one, index) => `${one.name}:$${index}`).join(',')
+    const given = exports.map((one, index) => `$${index} as ${one.name}`).join(',')
+    const stub = `import{need}from"./${module}";const{${taken}}=need(${JSON.stringify(name)});export{${given}};`
+    if (parseSync(name, stub).errors.length > 0) throw new Error(`What is left of ${name} is no module.`)
     writeFileSync(join(dist, name), stub)
   }
   return module

@@ -63,9 +63,15 @@ const WIRES: Readonly<Record<string, { readonly provider: string; readonly isBar
     'bedrock-converse': { provider: 'bedrock', isBare: true, result: /"toolResult":/g },
   }
 
+/** More in a row would rightly end a run. */
+const MOST_IN_A_ROW = 4
+
 function answering(random: () => number, result: RegExp): StepHandler {
+  let inARow = 0
   return ({ body }): ModelStep => {
-    if (random() < FAULT_RATE) return FAULTS[Math.floor(random() * FAULTS.length)]!
+    const fails = random() < FAULT_RATE && inARow < MOST_IN_A_ROW
+    inARow = fails ? inARow + 1 : 0
+    if (fails) return FAULTS[Math.floor(random() * FAULTS.length)]!
     const step = JSON.stringify(body).match(result)?.length ?? 0
     return step < STEPS ? { toolCalls: [{ name: 'write', args: { step } }] } : { text: `Done after ${step} steps.` }
   }

@@ -162,20 +162,16 @@ export class SessionLog {
 
   /** The same for entries that say inbox messages, which are taken in the same step. One after the other: calls may run at the same time. */
   appendTaking(inboxMessages: readonly string[], ...entries: readonly NewEntry[]): Promise<number> {
-    return this.#appendInTurn(entries, { take: inboxMessages }).then(last)
-  }
-
-  /** The same, with the `seq` of each. */
-  appendEach(entries: readonly NewEntry[], along: AlongWith): Promise<readonly number[]> {
-    return this.#appendInTurn(entries, along)
+    return this.appendEach(entries, { take: inboxMessages }).then(last)
   }
 
   /** The same for entries that chats are told of. */
   appendSending(outboxMessages: readonly NewOutboxMessage[], ...entries: readonly NewEntry[]): Promise<number> {
-    return this.#appendInTurn(entries, { send: outboxMessages }).then(last)
+    return this.appendEach(entries, { send: outboxMessages }).then(last)
   }
 
-  #appendInTurn(entries: readonly NewEntry[], along: AlongWith): Promise<readonly number[]> {
+  /** The same for both, with the `seq` of each entry. */
+  appendEach(entries: readonly NewEntry[], along: AlongWith): Promise<readonly number[]> {
     const appended = this.#appending.then(() => this.#append(entries, along))
     this.#appending = appended.catch(() => undefined)
     return appended
