@@ -75,8 +75,8 @@ function writeScript(dist: string, kind: string, script: Script): string {
   for (const { name, exports } of chunks) {
     // Under names of their own: one of them may be `default`.
     const taken = exports.map((one, index) => `${one.name}:$${index}`).join(',')
-    const given = exports.map((one, index) => `$${index} as ${one.name}`).join(',')
-    const stub = `import{need}from"./${module}";const{${taken}}=need(${JSON.stringify(name)});export{${given}};`
+    const renamed = exports.map((one, index) => `$${index} as ${one.name}`).join(',')
+    const stub = `import{need}from"./${module}";const{${taken}}=need(${JSON.stringify(name)});export{${renamed}};`
     if (parseSync(name, stub).errors.length > 0) throw new Error(`What is left of ${name} is no module.`)
     writeFileSync(join(dist, name), stub)
   }
