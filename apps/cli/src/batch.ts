@@ -58,7 +58,7 @@ export async function batch(io: Io, file: string, options: ChatOptions): Promise
         notices: false,
         permissions: unattendedMode('oneshot', runtime.config.approvals),
       })
-      if (options.account) await (await handle.agent()).useAccount(chosenAccount(options.account))
+      if (options.account !== undefined) await (await handle.agent()).useAccount(chosenAccount(options.account))
       const { status, text, error } = await handle.send(prompt, { signal: stop.signal }).result
       const known = error === undefined ? {} : { error: error.message }
       const answer: Answer = { prompt, status, text, session: handle.id, ...known }

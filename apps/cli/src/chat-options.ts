@@ -88,6 +88,8 @@ export function chosenEffort(word: NonNullable<ModelFlags['reasoning']>): Reason
 
 /** What `--account` says; `null` goes back to what the project or the home uses. */
 export function chosenAccount(name: string): string | null {
+  if (name.trim() === '')
+    throw new UsageError('--account takes the name of a key or login; hermes auth list shows them.')
   return name === 'default' ? null : name
 }
 

@@ -51,7 +51,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
       endReason = signal.toLowerCase()
       handle.interrupt('interrupted from the terminal')
     })
-    if (options.account) await useAccount(chosenAccount(options.account))
+    if (options.account !== undefined) await useAccount(chosenAccount(options.account))
     if (options.reasoning) await agent.setSampling({ reasoningEffort: chosenEffort(options.reasoning) })
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.

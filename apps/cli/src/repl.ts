@@ -64,7 +64,7 @@ async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): P
       title: session === null && options.createIfMissing ? (options.resume ?? null) : null,
       ...(options.skills === undefined ? {} : { firstWords: withSkills(options.skills) }),
       ...(options.reasoning ? { reasoningEffort: chosenEffort(options.reasoning) } : {}),
-      ...(options.account ? { account: chosenAccount(options.account) } : {}),
+      ...(options.account !== undefined ? { account: chosenAccount(options.account) } : {}),
       showsThoughts: settings.show_reasoning,
       display,
       waiting: carried?.waiting ?? [],

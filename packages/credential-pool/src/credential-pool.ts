@@ -137,7 +137,7 @@ class FilePool implements CredentialPool {
     const name = own ?? project?.label
     if (name === undefined) return null
     const entries = this.#entriesOf(this.#patched(document))
-    const entry = entries.find(({ id, label }) => id === name || label === name)
+    const entry = entries.find(({ id }) => id === name) ?? entries.find(({ label }) => label === name)
     if (entry) return entry
     const [whose, undo] = project
       ? [`the project ${project.folder}`, `hermes auth use ${provider} default --project ${project.folder}`]

@@ -127,7 +127,9 @@ export async function authUse(
   const home = await openAuthHome(io)
   const provider = await findNamed(home, wanted)
   if (project !== undefined) {
-    const folder = await existingFolder(resolve(io.cwd, project === true ? '.' : project))
+    const named = resolve(io.cwd, project === true ? '.' : project)
+    // What was chosen for a folder that is gone can be taken back all the same.
+    const folder = name === 'default' ? await realpath(named).catch(() => named) : await existingFolder(named)
     const used = await home.store.useInProject(provider.pool, name === 'default' ? null : name, folder)
     const how = used ? `uses ${used.label} alone` : 'uses its accounts in their order again'
     io.stdout.write(`In ${folder}, ${provider.title} ${how}, from the next request on.\n`)

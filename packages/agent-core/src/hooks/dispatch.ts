@@ -175,7 +175,7 @@ async function withinTime<T>(
 const OVER = new DOMException('The handler is done.', 'AbortError')
 
 /** Whether it settles before anything else happens in the process. Most handlers do, and then nothing has to watch the time. */
-function settlesAtOnce(work: Promise<unknown>): Promise<boolean> {
+export function settlesAtOnce(work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const next = setImmediate(resolve, false)
     const settled = () => {

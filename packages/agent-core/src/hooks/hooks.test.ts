@@ -566,3 +566,34 @@ it('a permit that nobody may be asked for is refused, not asked for', async () =
   await agent.run('go').result
   expect([codes, questions]).toEqual([['policy.denied'], []])
 })
+
+describe('results of calls made side by side', () => {
+  const TWO_CALLS: readonly ScriptedStep[] = [
+    {
+      calls: [
+        ['a', 'look', { n: 1 }],
+        ['b', 'look', { n: 2 }],
+      ],
+    },
+    { text: 'Done.' },
+  ]
+  const resultsOf = (agent: ReturnType<typeof setUp>['agent']) =>
+    agent.entries().flatMap((entry) => (entry.type === 'message' && entry.message.role === 'tool' ? [entry] : []))
+
+  it('wait for no hook that takes its time with another one', async () => {
+    let release = () => {}
+    const waits = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const slow = hook('tool-result', async ({ callId }) => {
+      if (callId === 'b') await waits
+      return undefined
+    })
+    const { agent } = setUp([slow], { turns: TWO_CALLS })
+    const run = agent.run('go')
+    await expect.poll(() => resultsOf(agent).length).toBe(1)
+    release()
+    expect(await run.result).toMatchObject({ status: 'completed' })
+    expect(resultsOf(agent).map(({ message }) => messageText(message))).toEqual(['seen 1', 'seen 2'])
+  })
+})

@@ -10,6 +10,7 @@ import {
   type ToolNames,
   type ToolOutcome,
 } from '@hermes/registry'
+import { settlesAtOnce } from '../hooks/dispatch.js'
 import { type ChangedResult, changeResult, gateCall, runWrapped } from '../hooks/tool-call-hooks.js'
 import { fenceResult, fenceWaiting } from '../outside-text/outside-text.js'
 import { takeApprovalNote } from '../permits/approval-notes.js'
@@ -128,21 +129,40 @@ async function finalizeAll(
 ): Promise<void> {
   let results: CallResult[] = []
   const store = async () => {
-    const stored = results
+    const finished = results
     results = []
-    if (stored.length > 0) await storeResults(context, stored)
-    for (const { call } of stored) open.splice(open.indexOf(call), 1)
+    const stored = (some: readonly CallResult[]) =>
+      storeResults(context, some).then(() => {
+        for (const { call } of some) open.splice(open.indexOf(call), 1)
+      })
+    if (finished.length > 0) await stored(finished).catch((error: unknown) => storeEach(finished, stored, error))
   }
   try {
     for (const [index, result] of done.entries()) {
       if (result.status === 'rejected') continue
-      const finished = await finalize(context, ready[index]!, result.value)
+      const finishing = finalize(context, ready[index]!, result.value)
+      // What has finished waits for no hook that takes its time with another result.
+      if (results.length > 0 && !(await settlesAtOnce(finishing))) await store()
+      const finished = await finishing
       results.push(finished)
       if (!context.session.isTainted && isOutside(finished)) await store()
     }
   } finally {
     await store()
   }
+}
+
+/** One that cannot be stored takes no other with it. */
+async function storeEach(
+  results: readonly CallResult[],
+  stored: (some: readonly CallResult[]) => Promise<void>,
+  error: unknown,
+): Promise<void> {
+  if (results.length === 1) throw error
+  const outcomes: PromiseSettledResult<void>[] = []
+  for (const result of results) outcomes.push(...(await Promise.allSettled([stored([result])])))
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  if (failed) throw failed.reason
 }
 
 const isOutside = ({ stored }: CallResult) => stored.content.some(({ origin }) => origin === 'external')

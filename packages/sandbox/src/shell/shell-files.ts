@@ -100,20 +100,30 @@ export function isDirectory(path: string): boolean {
 
 /** `path`, or the nearest directory above it that exists and can be entered. */
 export function nearestDirectory(path: string): string {
+  const isRoot = process.getuid?.() === 0
+  // Whoever can enter it came through all above it; root comes through closed ones too.
+  if (!isRoot && canEnter(path)) return path
   let found = path
   for (let at = path; ; at = dirname(at)) {
     // A closed folder closes everything below it.
-    if (!canEnter(at)) found = dirname(at)
+    if (!(isRoot ? canRootEnter(at) : canEnter(at))) found = dirname(at)
     if (dirname(at) === at) return found
   }
 }
 
-/** Root enters everything, but not when it is isolated: the owner's bit counts for it as for others. */
 function canEnter(path: string): boolean {
   try {
     accessSync(`${path}/.`, constants.X_OK)
-    if (process.getuid?.() !== 0) return true
-    const { uid, mode } = statSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Root enters everything, but not when it is isolated: the owner's bit counts for it as for others. */
+function canRootEnter(path: string): boolean {
+  try {
+    const { uid, mode } = statSync(`${path}/.`)
     return uid !== 0 || (mode & 0o100) !== 0
   } catch {
     return false
