@@ -96,7 +96,11 @@ it('goes on in the background, and a restart lets what is under way come to its 
   })
   await server.waitForRequests(1)
   const restarted = hermes('restart')
-  await expect.poll(async () => (await fetch(address).catch(() => null)) === null, WAIT).toBe(true)
+  // Something else may listen there at once.
+  const asks = { headers: { authorization: `Bearer ${KEY}` } }
+  await expect
+    .poll(async () => (await fetch(`${address}/models`, asks).catch(() => null))?.ok === true, WAIT)
+    .toBe(false)
   gate.resolve()
   expect(JSON.stringify(await (await answer).json())).toContain('To the end.')
   expect(await restarted).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^Started: process/) })
