@@ -22,11 +22,12 @@ export async function processes(): Promise<readonly SeenProcess[]> {
   return all.flat()
 }
 
-/** How many sockets of a process wait for connections by TCP over IPv4. */
+/** How many sockets of a process wait for connections by TCP over IPv4; none of one that has ended. */
 export async function listenersOf(pid: number): Promise<number> {
-  const rows = (await readFile(`/proc/${pid}/net/tcp`, 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
+  const table = await readFile(`/proc/${pid}/net/tcp`, 'utf8').catch(() => '')
+  const rows = table.split('\n').map((line) => line.trim().split(/\s+/))
   const listening = new Set(rows.filter((cells) => cells[3] === '0A').map((cells) => `socket:[${cells[9]}]`))
-  const names = await readdir(`/proc/${pid}/fd`)
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => [])
   const targets = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')))
   return targets.filter((target) => listening.has(target)).length
 }
