@@ -129,13 +129,11 @@ async function finalizeAll(
 ): Promise<void> {
   let results: CallResult[] = []
   const store = async () => {
-    const finished = results
+    const stored = results
     results = []
-    const stored = (some: readonly CallResult[]) =>
-      storeResults(context, some).then(() => {
-        for (const { call } of some) open.splice(open.indexOf(call), 1)
-      })
-    if (finished.length > 0) await stored(finished).catch((error: unknown) => storeEach(finished, stored, error))
+    // Not once more where it fails: nobody knows whether a store that is elsewhere has it.
+    if (stored.length > 0) await storeResults(context, stored)
+    for (const { call } of stored) open.splice(open.indexOf(call), 1)
   }
   try {
     for (const [index, result] of done.entries()) {
@@ -150,19 +148,6 @@ async function finalizeAll(
   } finally {
     await store()
   }
-}
-
-/** One that cannot be stored takes no other with it. */
-async function storeEach(
-  results: readonly CallResult[],
-  stored: (some: readonly CallResult[]) => Promise<void>,
-  error: unknown,
-): Promise<void> {
-  if (results.length === 1) throw error
-  const outcomes: PromiseSettledResult<void>[] = []
-  for (const result of results) outcomes.push(...(await Promise.allSettled([stored([result])])))
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-  if (failed) throw failed.reason
 }
 
 const isOutside = ({ stored }: CallResult) => stored.content.some(({ origin }) => origin === 'external')

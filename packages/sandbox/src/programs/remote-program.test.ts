@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { groupExists } from '../processes/process-tree.js'
 import { START_LINE, scriptLine } from '../remote/shell-text.js'
@@ -22,30 +21,35 @@ function open(command: string) {
   })
   const remote = { cwd: folder, env: { PATH: '/usr/bin:/bin' }, inherited: [] }
   child.stdin.write(scriptLine(programScript(['sh', '-c', command], remote, 'mark', pipe)))
-  return { child, pipe, exit: once(child, 'exit') }
+  // What comes together may come in one piece, and what comes before anybody reads must not be lost.
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    output += piece
+  })
+  const all = once(child.stdout, 'end').then(() => output)
+  const isUp = () => expect.poll(() => output, { timeout: 30_000 }).toContain('up\n')
+  return { child, pipe, exit: once(child, 'exit'), all, isUp }
 }
 
 it('ends a program and what it started when the way there is lost', async () => {
-  const { child, exit } = open('trap "" TERM; sleep 60 >&2 & echo up; cat; sleep 60')
-  await once(child.stdout, 'data')
+  const { child, exit, isUp } = open('trap "" TERM; sleep 60 >&2 & echo up; cat; sleep 60')
+  await isUp()
   child.stdin.destroy()
   await exit
   while (groupExists(child.pid!)) await new Promise((resolve) => setTimeout(resolve, 10))
 })
 
 it('lets a program go on that was told the end of its input', async () => {
-  const { child, pipe, exit } = open('echo up; cat; sleep 0.2; echo done; exit 3')
-  await once(child.stdout, 'data')
+  const { child, pipe, exit, all, isUp } = open('echo up; cat; sleep 0.2; echo done; exit 3')
+  await isUp()
   writeFileSync(`${pipe}.end`, '')
-  const rest = text(child.stdout)
   child.stdin.end('bytes\n')
-  expect([await rest, (await exit)[0]]).toEqual(['bytes\ndone\n', 3])
+  expect([await all, (await exit)[0]]).toEqual(['up\nbytes\ndone\n', 3])
 })
 
 it('lets a program go on that closes its input itself', async () => {
-  const { child, exit } = open('exec 0<&-; echo up; sleep 0.2; echo done; exit 3')
-  await once(child.stdout, 'data')
-  const rest = text(child.stdout)
+  const { child, exit, all, isUp } = open('exec 0<&-; echo up; sleep 0.2; echo done; exit 3')
+  await isUp()
   child.stdin.write('more than a pipe takes'.repeat(10_000))
-  expect([await rest, (await exit)[0]]).toEqual(['done\n', 3])
+  expect([await all, (await exit)[0]]).toEqual(['up\ndone\n', 3])
 })
