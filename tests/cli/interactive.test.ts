@@ -147,6 +147,23 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
   })
 
+  it('takes what begins as a line for a line, though its letters are answers, and allows more than once by Enter alone', async () => {
+    scene.server.enqueue(call('terminal', { command: 'rm -rf build' }), { text: 'Gone.' }, { text: 'The end.' })
+    await using terminal = await open()
+    await say(terminal, 'Clean up.')
+    await terminal.shows('❯ [y] yes, once')
+    // One key at a time, as a person does it: `a` would allow it always, `y` once, Enter what is marked.
+    for (const key of ['w', 'h', 'a', 't', 's', 'y']) await terminal.type(key)
+    await terminal.shows(/❯ \[y\] yes, once[^]*> whatsy/)
+    await terminal.press('Enter')
+    await terminal.shows(/❯ \[y\] yes, once(?![^]*whatsy)/)
+    await terminal.type('s')
+    await terminal.shows('❯ [s] yes, for this session')
+    expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
+    await terminal.press('Enter')
+    await terminal.shows(/→ yes, for this session\n[^]*The end\.\n>$/)
+  })
+
   it('picks with arrows, and takes free text for a question', async () => {
     scene.server.enqueue(
       call('terminal', { command: 'rm -rf build' }),

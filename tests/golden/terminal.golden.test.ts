@@ -42,6 +42,7 @@ session('approvals-are-answered-with-yes-no-and-always', async ({ put, script, t
     for (const [folder, key] of ['one y', 'two n', 'three a'].map((pair) => pair.split(' ') as [string, string])) {
       await person.shows(new RegExp(`rm -rf ${folder}[\\s\\S]*❯ \\[y\\] yes, once`))
       await person.type(key)
+      if (key === 'a') await person.press('Enter')
     }
     await person.shows(/Two are gone\.\n>$/)
   })

@@ -6,6 +6,8 @@ import type { KeyInput } from './keys.js'
 interface PickOption {
   readonly label: string
   readonly key?: string
+  /** Its letter or number only marks it, and Enter picks it: for what is not to happen by a slip. Default `false`. */
+  readonly needsEnter?: boolean
   /** Words that mean it too, in lower case, where a whole line is the answer. */
   readonly words?: readonly string[]
 }
@@ -57,7 +59,7 @@ export function isTyping({ request, at }: PickerState): boolean {
   return request.isSearch === true || at >= request.options.length
 }
 
-/** Takes one input: the next state, or the answer. */
+/** Takes one input: the next state, or the answer. The same state comes back for an input that means nothing to the question. */
 export function pressPicker(state: PickerState, input: KeyInput): PickerState | PickAnswer {
   const { options, freeText } = state.request
   const rows = options.length + (freeText ? 1 : 0)
@@ -71,7 +73,7 @@ export function pressPicker(state: PickerState, input: KeyInput): PickerState | 
   if (state.request.isSeveral && input.type === 'text' && input.text === ' ') return marking(state)
   if (input.type === 'text') {
     const index = shortcut(options, input.text)
-    if (index >= 0) return { type: 'option', index }
+    if (index >= 0) return options[index]!.needsEnter ? { ...state, at: index } : { type: 'option', index }
   }
   return freeText && input.type !== 'key' ? typeInto({ ...state, at: options.length }, input) : state
 }

@@ -56,7 +56,11 @@ function upperEdge(columns: number): string {
 
 function drawParts(parts: FooterParts, room: number, edge: readonly string[]): Footer {
   const { columns, style } = parts
-  if (parts.picker) return below(edge, drawPicker(parts.picker, { columns, room, style }))
+  if (parts.picker) {
+    const line = typedLine(parts)
+    const { rows, cursor } = drawPicker(parts.picker, { columns, room: room - line.length, style })
+    return below(edge, { rows: [...rows, ...line], cursor })
+  }
   const status = parts.status.slice(-Math.max(0, room - MIN_INPUT_ROWS)).map((line) => clip(line, columns - 1))
   if (!parts.editor) return { rows: status, cursor: null }
   const { text, cursor } = parts.editor
@@ -70,6 +74,14 @@ function drawParts(parts: FooterParts, room: number, edge: readonly string[]): F
   const left = room - status.length - line.rows.length
   const menu = parts.menu && left > 0 ? drawMenu(parts.menu, columns, left, style) : []
   return below([...status.map(style.dim), ...edge], { rows: [...line.rows, ...menu], cursor: line.cursor })
+}
+
+/** What is being typed stays in sight below a question. */
+function typedLine({ editor, columns, style }: FooterParts): readonly string[] {
+  if (!editor || editor.text === '') return []
+  return [
+    style.dim(clip(`${style.prompt} ${editor.text.replaceAll('\n', ' ⏎ ')}  (Esc: to the question)`, columns - 1)),
+  ]
 }
 
 function below(rows: readonly string[], { rows: others, cursor }: Footer): Footer {

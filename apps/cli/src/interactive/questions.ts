@@ -79,7 +79,8 @@ async function askApproval(
   const options = choices.map((choice) => {
     const { key, label } = CHOICES[choice]
     const isLasting = choice === 'always' && question.grant !== undefined
-    return { key, label: isLasting ? `${label}: ${question.grant}` : label, words: APPROVAL_WORDS[choice] }
+    const needsEnter = choice === 'session' || choice === 'always'
+    return { key, label: isLasting ? `${label}: ${question.grant}` : label, needsEnter, words: APPROVAL_WORDS[choice] }
   })
   // A helper does not hear what the person tells the agent.
   const isRoot = subject.agentPath.length === 1

@@ -65,6 +65,9 @@ const ENTER: KeyInput = { type: 'key', key: 'enter' }
 /** Whoever is typing does not mean the question that just came up. */
 const TYPING_MS = 700
 
+/** Whose a key is while a question is asked: the question's; the line's if it comes right after another key of that line; the line's. */
+type Focus = 'question' | 'either' | 'line'
+
 /** A console on a terminal in raw mode; `close` gives the terminal back as it was. */
 export function openTerminalConsole(options: TerminalConsoleOptions): Console {
   const console = new TerminalConsole(options)
@@ -91,7 +94,7 @@ class TerminalConsole implements Console {
   #escapeTimer: NodeJS.Timeout | null = null
   #statusTimer: NodeJS.Timeout | null = null
   #lastKeyMs = Number.NEGATIVE_INFINITY
-  #isArmed = false
+  #focus: Focus = 'question'
   /** The first key of a chord, and the keys that are the first of one. */
   #begun: string | null = null
   readonly #beginnings: ReadonlySet<string>
@@ -206,7 +209,7 @@ class TerminalConsole implements Console {
   }
 
   #showQuestion(): void {
-    this.#isArmed = this.#editor.text === '' || this.#questions[0]?.state.request.isSearch === true
+    this.#focus = this.#editor.text === '' || this.#questions[0]?.state.request.isSearch ? 'question' : 'either'
     this.#draw()
   }
 
@@ -256,19 +259,31 @@ class TerminalConsole implements Console {
 
   #take(input: KeyInput): void {
     const nowMs = performance.now()
-    const isTyping = !this.#isArmed && isWriting(input) && nowMs - this.#lastKeyMs < TYPING_MS
+    const isSoon = nowMs - this.#lastKeyMs < TYPING_MS
     this.#lastKeyMs = nowMs
     const question = this.#questions[0]
-    if (question && !isTyping) this.#answer(question, input)
-    else if (this.#options.input) this.#edit(input)
+    const isForLine = this.#focus === 'line' || (this.#focus === 'either' && isSoon)
+    if (!question || (isForLine && isWriting(input))) this.#write(input)
+    else if (this.#focus === 'line' && input.type === 'key' && input.key === 'escape') this.#focus = 'question'
+    else this.#answer(question, input)
   }
 
   #answer(question: Question, input: KeyInput): void {
-    this.#isArmed = true
+    this.#focus = 'question'
     const next = pressPicker(question.state, input)
     if ('type' in next) this.#settle(question, next)
-    else question.state = next
+    else if (next !== question.state) question.state = next
+    // The person has not seen the question, and begins the next line.
+    else if (input.type !== 'key') this.#write(input)
     if (input.type === 'key' && input.key === 'ctrl+c') this.#options.handlers.onInterrupt()
+  }
+
+  #write(input: KeyInput): void {
+    if (!this.#options.input) return
+    const question = this.#questions[0]
+    this.#edit(input)
+    // The key may have brought a question of its own, such as which of the earlier lines.
+    if (this.#questions[0] === question) this.#focus = this.#editor.text === '' ? 'question' : 'line'
   }
 
   #edit(pressed: KeyInput): void {
