@@ -167,7 +167,8 @@ needs('tmux', hasTmux)('hermes setup in a terminal', () => {
     await terminal.shows('Which model?')
     await terminal.type('m')
     await terminal.press('Enter')
-    await terminal.shows(/key.*Which model provider/s)
+    // The answers stay in sight.
+    await terminal.shows(/Does it want a key\?\n {2}→ no\nWhich model\?\n {2}→ m\n.*key.*Which model provider/s)
     await terminal.press('Escape')
     expect(await terminal.exitCode()).toBe(130)
     expect([await config(), await dotEnv()]).toEqual([null, null])

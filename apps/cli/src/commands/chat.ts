@@ -73,7 +73,7 @@ async function converse(io: Io, options: ChatOptions): Promise<number> {
   } catch (error) {
     if (!isWithoutModel(error, options) || !io.stdout.isTTY) throw error
     io.stdout.write(`${printable(errorLine(error))}\n`)
-    const exitCode = await (await import('./setup.js')).setup(io, {})
+    const exitCode = await (await import('./setup.js')).setup(io, {}, '')
     return exitCode === EXIT.ok ? repl(io, options) : exitCode
   }
 }

@@ -3,6 +3,7 @@ import { findProvider } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Console, ConsoleHandlers } from '../interactive/console.js'
 import { openConsole } from '../interactive/open-console.js'
+import { keepingAnswers } from '../interactive/questions.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 import { wrap } from '../render/style.js'
@@ -15,21 +16,34 @@ import { chooseEndpoint, chooseModelName } from '../setup/wizard.js'
 
 const MODELS_NAMED = 20
 
-/** `hermes setup`: chooses a model, tests it with one call and keeps it. Nothing is written before the test went well. */
-export async function setup(io: Io, options: SetupOptions): Promise<number> {
+interface Choice {
+  readonly endpoint: Endpoint
+  readonly model: string
+}
+
+/**
+ * `hermes setup`: chooses a model, tests it with one call and keeps it. Nothing is written before the test went well. `next` ends what is said
+ * then.
+ */
+export async function setup(io: Io, options: SetupOptions, next = ' Start with: hermes'): Promise<number> {
   const home = homeOf(io)
   const { problems, source } = await loadConfig({ home, env: io.env })
   if (source !== 'file' && problems[0]) throw new UsageError(`${problems[0].message} Fix it, then run setup again.`)
   const { values: secrets } = await loadSecrets({ home, env: io.env })
-  if (options.provider !== undefined || options.baseUrl !== undefined) return fromFlags(io, options, secrets)
+  if (options.provider !== undefined || options.baseUrl !== undefined) return fromFlags(io, options, { secrets, next })
   if (options.model !== undefined || options.keyEnv !== undefined)
     throw new UsageError('--model and --key-env need --provider or --base-url beside them.')
   if (!io.stdin.isTTY || !io.stdout.isTTY)
     throw new UsageError('Nobody can be asked here. Name it all: hermes setup --provider NAME --model ID')
-  return wizard(io, secrets)
+  return wizard(io, { secrets, next })
 }
 
-async function fromFlags(io: Io, options: SetupOptions, secrets: Readonly<Record<string, string>>): Promise<number> {
+interface Start {
+  readonly secrets: Readonly<Record<string, string>>
+  readonly next: string
+}
+
+async function fromFlags(io: Io, options: SetupOptions, { secrets, next }: Start): Promise<number> {
   const endpoint = endpointFromFlags(options, secrets)
   const model = options.model ?? findProvider(endpoint.provider)?.defaultModel ?? (await onlyModel(io, endpoint))
   const problem = await testCall(endpoint, model, { env: io.env })
@@ -37,7 +51,7 @@ async function fromFlags(io: Io, options: SetupOptions, secrets: Readonly<Record
     io.stderr.write(`hermes: ${problem} Nothing was changed.\n`)
     return EXIT.failed
   }
-  await save(io, endpoint, model)
+  await save(io, { endpoint, model }, next)
   return EXIT.ok
 }
 
@@ -48,14 +62,14 @@ async function onlyModel({ env }: Io, endpoint: Endpoint): Promise<string> {
   throw new UsageError(`Which model? Name one with --model.${there}`)
 }
 
-async function save(io: Io, endpoint: Endpoint, model: string): Promise<void> {
+async function save(io: Io, { endpoint, model }: Choice, next: string): Promise<void> {
   await saveChoice(homeOf(io), endpoint, model)
-  const text = `${model} at ${endpoint.name} answered and is what Hermes uses from now on. Start with: hermes`
+  const text = `${model} at ${endpoint.name} answered and is what Hermes uses from now on.${next}`
   io.stdout.write(`${io.stdout.isTTY ? wrap(text, io.stdout.columns()) : text}\n`)
 }
 
 /** Asks until a choice works or the person gives up. */
-async function wizard(io: Io, secrets: Readonly<Record<string, string>>): Promise<number> {
+async function wizard(io: Io, { secrets, next }: Start): Promise<number> {
   let console: Console | null = null
   const over = new AbortController()
   const end = () => {
@@ -65,7 +79,7 @@ async function wizard(io: Io, secrets: Readonly<Record<string, string>>): Promis
   const handlers: ConsoleHandlers = { onLine: () => undefined, onInterrupt: end, onStop: end, onEnd: end }
   const stopListening = io.onInterrupt(end)
   const { output, pick } = (console = openConsole(io, { terminal: io.stdout, handlers }))
-  const asker = { output, pick: pick.bind(console) }
+  const asker = keepingAnswers({ output, pick: pick.bind(console) })
   try {
     output.write('Looking for model servers on this machine …\n')
     const servers = await findLocalServers(LOCAL_SERVERS)
@@ -74,7 +88,7 @@ async function wizard(io: Io, secrets: Readonly<Record<string, string>>): Promis
       if (found === 'given up' || over.signal.aborted) break
       if (found === 'again') continue
       console.close()
-      await save(io, found.endpoint, found.model)
+      await save(io, found, next)
       return EXIT.ok
     }
     console.close()
@@ -86,7 +100,7 @@ async function wizard(io: Io, secrets: Readonly<Record<string, string>>): Promis
   }
 }
 
-type Attempt = { readonly endpoint: Endpoint; readonly model: string } | 'again' | 'given up'
+type Attempt = Choice | 'again' | 'given up'
 
 /** One round of questions and the test of what they came to. */
 async function attempt(

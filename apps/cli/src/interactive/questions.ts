@@ -142,6 +142,22 @@ function answerText(answer: PickAnswer, choices: readonly string[]): string | nu
   }
 }
 
+/** Asks the same, and leaves each question on the screen with its answer; of a secret, that there is one. */
+export function keepingAnswers(asker: Asker): Asker {
+  return {
+    output: asker.output,
+    pick: async (request, signal) => {
+      const answer = await asker.pick(request, signal)
+      const text = answerText(
+        answer,
+        request.options.map(({ label }) => label),
+      )
+      if (text !== null) record(asker, printable(request.title), request.isSecret ? HIDDEN : printable(text))
+      return answer
+    },
+  }
+}
+
 /** Question and answer stay on the screen. */
 function record({ output }: Asker, title: string, answer: string): void {
   const style = createStyle(output)
