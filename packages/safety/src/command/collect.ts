@@ -17,8 +17,10 @@ const MAX_NESTING = 8
 /** No kernel takes a longer one as an argument; what is not followed asks. */
 export const MAX_COMMAND_CHARS = 131_072
 const MAX_INVOCATIONS = 2000
-/** Programs at the other end of a pipe: each one looks at all of them. */
-const MAX_PIPED = 200
+/** Programs at the other end of pipes, counted for each program that looks at them. */
+const MAX_PIPED = 50_000
+/** So many of them are looked at in any case. */
+const FEW_PIPED = 200
 const MAX_SUPPOSED = 500
 
 /** Everything a command line would run, in order. */
@@ -73,6 +75,7 @@ class Collector implements Collected {
   readonly #downloads = new Set<string>()
   readonly #exposed = new Set<string>()
   readonly #made = new Map<string, string>()
+  #piped = 0
   readonly #context: CommandContext
   readonly #variables: ReadonlyMap<string, string>
 
@@ -105,7 +108,6 @@ class Collector implements Collected {
     const all: Invocation[] = []
     let input = outer
     for (const stage of pipeline.stages) {
-      if (input.from.length > MAX_PIPED) return this.#overrun()
       // Stages of a pipe run in shells of their own: a `cd` there ends with them.
       const own = pipeline.stages.length > 1 ? { ...scope } : scope
       const found = this.#stage(stage, own, withRedirects(input, stage.redirects))
@@ -157,9 +159,10 @@ class Collector implements Collected {
   #command(
     command: Pick<SimpleCommand, 'words' | 'redirects'> & Partial<SimpleCommand>,
     scope: Scope,
-    input: Input,
+    piped: Input,
   ): Invocation[] {
     if (this.isTooLong || this.invocations.length >= MAX_INVOCATIONS) return this.#overrun()
+    const input = this.#lookedAt(piped)
     const innerOf = command.words.map((word) =>
       word.text.startsWith('>(') ? [] : this.#scriptsOf(word, scope, NO_INPUT),
     )
@@ -212,6 +215,14 @@ class Collector implements Collected {
     return [invocation, ...this.#payloads(invocation, nested, input), ...again]
   }
 
+  /** The input with as many programs behind it as are looked at. */
+  #lookedAt(input: Input): Input {
+    this.#piped += input.from.length
+    if (this.#piped <= MAX_PIPED || input.from.length <= FEW_PIPED) return input
+    this.complete = false
+    return { ...input, from: input.from.slice(0, FEW_PIPED) }
+  }
+
   #overrun(): Invocation[] {
     this.complete = false
     this.isTooLong = true
@@ -256,8 +267,9 @@ class Collector implements Collected {
       const unknown = args.includes('-') || ((target?.dynamic ?? false) && !isProcess)
       scope.cwd = unknown ? undefined : resolveShellPath(target?.text ?? '~', { ...invocation.context, cwd: scope.cwd })
     }
-    if ([invocation, ...invocation.input.from].some(printsEnvironment))
-      for (const path of writeTargets(invocation)) this.#exposed.add(resolveShellPath(path, invocation.context))
+    const written = writeTargets(invocation)
+    if (written.length > 0 && [invocation, ...invocation.input.from].some(printsEnvironment))
+      for (const path of written) this.#exposed.add(resolveShellPath(path, invocation.context))
     for (const { path, text } of writtenTexts(invocation)) {
       const file = resolveShellPath(path, invocation.context)
       if (this.#made.size < MAX_MADE)

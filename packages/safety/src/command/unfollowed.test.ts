@@ -305,7 +305,6 @@ describe('commands without isolation', () => {
   it.each([
     ['words', `true ${'a '.repeat(10_000)}; rm -rf /`],
     ['commands', `${'true;'.repeat(2_000)} rm -rf /`],
-    ['programs in a pipe', `${'true | '.repeat(300)} rm -rf /`],
     ['words of a shell within', `bash -c "true ${'a '.repeat(10_000)}; rm -rf /"`],
   ])('lets nobody run what comes after more %s than are followed', (_, command) => {
     expect(levelOf(command)).toBe('hardline')
@@ -316,6 +315,15 @@ describe('commands without isolation', () => {
     expect(levelOf(`git add ${'src/file.ts '.repeat(3_000)}`)).toBe('safe')
     expect(levelOf(`${'echo a;'.repeat(1_000)}`)).toBe('safe')
     expect(levelOf(`${'cat a | '.repeat(100)} wc -l`)).toBe('safe')
+  })
+
+  it('follows a pipe behind many commands, and asks where there are too many to look at', () => {
+    expect(levelOf(`{ ${'echo a;'.repeat(201)} } | wc -l`)).toBe('safe')
+    expect(levelOf(`${'true | '.repeat(300)} wc -l`)).toBe('safe')
+    expect(rulesOf(`${'true | '.repeat(300)} rm -rf /`)).toEqual(['delete-system'])
+    const many = `{ ${'echo a;'.repeat(900)} } | { ${'cat;'.repeat(900)} }`
+    expect(rulesOf(many)).toEqual(['unparsable'])
+    expect(rulesOf(`${many}; rm -rf /`)).toEqual(['delete-system'])
   })
 
   it('asks about a long word of braces', () => {
