@@ -21,7 +21,9 @@ const MAX_INVOCATIONS = 2000
 const MAX_PIPED = 50_000
 /** So many of them are looked at in any case. */
 const FEW_PIPED = 200
-const MAX_SUPPOSED = 500
+const MAX_SUPPOSED = 2000
+/** Of all texts that may only be commands. */
+const MAX_SUPPOSED_CHARS = 400_000
 
 /** Everything a command line would run, in order. */
 export interface Collected {
@@ -76,6 +78,7 @@ class Collector implements Collected {
   readonly #exposed = new Set<string>()
   readonly #made = new Map<string, string>()
   #piped = 0
+  #supposedChars = 0
   readonly #context: CommandContext
   readonly #variables: ReadonlyMap<string, string>
 
@@ -231,12 +234,21 @@ class Collector implements Collected {
 
   #suppose(invocation: Invocation): void {
     if (this.#context.supposed) return
-    for (const text of supposedTexts(invocation)) {
-      if (this.supposed.length >= MAX_SUPPOSED) return
+    const { texts: all, isWhole } = supposedTexts(invocation)
+    this.complete &&= isWhole
+    for (const text of all) {
+      this.#supposedChars += text.length
+      if (this.supposed.length >= MAX_SUPPOSED || this.#supposedChars > MAX_SUPPOSED_CHARS) {
+        this.complete = false
+        return
+      }
       const { isolated, outside } = invocation.context
       const supposed = isolated === true && outside !== true ? 'isolated' : 'unisolated'
       const context: CommandContext = { ...invocation.context, isolated: true, supposed }
-      this.supposed.push(...collectInvocations(text, context).invocations)
+      const { invocations, isTooLong } = collectInvocations(text, context)
+      this.supposed.push(...invocations)
+      // Broken quoting is what speech has, too; so many words are not.
+      this.complete &&= !isTooLong
     }
   }
 

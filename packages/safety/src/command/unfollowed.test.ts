@@ -326,6 +326,20 @@ describe('commands without isolation', () => {
     expect(rulesOf(`${many}; rm -rf /`)).toEqual(['delete-system'])
   })
 
+  it.each([
+    ['programs in a pipe', `mytool -c "${'echo | '.repeat(300)} rm -rf build"`],
+    ['words', `mytool -c "true ${'a '.repeat(10_000)}; rm -rf build"`],
+    ['commands', `mytool -c "${'true;'.repeat(2_000)} rm -rf build"`],
+    ['other texts', `mytool ${'"a b" '.repeat(300)} -c "rm -rf build"`],
+    ['other programs', `${'mytool "a;b;c;d;e";'.repeat(900)} mytool -c "rm -rf build"`],
+    ['letters', `mytool -c "# ${'a '.repeat(10_000)}\nrm -rf build"`],
+  ])('asks about what may be run behind many %s', (_, command) => expect(levelOf(command)).toBe('dangerous'))
+
+  it('takes some long text for an unknown program as it did', () => {
+    expect(levelOf(`mytool note "${'Some words of prose, and more. '.repeat(200)}"`)).toBe('safe')
+    expect(levelOf(`mytool ${'"a b" '.repeat(80)}`)).toBe('safe')
+  })
+
   it('asks about a long word of braces', () => {
     expect(rulesOf(`rm ${'{a,b}'.repeat(20_000)}`)).toContain('unparsable')
     expect(rulesOf('rm {a,b}{c,d}')).toEqual([])
