@@ -36,8 +36,16 @@ export interface Collected {
   readonly functions: readonly string[]
   /** False when quoting is broken or nesting is too deep to follow. */
   readonly complete: boolean
-  /** It runs more programs, or has more words, than are followed. What comes after those is not known at all. */
+  /** It runs more programs, or has more words, than are followed. */
   readonly isTooLong: boolean
+  /** Texts that were left before their end, because of their length or nesting: what comes there is not known at all. */
+  readonly unfollowed: readonly Unfollowed[]
+}
+
+/** A text that was not followed to its end, and where it would run. */
+export interface Unfollowed {
+  readonly text: string
+  readonly context: CommandContext
 }
 
 interface Scope {
@@ -73,6 +81,7 @@ class Collector implements Collected {
   readonly forkBombs: string[] = []
   readonly functions: string[] = []
   complete = true
+  readonly unfollowed: Unfollowed[] = []
   isTooLong = false
   readonly #downloads = new Set<string>()
   readonly #exposed = new Set<string>()
@@ -89,18 +98,22 @@ class Collector implements Collected {
   }
 
   text(command: string, scope: Scope, input: Input = NO_INPUT): Invocation[] {
+    const unfollowed: Unfollowed = { text: command, context: contextIn(scope.cwd, this.#context) }
     if (scope.nesting > MAX_NESTING) {
       this.complete = false
+      this.unfollowed.push(unfollowed)
       return []
     }
     if (command.length > MAX_COMMAND_CHARS) {
-      this.complete = false
-      return []
+      this.unfollowed.push(unfollowed)
+      return this.#overrun()
     }
-    const parsed = parseShell(command, this.#variables)
-    this.complete &&= parsed.complete
-    this.isTooLong ||= parsed.isTooLong
-    return this.#script(parsed.script, scope, input)
+    const { script, complete, isCut, isTooLong } = parseShell(command, this.#variables)
+    this.complete &&= complete
+    this.isTooLong ||= isTooLong
+    const found = this.#script(script, scope, input)
+    if (isCut || this.isTooLong) this.unfollowed.push(unfollowed)
+    return found
   }
 
   #script(script: Script, scope: Scope, input: Input): Invocation[] {

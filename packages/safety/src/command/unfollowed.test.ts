@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import corpus from '../__fixtures__/commands.json' with { type: 'json' }
 import { classifyCommand } from '../index.js'
+import { HARDLINE_RULES } from './hardline.js'
+import { mayReachFloor } from './plain-look.js'
 
 const CONTEXT = { cwd: '/home/ada/project', userHome: '/home/ada', home: '/home/ada/.hermes' }
 const HELD = { ...CONTEXT, isolated: true }
@@ -297,18 +299,42 @@ describe('commands without isolation', () => {
   ])('asks nothing about %s', (command) => expect(levelOf(command)).toBe('safe'))
 
   it('refuses to follow what no kernel would take, at once', () => {
-    expect(rulesOf(`echo ${'a '.repeat(500_000)}`)).toEqual(['unparsable'])
-    expect(levelOf(`ps ${'o '.repeat(40_000)} e`)).toBe('hardline')
+    expect(rulesOf(`echo ${'a '.repeat(500_000)}`)).toEqual(['too-long'])
+    expect(levelOf(`echo ${'a '.repeat(500_000)}; rm -rf /`)).toBe('hardline')
     expect(levelOf(`curl ${'$KEY'.repeat(20_000)}`)).toMatch(/safe|dangerous/)
   })
+
+  const numbered = (command: string, times: number) =>
+    Array.from({ length: times }, (_, at) => `${command}${at};`).join(' ')
+  const DELETE = Buffer.from(`${'true;'.repeat(2_000)} rm -rf /`).toString('base64')
 
   it.each([
     ['words', `true ${'a '.repeat(10_000)}; rm -rf /`],
     ['commands', `${'true;'.repeat(2_000)} rm -rf /`],
+    ['commands, in quotes and over two lines', `${'true\n'.repeat(2_000)}r''m \\\n-rf "/"\r\ntrue`],
     ['words of a shell within', `bash -c "true ${'a '.repeat(10_000)}; rm -rf /"`],
+    ['commands of a shell within', `eval "${'true;'.repeat(2_000)} if x; then rm -rf /; fi"; true`],
+    ['commands in another alphabet', `echo ${DELETE} | base64 -d | sh`],
+    ['brackets', `${'( '.repeat(60)} rm -rf / ${') '.repeat(60)}`],
+    ['shells', `${'eval '.repeat(12)} rm -rf /`],
+    ['commands that may be of that kind', `${'true;'.repeat(2_000)} ${numbered('rm a', 3_000)}`],
+    ['words of one such command', `ps ${'o '.repeat(40_000)} e`],
+    ['commands in front of a fork bomb', `${'true;'.repeat(2_000)} :(){ :|:& };:`],
   ])('lets nobody run what comes after more %s than are followed', (_, command) => {
     expect(levelOf(command)).toBe('hardline')
-    expect(rulesOf(command)).toContain('too-long')
+  })
+
+  it('asks before it runs more than can be followed, where nothing in it looks like that', () => {
+    expect(rulesOf(`${'true;'.repeat(3_000)} git status`)).toEqual(['too-long'])
+    expect(rulesOf(`rmdir a; ${'true;'.repeat(3_000)} rm -rf build; kill 12; find . -name x`)).toEqual(['too-long'])
+    expect(rulesOf(`git add ${'src/file.ts '.repeat(10_500)}`)).toEqual(['too-long'])
+  })
+
+  it('knows every program of the hard floor where it only looks at pieces', () => {
+    const named = HARDLINE_RULES.flatMap(({ rule, programs = [] }) => (rule === 'self-approval' ? [] : programs))
+    expect(named.length).toBeGreaterThan(15)
+    expect(named.filter((name) => !mayReachFloor(`sudo ${name} x`))).toEqual([])
+    expect(mayReachFloor('true --formatted arms skill /developer')).toBe(false)
   })
 
   it('follows long lists of files', () => {

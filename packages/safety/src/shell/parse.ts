@@ -37,7 +37,7 @@ const GOES_TO_PROGRAMS = /^(?:[A-Z][A-Z\d_]*|\w+_proxy)$/
 export function parseShell(source: string, variables: ReadonlyMap<string, string> = new Map()): ParsedScript {
   const text = new ShellText(source.replaceAll('\0', '').replaceAll('\r\n', '\n'), new Map(variables), 0)
   const script = new Parser(text).script()
-  return { script, complete: text.complete, isTooLong: text.isTooLong }
+  return { script, complete: text.complete, isCut: text.isCut, isTooLong: text.isTooLong }
 }
 
 /** Builtins whose words are assignments too. */
@@ -72,6 +72,7 @@ class Parser implements NestedScripts {
     const text = new ShellText(source, this.#text.variables, this.#text.depth + 1, this.#text)
     const result = read(text)
     this.#text.complete &&= text.complete
+    this.#text.isCut ||= text.isCut
     this.#text.isTooLong ||= text.isTooLong
     return result
   }

@@ -20,6 +20,8 @@ export class ShellText {
   complete = true
   /** True once there were more words than are followed. */
   isTooLong = false
+  /** True once it was left before its end. */
+  isCut = false
 
   constructor(source: string, variables: Map<string, string>, depth: number, outer?: ShellText) {
     this.source = source
@@ -42,6 +44,7 @@ export class ShellText {
 
   giveUp(): void {
     this.complete = false
+    this.isCut = true
     this.at = this.source.length
   }
 

@@ -189,7 +189,7 @@ export class WordReader {
     for (let depth = 1; depth > 0; ) {
       const character = this.#text.peek()
       if (character === '') {
-        this.#text.giveUp()
+        this.#text.complete = false
         return
       }
       if (character === "'" && !quoted) inside.add(this.#until("'"), 'q')
