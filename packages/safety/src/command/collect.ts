@@ -1,5 +1,6 @@
 import { parseShell } from '../shell/parse.js'
 import type { Group, Pipeline, Redirect, Script, SimpleCommand, Stage, Word } from '../shell/script.js'
+import { MAX_EXPANDED_CHARS, type Spent } from '../shell/shell-text.js'
 import { type CommandContext, knownVariables, resolveShellPath } from './context.js'
 import type { Input, Invocation } from './invocation.js'
 import { texts } from './invocation.js'
@@ -22,8 +23,11 @@ const MAX_PIPED = 50_000
 /** So many of them are looked at in any case. */
 const FEW_PIPED = 200
 const MAX_SUPPOSED = 2000
-/** Of all texts that may only be commands. */
-const MAX_SUPPOSED_CHARS = 400_000
+/** Of all texts in the line, and of those that may only be commands: the same may be read again and again. */
+const MAX_TEXT_CHARS = 400_000
+/** Of all commands, those found in others too. */
+const MAX_ALL_WORDS = 50_000
+const MAX_DOWNLOADS = 500
 
 /** Everything a command line would run, in order. */
 export interface Collected {
@@ -59,7 +63,17 @@ const NO_INPUT: Input = Object.freeze({ from: [], text: null })
 
 /** Lists the programs that `command` runs, those inside substitutions, `bash -c`, `xargs`, `find -exec` and `eval` included. */
 export function collectInvocations(command: string, context: CommandContext): Collected {
-  const collector = new Collector(context)
+  return collectWith({ chars: 0, expanded: 0 }, command, context)
+}
+
+/** What all texts of one line use up together. */
+interface SpentByLine extends Spent {
+  /** Characters of texts that were read. */
+  chars: number
+}
+
+function collectWith(spent: SpentByLine, command: string, context: CommandContext): Collected {
+  const collector = new Collector(context, spent)
   collector.text(command, {
     cwd: context.cwd,
     via: null,
@@ -83,16 +97,18 @@ class Collector implements Collected {
   complete = true
   readonly unfollowed: Unfollowed[] = []
   isTooLong = false
-  readonly #downloads = new Set<string>()
-  readonly #exposed = new Set<string>()
+  #downloads: ReadonlySet<string> = new Set()
+  #exposed: ReadonlySet<string> = new Set()
   readonly #made = new Map<string, string>()
   #piped = 0
-  #supposedChars = 0
+  #words = 0
+  readonly #spent: SpentByLine
   readonly #context: CommandContext
   readonly #variables: ReadonlyMap<string, string>
 
-  constructor(context: CommandContext) {
+  constructor(context: CommandContext, spent: SpentByLine) {
     const { cwd } = context
+    this.#spent = spent
     this.#context = { ...(cwd === undefined ? {} : { workspace: [cwd] }), ...context }
     this.#variables = knownVariables(context)
   }
@@ -104,11 +120,12 @@ class Collector implements Collected {
       this.unfollowed.push(unfollowed)
       return []
     }
-    if (command.length > MAX_COMMAND_CHARS) {
+    this.#spent.chars += command.length
+    if (command.length > MAX_COMMAND_CHARS || this.#spent.chars > MAX_TEXT_CHARS) {
       this.unfollowed.push(unfollowed)
       return this.#overrun()
     }
-    const { script, complete, isCut, isTooLong } = parseShell(command, this.#variables)
+    const { script, complete, isCut, isTooLong } = parseShell(command, this.#variables, this.#spent)
     this.complete &&= complete
     this.isTooLong ||= isTooLong
     const found = this.#script(script, scope, input)
@@ -177,7 +194,9 @@ class Collector implements Collected {
     scope: Scope,
     piped: Input,
   ): Invocation[] {
-    if (this.isTooLong || this.invocations.length >= MAX_INVOCATIONS) return this.#overrun()
+    this.#words += command.words.length
+    if (this.isTooLong || this.invocations.length >= MAX_INVOCATIONS || this.#words > MAX_ALL_WORDS)
+      return this.#overrun()
     const input = this.#lookedAt(piped)
     const innerOf = command.words.map((word) =>
       word.text.startsWith('>(') ? [] : this.#scriptsOf(word, scope, NO_INPUT),
@@ -214,8 +233,8 @@ class Collector implements Collected {
       via: nested.via,
       variables: [...(command.assignments ?? []), ...assignedVariables(unwrapped)],
       context: contextIn(scope.cwd, this.#context),
-      downloads: new Set(this.#downloads),
-      exposed: new Set(this.#exposed),
+      downloads: this.#downloads,
+      exposed: this.#exposed,
       made: new Map(this.#made),
     }
     this.invocations.push(invocation)
@@ -250,18 +269,17 @@ class Collector implements Collected {
     const { texts: all, isWhole } = supposedTexts(invocation)
     this.complete &&= isWhole
     for (const text of all) {
-      this.#supposedChars += text.length
-      if (this.supposed.length >= MAX_SUPPOSED || this.#supposedChars > MAX_SUPPOSED_CHARS) {
+      if (this.supposed.length >= MAX_SUPPOSED || this.#spent.chars > MAX_TEXT_CHARS) {
         this.complete = false
         return
       }
       const { isolated, outside } = invocation.context
       const supposed = isolated === true && outside !== true ? 'isolated' : 'unisolated'
       const context: CommandContext = { ...invocation.context, isolated: true, supposed }
-      const { invocations, isTooLong } = collectInvocations(text, context)
+      const { invocations, isTooLong } = collectWith(this.#spent, text, context)
       this.supposed.push(...invocations)
       // Broken quoting is what speech has, too; so many words are not.
-      this.complete &&= !isTooLong
+      this.complete &&= !isTooLong && this.#spent.expanded <= MAX_EXPANDED_CHARS
     }
   }
 
@@ -294,7 +312,7 @@ class Collector implements Collected {
     }
     const written = writeTargets(invocation)
     if (written.length > 0 && [invocation, ...invocation.input.from].some(printsEnvironment))
-      for (const path of written) this.#exposed.add(resolveShellPath(path, invocation.context))
+      this.#exposed = this.#withPaths(this.#exposed, written, invocation.context)
     for (const { path, text } of writtenTexts(invocation)) {
       const file = resolveShellPath(path, invocation.context)
       if (this.#made.size < MAX_MADE)
@@ -308,9 +326,16 @@ class Collector implements Collected {
     const redirected = invocation.redirects.filter((redirect) => redirect.operator.includes('>'))
     const folder = args.find((_, index) => /^(?:-P|--directory-prefix|--output-dir)$/.test(args[index - 1] ?? ''))
     const placed = folder === undefined ? [] : [...urls, ...outputs].map((file) => `${folder}/${file}`)
-    for (const path of [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]) {
-      if (path !== '') this.#downloads.add(resolveShellPath(path, invocation.context))
-    }
+    const paths = [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]
+    this.#downloads = this.#withPaths(this.#downloads, paths, invocation.context)
+  }
+
+  /** The same with more paths, for the invocations to come; those before keep theirs. */
+  #withPaths(before: ReadonlySet<string>, paths: readonly string[], context: CommandContext): ReadonlySet<string> {
+    const all = new Set(before)
+    for (const path of paths) if (path !== '' && all.size < MAX_DOWNLOADS) all.add(resolveShellPath(path, context))
+    this.complete &&= all.size < MAX_DOWNLOADS
+    return all
   }
 }
 
@@ -331,6 +356,7 @@ function withoutGitOptions(name: string, args: readonly Word[]): readonly string
 const MAX_KNOWN_CHARS = 10_000
 const MAX_MADE = 20
 const MAX_ADDED_WORDS = 200
+const MAX_ADDED_CHARS = 100_000
 
 function known(text: string): Word {
   return { ...EMPTY, text, mask: 'd'.repeat(text.length) }
@@ -352,6 +378,8 @@ function withInput(words: readonly Word[], { text }: Input): readonly Word[] | n
   const added = text.split(/[\s\0]+/).filter((word) => word !== '')
   const places = words.filter((word) => word.text.includes('{}'))
   if (added.length * Math.max(1, places.length) > MAX_ADDED_WORDS) return null
+  const put = places.reduce((sum, word) => sum + word.text.split('{}').length - 1, 0)
+  if (put * text.length > MAX_ADDED_CHARS) return null
   if (places.length === 0) return [...words, ...added.map(known)]
   return words.flatMap((word) =>
     word.text.includes('{}') ? added.map((one) => known(word.text.replaceAll('{}', one))) : [word],

@@ -361,6 +361,37 @@ describe('commands without isolation', () => {
     ['letters', `mytool -c "# ${'a '.repeat(10_000)}\nrm -rf build"`],
   ])('asks about what may be run behind many %s', (_, command) => expect(levelOf(command)).toBe('dangerous'))
 
+  const x = (times: number, sign = 'x') => sign.repeat(times)
+
+  it.each([
+    ['characters of variables', `a=${x(5_000)}; echo "${x(100, '$a')}"`],
+    ['characters of braces', `echo ${x(12, `{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}${x(1_000)} `)}`],
+    ['characters of variables in braces', `a=${x(9_000)}; echo ${x(4, '{$a,$a}')}`],
+    ['commas in braces', `echo {${x(20_000, ',')}}${x(20_000)}`],
+    ['characters in what may be a command', x(9, `mytool 'b=${x(1_000)}; b=$b$b$b$b$b$b$b$b; echo $b$b$b'; `)],
+    ['files that are fetched', `curl -O ${Array.from({ length: 600 }, (_, at) => `https://a.dev/${at}`).join(' ')}`],
+  ])('asks about a line with too many %s', (_, command) => {
+    expect(rulesOf(command)).toEqual(['unparsable'])
+    expect(levelOf(`${command}; rm -rf /`)).toBe('hardline')
+  })
+
+  it.each([
+    ['words of variables', `a="${x(3_000, 'x ')}"; echo ${x(10, '$a ')}`],
+    ['words of a file', `printf '%s' '${x(4_000, 'a ')}' > f; ${x(100, '. ./f;')}`],
+    ['characters of a file', `printf '%s' '${x(9_900, '#')}' > f; ${x(1_000, '. ./f;')}`],
+  ])('asks about a line with too many %s, and holds the hard floor behind them', (_, command) => {
+    expect(rulesOf(command)).toContain('too-long')
+    expect(levelOf(`${command}; rm -rf /`)).toBe('hardline')
+  })
+
+  it('does not remember what doubles again and again', () => {
+    const doubled = `a=${x(10)}; ${x(40, 'a=$a$a; ')}`
+    expect(rulesOf(`${doubled} rm -rf $a`)).toEqual(['recursive-delete'])
+    expect(rulesOf(`${doubled} $a -rf /`)).toContain('computed-command')
+    expect(levelOf(`a=b; a=$a$a; a=$a$a; echo $a`)).toBe('safe')
+    expect(levelOf(`echo ${x(9_000)} | xargs -I{} echo ${x(40_000, '{}')}; rm -rf /`)).toBe('hardline')
+  })
+
   it('takes some long text for an unknown program as it did', () => {
     expect(levelOf(`mytool note "${'Some words of prose, and more. '.repeat(200)}"`)).toBe('safe')
     expect(levelOf(`mytool ${'"a b" '.repeat(80)}`)).toBe('safe')
