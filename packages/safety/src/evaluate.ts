@@ -74,13 +74,16 @@ export function evaluate(action: Action, subject: Subject, options: EvaluationOp
   const beyond = undeclaredBySkill(action, subject)
   if (beyond !== null) return deny('protected', 'skill-capability', `${beyond[0]!.toUpperCase()}${beyond.slice(1)}.`)
   const glob = denyingGlob(analyzed, options)
-  if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" forbids it.`)
+  const forbids = analyzed.command?.collected.isTooLong
+    ? 'may forbid a part of it, and it is too long to judge; write it into a file and run that.'
+    : 'forbids it.'
+  if (glob !== undefined) return deny('deny-globs', 'deny-glob', `The configured deny pattern "${glob}" ${forbids}`)
   const check = checkTarget(action, subject, options)
   if (check?.type === 'deny') return check
   const rule = decidingRule(options.rules, analyzed, options)
   const outside = isOutside(action) ? ruleOfOutside(options.rules, analyzed, options) : rule
   const denying = [rule, outside].find((one) => one?.effect === 'deny')
-  if (denying) return deny('rules', denying.pattern, `The permission rule "${denying.pattern}: deny" forbids it.`)
+  if (denying) return deny('rules', denying.pattern, `The permission rule "${denying.pattern}: deny" ${forbids}`)
   if (rule?.effect === 'allow' && outside?.effect === 'allow')
     return { type: 'allow', rule: outside.pattern, stage: 'rules' }
   const asking = [...new Set([rule, outside])].filter((one) => one?.effect === 'ask').map((one) => one!)
@@ -154,13 +157,14 @@ function asksToLeave(analyzed: AnalyzedAction, options: EvaluationOptions): Aski
   return ask('built-in', rules, reason)
 }
 
-/** The first of the configured deny globs that matches. */
+/** The first of the configured deny globs that matches, or may match what comes after all that is followed of a line. */
 export function denyingGlob(
   analyzed: AnalyzedAction,
   { denyGlobs }: Pick<EvaluationOptions, 'denyGlobs'>,
 ): string | undefined {
   const named = denyGlobs.length === 0 ? [] : names(analyzed)
-  return denyGlobs.find((pattern) => named.some((name) => matchGlob(pattern, name)))
+  const isUnseen = analyzed.command?.collected.isTooLong ?? false
+  return denyGlobs.find((pattern) => isUnseen || named.some((name) => matchGlob(pattern, name)))
 }
 
 /** An action with its command line taken apart. */

@@ -38,9 +38,11 @@ export function decidingRule(
   if (!command) return lastOf(applicable.filter((rule) => matchesArgument(rule, action, context)))
   const whole = applicable.filter((rule) => matchesWhole(rule, command.text) && isBoundTo(rule, analyzed))
   const parts = partsOf(command)
-  if (parts.length === 0) return lastOf(whole)
+  // Rules that may be about what comes after so much.
+  const unseen = command.collected.isTooLong ? applicable.filter(({ effect }) => effect !== 'allow') : []
+  if (parts.length === 0 && unseen.length === 0) return lastOf(whole)
   const each = parts.map((part) => lastOf(applicable.filter((rule) => whole.includes(rule) || matchesPart(rule, part))))
-  const decided = each.filter((rule) => rule !== null)
+  const decided = [...each.filter((rule) => rule !== null), ...unseen]
   const strictest = decided.sort((left, right) => STRENGTH[right.effect] - STRENGTH[left.effect])[0] ?? null
   if (strictest?.effect !== 'allow') return strictest
   const acting = actingParts(parts, context)

@@ -192,6 +192,19 @@ describe('createPolicy', () => {
       expect(outcome(await decide(run('make deploy')))).toBe('deny rule:terminal(make deploy)')
       expect(outcome(await decide(run('npm publish')))).toBe('deny terminal(npm publish*)')
     })
+
+    it('lifts none of them behind more than is followed', async () => {
+      const long = (command: string) => run(`${'true;'.repeat(2_000)} ${command}`)
+      expect(outcome(await setUp({ mode: 'off' }).decide(long('git push')))).toBe('allow')
+      expect(outcome(await setUp({ mode: 'off' }).decide(long('rm -rf ~')))).toBe('deny delete-system')
+      const { decide } = setUp({ mode: 'off', denyGlobs: ['git push*'] })
+      expect(outcome(await decide(long('git push')))).toBe('deny deny-glob')
+      const denied = setUp({ mode: 'off', rules: rules({ 'terminal(git push*)': 'deny' }) })
+      expect(outcome(await denied.decide(long('git push')))).toBe('deny terminal(git push*)')
+      expect(outcome(await denied.decide(run(`echo ${'a'.repeat(140_000)}`)))).toBe('deny terminal(git push*)')
+      const requested = setUp({ mode: 'off', rules: rules({ 'terminal(git push*)': 'ask' }) })
+      expect(outcome(await requested.decide(long('git push')))).toBe('deny rule:terminal(git push*)')
+    })
   })
 
   describe('a machine of the agents own', () => {

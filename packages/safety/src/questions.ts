@@ -12,6 +12,7 @@ const ONCE_ONLY = Object.freeze([
     'piped-shell',
     'computed-command',
     'unparsable',
+    'too-long',
     'metadata-endpoint',
     'hermes-permissions',
     'skill-unheld',

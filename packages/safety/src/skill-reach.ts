@@ -21,9 +21,9 @@ export function skillsReached(
   { cwd, skills }: { readonly cwd: string; readonly skills: readonly ActingSkill[] },
 ): readonly ActingSkill[] {
   if (skills.length === 0) return []
-  const acting = collectInvocations(command, { cwd }).invocations.filter(
-    ({ name, written }) => !HANDS_ON.has(name) && !onlyLooks(written),
-  )
+  const { invocations, isTooLong } = collectInvocations(command, { cwd })
+  if (isTooLong) return skills
+  const acting = invocations.filter(({ name, written }) => !HANDS_ON.has(name) && !onlyLooks(written))
   if (acting.length === 0) return []
   if (HUB.test(command)) return skills
   const loops = loopsIn(command)

@@ -12,6 +12,16 @@ it.each([
     "file:///srv/tea.js:1\nimport { glob } from 'node:fs/promises'\n         ^^^^\nSyntaxError: The requested module 'node:fs/promises' does not provide an export named 'glob'\n    at ModuleJob._instantiate (node:internal/modules/esm/module_job:180:21)\n\nNode.js v20.19.2\n",
     "SyntaxError: The requested module 'node:fs/promises' does not provide an export named 'glob' (Node.js v20.19.2)",
   ],
+  [
+    'an error without a stack',
+    "node:internal/process/promises:394\n      triggerUncaughtException(err, true);\n      ^\n\n[TeaError: the kettle is cold] {\n  code: 'COLD'\n}\n\nNode.js v24.1.0\n",
+    "[TeaError: the kettle is cold] { code: 'COLD' } (Node.js v24.1.0)",
+  ],
+  [
+    'an error over several lines',
+    '/srv/tea.js:3\nZodError: [\n  {\n    "path": [\n      "TEA_TOKEN"\n    ],\n    "message": "Required"\n  }\n]\n    at parse (/srv/tea.js:3:1)\n\nNode.js v24.1.0\n',
+    'ZodError: [ { "path": [ "TEA_TOKEN" ], "message": "Required" } ] (Node.js v24.1.0)',
+  ],
   ['any other program', 'starting\nno configuration found\n', 'no configuration found'],
   ['one that says nothing', '\n', ''],
 ])('says why a program ended: %s', (_, output, line) => {

@@ -980,6 +980,10 @@ describe('classifyCommand', () => {
     expect(classifyCommand(command, CONTEXT)).toMatchObject({ level: 'hardline', rule })
   })
 
+  it.each(cases(HARDLINE))('never lets $command run behind more than is followed', ({ command }) => {
+    expect(classifyCommand(`${'true;'.repeat(2_000)}\n${command}`, CONTEXT).level).toBe('hardline')
+  })
+
   it.each(cases(DANGEROUS))('asks before $command ($rule)', ({ command, rule }) => {
     expect(classifyCommand(command, CONTEXT)).toMatchObject({ level: 'dangerous', rule })
   })

@@ -2,7 +2,9 @@ import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
 import { HARDLINE_RULES } from './hardline.js'
 import type { Invocation } from './invocation.js'
+import { plainFindings } from './plain-look.js'
 import { PROTECTED_RULES, protectedWrites } from './protected-writes.js'
+import { FORK_BOMB, TOO_LONG, UNPARSABLE } from './reasons.js'
 import { type CommandRule, type Finding, matching } from './rule.js'
 import { EXECUTION_RULES } from './rules-execution.js'
 import { FILE_RULES } from './rules-files.js'
@@ -29,7 +31,8 @@ const SAFE: CommandClass = Object.freeze({ level: 'safe', rule: null, reason: nu
 
 /**
  * Judges a shell command by what it would run, not by how it is spelled: quoted prose is not a command, and quoting, substitutions,
- * wrappers and `-c` payloads hide nothing that can be known beforehand. Broken quoting counts as dangerous. Never throws.
+ * wrappers and `-c` payloads hide nothing that can be known beforehand. Broken quoting, and more than can be followed, count as dangerous.
+ * Never throws.
  */
 export function classifyCommand(command: string, context: CommandContext = {}): CommandClass {
   return classifyCollected(collectInvocations(command, context))
@@ -37,15 +40,13 @@ export function classifyCommand(command: string, context: CommandContext = {}): 
 
 /** The same for a command already taken apart. Rules in `except` do not make it dangerous. */
 export function classifyCollected(
-  { invocations, supposed, forkBombs, complete, isTooLong }: Collected,
+  { invocations, supposed, forkBombs, complete, isTooLong, unfollowed }: Collected,
   except: ReadonlySet<string> = NOTHING,
 ): CommandClass {
   if (forkBombs.length > 0) return judged('hardline', [FORK_BOMB])
-  // What comes after so much may be anything, so that nobody can say yes to it.
-  if (isTooLong) return judged('hardline', [TOO_LONG])
   const matches = (rules: readonly CommandRule[]): readonly Finding[] =>
     invocations.flatMap((invocation) => matching(rules, invocation))
-  const hardline = matches(HARDLINE_RULES)
+  const hardline = [...matches(HARDLINE_RULES), ...plainFindings(unfollowed)]
   if (hardline.length > 0) return judged('hardline', hardline)
   const dangerous = [
     ...DELETION_RULES.flatMap(matches),
@@ -53,7 +54,8 @@ export function classifyCollected(
     ...OTHER_RULES.flatMap(matches),
   ]
   const hidden = supposed.flatMap(hiddenIn)
-  const found = [...(complete ? [] : [UNPARSABLE]), ...dangerous, ...hidden].filter(({ rule }) => !except.has(rule))
+  const unknown = isTooLong ? [TOO_LONG] : complete ? [] : [UNPARSABLE]
+  const found = [...unknown, ...dangerous, ...hidden].filter(({ rule }) => !except.has(rule))
   return found.length === 0 ? SAFE : judged('dangerous', found)
 }
 
@@ -88,16 +90,6 @@ function hiddenIn(invocation: Invocation): readonly Finding[] {
 }
 
 const NOTHING: ReadonlySet<string> = new Set()
-
-const FORK_BOMB: Finding = Object.freeze({ rule: 'fork-bomb', reason: 'starts processes without end' })
-const TOO_LONG: Finding = Object.freeze({
-  rule: 'too-long',
-  reason: 'has more words or commands than can be judged; write them into a file and run that',
-})
-const UNPARSABLE: Finding = Object.freeze({
-  rule: 'unparsable',
-  reason: 'has quoting or nesting that cannot be followed',
-})
 
 function judged(level: 'hardline' | 'dangerous', found: readonly Finding[]): CommandClass {
   const [first] = found

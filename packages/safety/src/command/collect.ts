@@ -1,5 +1,6 @@
 import { parseShell } from '../shell/parse.js'
 import type { Group, Pipeline, Redirect, Script, SimpleCommand, Stage, Word } from '../shell/script.js'
+import { MAX_EXPANDED_CHARS, type Spent } from '../shell/shell-text.js'
 import { type CommandContext, knownVariables, resolveShellPath } from './context.js'
 import type { Input, Invocation } from './invocation.js'
 import { texts } from './invocation.js'
@@ -17,9 +18,16 @@ const MAX_NESTING = 8
 /** No kernel takes a longer one as an argument; what is not followed asks. */
 export const MAX_COMMAND_CHARS = 131_072
 const MAX_INVOCATIONS = 2000
-/** Programs at the other end of a pipe: each one looks at all of them. */
-const MAX_PIPED = 200
-const MAX_SUPPOSED = 500
+/** Programs at the other end of pipes, counted for each program that looks at them. */
+const MAX_PIPED = 50_000
+/** So many of them are looked at in any case. */
+const FEW_PIPED = 200
+const MAX_SUPPOSED = 2000
+/** Of all texts in the line, and of those that may only be commands: the same may be read again and again. */
+const MAX_TEXT_CHARS = 400_000
+/** Of all commands, those found in others too. */
+const MAX_ALL_WORDS = 50_000
+const MAX_DOWNLOADS = 500
 
 /** Everything a command line would run, in order. */
 export interface Collected {
@@ -32,8 +40,16 @@ export interface Collected {
   readonly functions: readonly string[]
   /** False when quoting is broken or nesting is too deep to follow. */
   readonly complete: boolean
-  /** It runs more programs, or has more words, than are followed. What comes after those is not known at all. */
+  /** It runs more programs, or has more words, than are followed. */
   readonly isTooLong: boolean
+  /** Texts that were left before their end, because of their length or nesting: what comes there is not known at all. */
+  readonly unfollowed: readonly Unfollowed[]
+}
+
+/** A text that was not followed to its end, and where it would run. */
+export interface Unfollowed {
+  readonly text: string
+  readonly context: CommandContext
 }
 
 interface Scope {
@@ -47,7 +63,17 @@ const NO_INPUT: Input = Object.freeze({ from: [], text: null })
 
 /** Lists the programs that `command` runs, those inside substitutions, `bash -c`, `xargs`, `find -exec` and `eval` included. */
 export function collectInvocations(command: string, context: CommandContext): Collected {
-  const collector = new Collector(context)
+  return collectWith({ chars: 0, expanded: 0 }, command, context)
+}
+
+/** What all texts of one line use up together. */
+interface SpentByLine extends Spent {
+  /** Characters of texts that were read. */
+  chars: number
+}
+
+function collectWith(spent: SpentByLine, command: string, context: CommandContext): Collected {
+  const collector = new Collector(context, spent)
   collector.text(command, {
     cwd: context.cwd,
     via: null,
@@ -69,32 +95,42 @@ class Collector implements Collected {
   readonly forkBombs: string[] = []
   readonly functions: string[] = []
   complete = true
+  readonly unfollowed: Unfollowed[] = []
   isTooLong = false
-  readonly #downloads = new Set<string>()
-  readonly #exposed = new Set<string>()
+  #downloads: ReadonlySet<string> = new Set()
+  #exposed: ReadonlySet<string> = new Set()
   readonly #made = new Map<string, string>()
+  #piped = 0
+  #words = 0
+  readonly #spent: SpentByLine
   readonly #context: CommandContext
   readonly #variables: ReadonlyMap<string, string>
 
-  constructor(context: CommandContext) {
+  constructor(context: CommandContext, spent: SpentByLine) {
     const { cwd } = context
+    this.#spent = spent
     this.#context = { ...(cwd === undefined ? {} : { workspace: [cwd] }), ...context }
     this.#variables = knownVariables(context)
   }
 
   text(command: string, scope: Scope, input: Input = NO_INPUT): Invocation[] {
+    const unfollowed: Unfollowed = { text: command, context: contextIn(scope.cwd, this.#context) }
     if (scope.nesting > MAX_NESTING) {
       this.complete = false
+      this.unfollowed.push(unfollowed)
       return []
     }
-    if (command.length > MAX_COMMAND_CHARS) {
-      this.complete = false
-      return []
+    this.#spent.chars += command.length
+    if (command.length > MAX_COMMAND_CHARS || this.#spent.chars > MAX_TEXT_CHARS) {
+      this.unfollowed.push(unfollowed)
+      return this.#overrun()
     }
-    const parsed = parseShell(command, this.#variables)
-    this.complete &&= parsed.complete
-    this.isTooLong ||= parsed.isTooLong
-    return this.#script(parsed.script, scope, input)
+    const { script, complete, isCut, isTooLong } = parseShell(command, this.#variables, this.#spent)
+    this.complete &&= complete
+    this.isTooLong ||= isTooLong
+    const found = this.#script(script, scope, input)
+    if (isCut || this.isTooLong) this.unfollowed.push(unfollowed)
+    return found
   }
 
   #script(script: Script, scope: Scope, input: Input): Invocation[] {
@@ -105,7 +141,6 @@ class Collector implements Collected {
     const all: Invocation[] = []
     let input = outer
     for (const stage of pipeline.stages) {
-      if (input.from.length > MAX_PIPED) return this.#overrun()
       // Stages of a pipe run in shells of their own: a `cd` there ends with them.
       const own = pipeline.stages.length > 1 ? { ...scope } : scope
       const found = this.#stage(stage, own, withRedirects(input, stage.redirects))
@@ -157,9 +192,12 @@ class Collector implements Collected {
   #command(
     command: Pick<SimpleCommand, 'words' | 'redirects'> & Partial<SimpleCommand>,
     scope: Scope,
-    input: Input,
+    piped: Input,
   ): Invocation[] {
-    if (this.isTooLong || this.invocations.length >= MAX_INVOCATIONS) return this.#overrun()
+    this.#words += command.words.length
+    if (this.isTooLong || this.invocations.length >= MAX_INVOCATIONS || this.#words > MAX_ALL_WORDS)
+      return this.#overrun()
+    const input = this.#lookedAt(piped)
     const innerOf = command.words.map((word) =>
       word.text.startsWith('>(') ? [] : this.#scriptsOf(word, scope, NO_INPUT),
     )
@@ -195,8 +233,8 @@ class Collector implements Collected {
       via: nested.via,
       variables: [...(command.assignments ?? []), ...assignedVariables(unwrapped)],
       context: contextIn(scope.cwd, this.#context),
-      downloads: new Set(this.#downloads),
-      exposed: new Set(this.#exposed),
+      downloads: this.#downloads,
+      exposed: this.#exposed,
       made: new Map(this.#made),
     }
     this.invocations.push(invocation)
@@ -212,6 +250,14 @@ class Collector implements Collected {
     return [invocation, ...this.#payloads(invocation, nested, input), ...again]
   }
 
+  /** The input with as many programs behind it as are looked at. */
+  #lookedAt(input: Input): Input {
+    this.#piped += input.from.length
+    if (this.#piped <= MAX_PIPED || input.from.length <= FEW_PIPED) return input
+    this.complete = false
+    return { ...input, from: input.from.slice(0, FEW_PIPED) }
+  }
+
   #overrun(): Invocation[] {
     this.complete = false
     this.isTooLong = true
@@ -220,12 +266,20 @@ class Collector implements Collected {
 
   #suppose(invocation: Invocation): void {
     if (this.#context.supposed) return
-    for (const text of supposedTexts(invocation)) {
-      if (this.supposed.length >= MAX_SUPPOSED) return
+    const { texts: all, isWhole } = supposedTexts(invocation)
+    this.complete &&= isWhole
+    for (const text of all) {
+      if (this.supposed.length >= MAX_SUPPOSED || this.#spent.chars > MAX_TEXT_CHARS) {
+        this.complete = false
+        return
+      }
       const { isolated, outside } = invocation.context
       const supposed = isolated === true && outside !== true ? 'isolated' : 'unisolated'
       const context: CommandContext = { ...invocation.context, isolated: true, supposed }
-      this.supposed.push(...collectInvocations(text, context).invocations)
+      const { invocations, isTooLong } = collectWith(this.#spent, text, context)
+      this.supposed.push(...invocations)
+      // Broken quoting is what speech has, too; so many words are not.
+      this.complete &&= !isTooLong && this.#spent.expanded <= MAX_EXPANDED_CHARS
     }
   }
 
@@ -256,8 +310,9 @@ class Collector implements Collected {
       const unknown = args.includes('-') || ((target?.dynamic ?? false) && !isProcess)
       scope.cwd = unknown ? undefined : resolveShellPath(target?.text ?? '~', { ...invocation.context, cwd: scope.cwd })
     }
-    if ([invocation, ...invocation.input.from].some(printsEnvironment))
-      for (const path of writeTargets(invocation)) this.#exposed.add(resolveShellPath(path, invocation.context))
+    const written = writeTargets(invocation)
+    if (written.length > 0 && [invocation, ...invocation.input.from].some(printsEnvironment))
+      this.#exposed = this.#withPaths(this.#exposed, written, invocation.context)
     for (const { path, text } of writtenTexts(invocation)) {
       const file = resolveShellPath(path, invocation.context)
       if (this.#made.size < MAX_MADE)
@@ -271,9 +326,16 @@ class Collector implements Collected {
     const redirected = invocation.redirects.filter((redirect) => redirect.operator.includes('>'))
     const folder = args.find((_, index) => /^(?:-P|--directory-prefix|--output-dir)$/.test(args[index - 1] ?? ''))
     const placed = folder === undefined ? [] : [...urls, ...outputs].map((file) => `${folder}/${file}`)
-    for (const path of [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]) {
-      if (path !== '') this.#downloads.add(resolveShellPath(path, invocation.context))
-    }
+    const paths = [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]
+    this.#downloads = this.#withPaths(this.#downloads, paths, invocation.context)
+  }
+
+  /** The same with more paths, for the invocations to come; those before keep theirs. */
+  #withPaths(before: ReadonlySet<string>, paths: readonly string[], context: CommandContext): ReadonlySet<string> {
+    const all = new Set(before)
+    for (const path of paths) if (path !== '' && all.size < MAX_DOWNLOADS) all.add(resolveShellPath(path, context))
+    this.complete &&= all.size < MAX_DOWNLOADS
+    return all
   }
 }
 
@@ -294,6 +356,7 @@ function withoutGitOptions(name: string, args: readonly Word[]): readonly string
 const MAX_KNOWN_CHARS = 10_000
 const MAX_MADE = 20
 const MAX_ADDED_WORDS = 200
+const MAX_ADDED_CHARS = 100_000
 
 function known(text: string): Word {
   return { ...EMPTY, text, mask: 'd'.repeat(text.length) }
@@ -315,6 +378,8 @@ function withInput(words: readonly Word[], { text }: Input): readonly Word[] | n
   const added = text.split(/[\s\0]+/).filter((word) => word !== '')
   const places = words.filter((word) => word.text.includes('{}'))
   if (added.length * Math.max(1, places.length) > MAX_ADDED_WORDS) return null
+  const put = places.reduce((sum, word) => sum + word.text.split('{}').length - 1, 0)
+  if (put * text.length > MAX_ADDED_CHARS) return null
   if (places.length === 0) return [...words, ...added.map(known)]
   return words.flatMap((word) =>
     word.text.includes('{}') ? added.map((one) => known(word.text.replaceAll('{}', one))) : [word],

@@ -69,6 +69,7 @@ function staysInside(part: Invocation, words: Invocation['args'], context: Harml
       functions: [],
       complete: true,
       isTooLong: false,
+      unfollowed: [],
     }).level === 'safe'
   )
 }

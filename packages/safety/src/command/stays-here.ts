@@ -26,7 +26,7 @@ const MOST_PATHS = 20
 
 /** Looks at a command line; what is not known, or cannot be followed, does not keep to this machine. Never throws. */
 export function outputSources(command: string, context: CommandContext & { readonly cwd: string }): OutputSources {
-  const { invocations, complete } = collectInvocations(command, context)
+  const { invocations, complete, isTooLong } = collectInvocations(command, context)
   const staysHere = complete && invocations.every(keepsToMachine)
   const paths = invocations.flatMap((invocation) => pathsOf(invocation, context))
   const isHere = (path: string) => path === context.cwd || path.startsWith(`${context.cwd.replace(/\/$/, '')}/`)
@@ -37,7 +37,7 @@ export function outputSources(command: string, context: CommandContext & { reado
     beyond: beyond.slice(0, MOST_PATHS),
     within: within.slice(0, MOST_PATHS),
     readsKeys: invocations.some(readsSecret),
-    readsUnknown: invocations.some(readsUnknown),
+    readsUnknown: isTooLong || invocations.some(readsUnknown),
   }
 }
 

@@ -21,19 +21,24 @@ const REPORTED =
 const REPORTED_HERE =
   /^--(?:test-?name-?pattern|grep|title|message|body|description|notes|comment|reason|summary|subject)=/i
 
-const MAX_CHARS = 20_000
-const MAX_TEXTS = 24
+const MAX_TEXTS = 100
 const MAX_WORDS = 100
 const MAX_TAIL = 2_000
+
+/** Texts that may be commands; not whole where there are more of them. */
+interface Supposed {
+  readonly texts: readonly string[]
+  readonly isWhole: boolean
+}
 
 /**
  * Texts that a program may run as commands although nothing is known of an option that does: words with blanks in them, the words from
  * one on that is the name of a program, what a substitution prints for it. Nothing for programs whose words only say something.
  */
-export function supposedTexts(invocation: Invocation): readonly string[] {
+export function supposedTexts(invocation: Invocation): Supposed {
   const { name, args, inner, input } = invocation
-  if (name === '' || onlySays(name) || FOLLOWED.has(name)) return []
-  if (PROGRAMS.shells.includes(name) && args.some(({ text }) => /^-[a-zA-Z]*c$/.test(text))) return []
+  if (name === '' || onlySays(name) || FOLLOWED.has(name)) return NOTHING
+  if (PROGRAMS.shells.includes(name) && args.some(({ text }) => /^-[a-zA-Z]*c$/.test(text))) return NOTHING
   const words = texts(args)
   const printed = words.some((word) => word.startsWith('<(')) ? inner.flatMap((one) => printedText(one) ?? []) : []
   const piped =
@@ -41,16 +46,18 @@ export function supposedTexts(invocation: Invocation): readonly string[] {
   const isKnown = isKnownProgram(name)
   const spoken = (at: number): boolean => isKnown && REPORTED.test(words[at - 1] ?? '')
   const texty = words.filter((word, at) => /[\s|;&><]/.test(word) && !spoken(at) && !REPORTED_HERE.test(word))
-  const found = [...texty, ...printed, ...piped].flatMap(inText)
-  return [...found, ...fromWord(words, isKnown ? 1 : 0)].slice(0, MAX_TEXTS)
+  const found = [...new Set([...texty, ...printed, ...piped].flatMap(inText)), ...fromWord(words, isKnown ? 1 : 0)]
+  return { texts: found.slice(0, MAX_TEXTS), isWhole: found.length <= MAX_TEXTS }
 }
+
+const NOTHING: Supposed = Object.freeze({ texts: Object.freeze([]), isWhole: true })
 
 /** The words from each on that names a program; the first of a known program is a verb of its own. */
 function fromWord(words: readonly string[], first: number): readonly string[] {
   const anchors = words.flatMap((word, at) =>
     at >= first && at < words.length - 1 && IS_ANCHOR.test(word) ? [at] : [],
   )
-  return anchors.slice(0, MAX_TEXTS).map((at) =>
+  return anchors.slice(0, MAX_TEXTS + 1).map((at) =>
     words
       .slice(at, at + MAX_WORDS)
       .map(quoted)
@@ -62,9 +69,8 @@ const quoted = (word: string): string => (/^[\w@%+=:,./~-]+$/.test(word) ? word 
 
 /** The text, what stands behind a name in it, and what begins with the name of a program, freed of the signs of the language around it. */
 function inText(text: string): readonly string[] {
-  if (text.length > MAX_CHARS) return [text.slice(0, MAX_CHARS)]
   const value = /^(?:--?[\w.-]+|[\w.-]+)[=:]\s*(.*)$/s.exec(text)?.[1]
-  const tails = [...text.matchAll(ANCHOR)].slice(0, MAX_TEXTS).map(({ index }) => text.slice(index))
+  const tails = [...text.matchAll(ANCHOR)].slice(0, MAX_TEXTS + 1).map(({ index }) => text.slice(index))
   const bare = tails.map((tail) => tail.slice(0, MAX_TAIL).replace(/["'`,()[\]{}]/g, ' '))
   return [...new Set([text, ...(value === undefined ? [] : [value]), ...bare])]
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import corpus from '../__fixtures__/commands.json' with { type: 'json' }
 import { classifyCommand } from '../index.js'
+import { HARDLINE_RULES } from './hardline.js'
+import { mayReachFloor } from './plain-look.js'
 
 const CONTEXT = { cwd: '/home/ada/project', userHome: '/home/ada', home: '/home/ada/.hermes' }
 const HELD = { ...CONTEXT, isolated: true }
@@ -297,25 +299,102 @@ describe('commands without isolation', () => {
   ])('asks nothing about %s', (command) => expect(levelOf(command)).toBe('safe'))
 
   it('refuses to follow what no kernel would take, at once', () => {
-    expect(rulesOf(`echo ${'a '.repeat(500_000)}`)).toEqual(['unparsable'])
-    expect(levelOf(`ps ${'o '.repeat(40_000)} e`)).toBe('hardline')
+    expect(rulesOf(`echo ${'a '.repeat(500_000)}`)).toEqual(['too-long'])
+    expect(levelOf(`echo ${'a '.repeat(500_000)}; rm -rf /`)).toBe('hardline')
     expect(levelOf(`curl ${'$KEY'.repeat(20_000)}`)).toMatch(/safe|dangerous/)
   })
+
+  const numbered = (command: string, times: number) =>
+    Array.from({ length: times }, (_, at) => `${command}${at};`).join(' ')
+  const DELETE = Buffer.from(`${'true;'.repeat(2_000)} rm -rf /`).toString('base64')
 
   it.each([
     ['words', `true ${'a '.repeat(10_000)}; rm -rf /`],
     ['commands', `${'true;'.repeat(2_000)} rm -rf /`],
-    ['programs in a pipe', `${'true | '.repeat(300)} rm -rf /`],
+    ['commands, in quotes and over two lines', `${'true\n'.repeat(2_000)}r''m \\\n-rf "/"\r\ntrue`],
     ['words of a shell within', `bash -c "true ${'a '.repeat(10_000)}; rm -rf /"`],
+    ['commands of a shell within', `eval "${'true;'.repeat(2_000)} if x; then rm -rf /; fi"; true`],
+    ['commands in another alphabet', `echo ${DELETE} | base64 -d | sh`],
+    ['brackets', `${'( '.repeat(60)} rm -rf / ${') '.repeat(60)}`],
+    ['shells', `${'eval '.repeat(12)} rm -rf /`],
+    ['commands that may be of that kind', `${'true;'.repeat(2_000)} ${numbered('rm a', 3_000)}`],
+    ['words of one such command', `ps ${'o '.repeat(40_000)} e`],
+    ['commands in front of a fork bomb', `${'true;'.repeat(2_000)} :(){ :|:& };:`],
   ])('lets nobody run what comes after more %s than are followed', (_, command) => {
     expect(levelOf(command)).toBe('hardline')
-    expect(rulesOf(command)).toContain('too-long')
+  })
+
+  it('asks before it runs more than can be followed, where nothing in it looks like that', () => {
+    expect(rulesOf(`${'true;'.repeat(3_000)} git status`)).toEqual(['too-long'])
+    expect(rulesOf(`rmdir a; ${'true;'.repeat(3_000)} rm -rf build; kill 12; find . -name x`)).toEqual(['too-long'])
+    expect(rulesOf(`git add ${'src/file.ts '.repeat(10_500)}`)).toEqual(['too-long'])
+  })
+
+  it('knows every program of the hard floor where it only looks at pieces', () => {
+    const named = HARDLINE_RULES.flatMap(({ rule, programs = [] }) => (rule === 'self-approval' ? [] : programs))
+    expect(named.length).toBeGreaterThan(15)
+    expect(named.filter((name) => !mayReachFloor(`sudo ${name} x`))).toEqual([])
+    expect(mayReachFloor('true --formatted arms skill /developer')).toBe(false)
   })
 
   it('follows long lists of files', () => {
     expect(levelOf(`git add ${'src/file.ts '.repeat(3_000)}`)).toBe('safe')
     expect(levelOf(`${'echo a;'.repeat(1_000)}`)).toBe('safe')
     expect(levelOf(`${'cat a | '.repeat(100)} wc -l`)).toBe('safe')
+  })
+
+  it('follows a pipe behind many commands, and asks where there are too many to look at', () => {
+    expect(levelOf(`{ ${'echo a;'.repeat(201)} } | wc -l`)).toBe('safe')
+    expect(levelOf(`${'true | '.repeat(300)} wc -l`)).toBe('safe')
+    expect(rulesOf(`${'true | '.repeat(300)} rm -rf /`)).toEqual(['delete-system'])
+    const many = `{ ${'echo a;'.repeat(900)} } | { ${'cat;'.repeat(900)} }`
+    expect(rulesOf(many)).toEqual(['unparsable'])
+    expect(rulesOf(`${many}; rm -rf /`)).toEqual(['delete-system'])
+  })
+
+  it.each([
+    ['programs in a pipe', `mytool -c "${'echo | '.repeat(300)} rm -rf build"`],
+    ['words', `mytool -c "true ${'a '.repeat(10_000)}; rm -rf build"`],
+    ['commands', `mytool -c "${'true;'.repeat(2_000)} rm -rf build"`],
+    ['other texts', `mytool ${'"a b" '.repeat(300)} -c "rm -rf build"`],
+    ['other programs', `${'mytool "a;b;c;d;e";'.repeat(900)} mytool -c "rm -rf build"`],
+    ['letters', `mytool -c "# ${'a '.repeat(10_000)}\nrm -rf build"`],
+  ])('asks about what may be run behind many %s', (_, command) => expect(levelOf(command)).toBe('dangerous'))
+
+  const x = (times: number, sign = 'x') => sign.repeat(times)
+
+  it.each([
+    ['characters of variables', `a=${x(5_000)}; echo "${x(100, '$a')}"`],
+    ['characters of braces', `echo ${x(12, `{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}${x(1_000)} `)}`],
+    ['characters of variables in braces', `a=${x(9_000)}; echo ${x(4, '{$a,$a}')}`],
+    ['commas in braces', `echo {${x(20_000, ',')}}${x(20_000)}`],
+    ['characters in what may be a command', x(9, `mytool 'b=${x(1_000)}; b=$b$b$b$b$b$b$b$b; echo $b$b$b'; `)],
+    ['files that are fetched', `curl -O ${Array.from({ length: 600 }, (_, at) => `https://a.dev/${at}`).join(' ')}`],
+  ])('asks about a line with too many %s', (_, command) => {
+    expect(rulesOf(command)).toEqual(['unparsable'])
+    expect(levelOf(`${command}; rm -rf /`)).toBe('hardline')
+  })
+
+  it.each([
+    ['words of variables', `a="${x(3_000, 'x ')}"; echo ${x(10, '$a ')}`],
+    ['words of a file', `printf '%s' '${x(4_000, 'a ')}' > f; ${x(100, '. ./f;')}`],
+    ['characters of a file', `printf '%s' '${x(9_900, '#')}' > f; ${x(1_000, '. ./f;')}`],
+  ])('asks about a line with too many %s, and holds the hard floor behind them', (_, command) => {
+    expect(rulesOf(command)).toContain('too-long')
+    expect(levelOf(`${command}; rm -rf /`)).toBe('hardline')
+  })
+
+  it('does not remember what doubles again and again', () => {
+    const doubled = `a=${x(10)}; ${x(40, 'a=$a$a; ')}`
+    expect(rulesOf(`${doubled} rm -rf $a`)).toEqual(['recursive-delete'])
+    expect(rulesOf(`${doubled} $a -rf /`)).toContain('computed-command')
+    expect(levelOf(`a=b; a=$a$a; a=$a$a; echo $a`)).toBe('safe')
+    expect(levelOf(`echo ${x(9_000)} | xargs -I{} echo ${x(40_000, '{}')}; rm -rf /`)).toBe('hardline')
+  })
+
+  it('takes some long text for an unknown program as it did', () => {
+    expect(levelOf(`mytool note "${'Some words of prose, and more. '.repeat(200)}"`)).toBe('safe')
+    expect(levelOf(`mytool ${'"a b" '.repeat(80)}`)).toBe('safe')
   })
 
   it('asks about a long word of braces', () => {

@@ -9,7 +9,7 @@ import type {
   Stage,
   Word,
 } from './script.js'
-import { plainWord, ShellText } from './shell-text.js'
+import { plainWord, ShellText, type Spent } from './shell-text.js'
 import { WordBuilder } from './word-builder.js'
 import { type NestedScripts, WordReader } from './word-reader.js'
 
@@ -27,17 +27,26 @@ const CLOSERS: Readonly<Record<string, string>> = Object.freeze({
   case: 'esac',
 })
 
+/** A longer value is not remembered, and so not known where it is used. */
+const MAX_VALUE_CHARS = 10_000
+
 /** Variables that say which programs are found, and how they behave. */
 const GOES_TO_PROGRAMS = /^(?:[A-Z][A-Z\d_]*|\w+_proxy)$/
 
 /**
  * Reads shell text into commands the way bash would split it: quotes, escapes, substitutions, here-documents, compound commands,
- * variables assigned to known values, or to those of `variables` beforehand. Never throws; what is not closed makes `complete` false.
+ * variables assigned to known values, or to those of `variables` beforehand. Never throws; what is not closed makes `complete` false. `spent`
+ * counts for several texts what they expand to.
  */
-export function parseShell(source: string, variables: ReadonlyMap<string, string> = new Map()): ParsedScript {
-  const text = new ShellText(source.replaceAll('\0', '').replaceAll('\r\n', '\n'), new Map(variables), 0)
+export function parseShell(
+  source: string,
+  variables: ReadonlyMap<string, string> = new Map(),
+  spent: Spent = { expanded: 0 },
+): ParsedScript {
+  const own = { variables: new Map(variables), depth: 0, spent }
+  const text = new ShellText(source.replaceAll('\0', '').replaceAll('\r\n', '\n'), own)
   const script = new Parser(text).script()
-  return { script, complete: text.complete, isTooLong: text.isTooLong }
+  return { script, complete: text.complete, isCut: text.isCut, isTooLong: text.isTooLong }
 }
 
 /** Builtins whose words are assignments too. */
@@ -69,9 +78,10 @@ class Parser implements NestedScripts {
   }
 
   #inside<Result>(source: string, read: (text: ShellText) => Result): Result {
-    const text = new ShellText(source, this.#text.variables, this.#text.depth + 1, this.#text)
+    const text = this.#text.inside(source)
     const result = read(text)
     this.#text.complete &&= text.complete
+    this.#text.isCut ||= text.isCut
     this.#text.isTooLong ||= text.isTooLong
     return result
   }
@@ -210,7 +220,7 @@ class Parser implements NestedScripts {
     const words = this.#wordsUntil(/[;\n]/)
     const name = words[0]
     const value = tellingValue(words.slice(2))
-    if (name && value && !value.dynamic) this.#text.variables.set(name.text, value.text)
+    if (name && value && !value.dynamic) this.#set(name.text, value.text)
     const scripts = words.flatMap((word) => word.scripts)
     if (!name || !value || !GOES_TO_PROGRAMS.test(name.text)) return scripts
     const assignments = [{ name: name.text, value: { ...value, scripts: [] } }]
@@ -312,14 +322,18 @@ class Parser implements NestedScripts {
       const before = appends ? this.#text.variables.get(name) : ''
       // Of a process it is enough to know that it is one.
       const isKnown = before !== undefined && (!value.dynamic || /^\/proc\/[^/]+\/?$/.test(value.text))
-      if (isKnown && !isReference && !this.#text.references.has(name))
-        this.#text.variables.set(name, before + value.text)
+      if (isKnown && !isReference && !this.#text.references.has(name)) this.#set(name, before + value.text)
       else this.#text.variables.delete(name)
     }
     if (!isReference) return
     // What is set by such a name is another variable.
     for (const word of rest) this.#text.references.add(word.replace(/=.*$/s, ''))
     this.#text.forgetAll()
+  }
+
+  #set(name: string, value: string): void {
+    if (value.length <= MAX_VALUE_CHARS) this.#text.variables.set(name, value)
+    else this.#text.variables.delete(name)
   }
 
   /** Values that a builtin of the shell changes by name, or by text that is not followed here. */

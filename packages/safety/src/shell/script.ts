@@ -62,6 +62,8 @@ export interface Script {
 export interface ParsedScript {
   readonly script: Script
   readonly complete: boolean
-  /** It has more words than are followed; what is after those is not in `script`. */
+  /** It has more words, or is nested deeper, than is followed; what is after those is not in `script`. */
+  readonly isCut: boolean
+  /** That is because of its words. */
   readonly isTooLong: boolean
 }

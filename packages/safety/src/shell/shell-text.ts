@@ -4,6 +4,15 @@ const MAX_DEPTH = 40
 /** Nobody writes a line of more; each is looked at by every rule. */
 const MAX_WORDS = 10_000
 
+/** Of all that variables and braces stand for. */
+export const MAX_EXPANDED_CHARS = 100_000
+
+/** How much of a bound is used up, by all texts of one command line together. */
+export interface Spent {
+  /** Characters that variables and braces stood for. */
+  expanded: number
+}
+
 /** Shell text, how far it was read, and what was learnt on the way. */
 export class ShellText {
   readonly source: string
@@ -15,14 +24,23 @@ export class ShellText {
   readonly #lasting: ReadonlySet<string>
   at = 0
   depth: number
+  readonly #spent: Spent
   #words = 0
   /** False once something is not closed, or nested too deep or too long to follow. */
   complete = true
   /** True once there were more words than are followed. */
   isTooLong = false
+  /** True once it was left before its end. */
+  isCut = false
 
-  constructor(source: string, variables: Map<string, string>, depth: number, outer?: ShellText) {
+  constructor(
+    source: string,
+    options: { readonly variables: Map<string, string>; readonly depth: number; readonly spent: Spent },
+    outer?: ShellText,
+  ) {
+    const { variables, depth, spent } = options
     this.source = source
+    this.#spent = spent
     this.variables = variables
     this.depth = depth
     this.references = outer?.references ?? new Set()
@@ -42,6 +60,7 @@ export class ShellText {
 
   giveUp(): void {
     this.complete = false
+    this.isCut = true
     this.at = this.source.length
   }
 
@@ -50,11 +69,26 @@ export class ShellText {
     if (++this.depth > MAX_DEPTH) this.giveUp()
   }
 
-  /** One word more; gives up where there are too many. */
-  count(): void {
-    if (++this.#words <= MAX_WORDS) return
+  /** A text in this one. */
+  inside(source: string): ShellText {
+    const { variables, depth } = this
+    return new ShellText(source, { variables, depth: depth + 1, spent: this.#spent }, this)
+  }
+
+  /** So many words more; gives up where there are too many. */
+  count(words: number): void {
+    this.#words += words
+    if (this.#words <= MAX_WORDS) return
     this.isTooLong = true
     this.giveUp()
+  }
+
+  /** So many characters more than are written; `false`, and no longer complete, where those are too many. */
+  expand(chars: number): boolean {
+    this.#spent.expanded += chars
+    if (this.#spent.expanded <= MAX_EXPANDED_CHARS) return true
+    this.complete = false
+    return false
   }
 
   peek(offset = 0): string {

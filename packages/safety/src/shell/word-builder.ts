@@ -2,12 +2,14 @@ import type { Script, Word } from './script.js'
 
 const MAX_BRACE_WORDS = 64
 /** Of all that a word with braces stands for. */
-const MAX_BRACE_CHARS = 500_000
+const MAX_BRACE_CHARS = 100_000
 
 /** Collects the pieces of one word; an expansion with blanks in it, or braces, can make several of them. */
 export class WordBuilder {
   /** Braces stood for more words, or longer ones, than are followed. */
   overflowed = false
+  /** Characters that braces stood for. */
+  added = 0
   readonly #done: Word[] = []
   #text = ''
   #mask = ''
@@ -51,6 +53,7 @@ export class WordBuilder {
     return this.#done.flatMap((word) => {
       const { words, isWhole } = expandBraces(word)
       this.overflowed ||= !isWhole
+      if (words.length > 1) this.added += words.reduce((sum, { text }) => sum + text.length, 0)
       return words
     })
   }
@@ -87,6 +90,7 @@ function expandBraces(word: Word): { readonly words: Word[]; readonly isWhole: b
     const next: Word[] = []
     for (const item of open) {
       const parts = firstBrace(item)
+      if (parts === 'too-much') return { words: [...done, ...open], isWhole: false }
       if (parts) next.push(...parts)
       else done = [...done, item]
     }
@@ -96,7 +100,7 @@ function expandBraces(word: Word): { readonly words: Word[]; readonly isWhole: b
 }
 
 /** The words that the outermost of the first braces with a comma in them stand for, found in one pass; `null` where there are none. */
-function firstBrace(word: Word): Word[] | null {
+function firstBrace(word: Word): readonly Word[] | 'too-much' | null {
   const open: number[][] = []
   let found: { readonly cuts: readonly number[]; readonly end: number } | null = null
   for (let at = 0; at < word.text.length; at++) {
@@ -109,6 +113,7 @@ function firstBrace(word: Word): Word[] | null {
   }
   if (found === null) return null
   const { cuts, end } = found
+  if (cuts.length * (word.text.length - (end - cuts[0]!)) + word.text.length > MAX_BRACE_CHARS) return 'too-much'
   return cuts.map((cut, index) => splice(word, cuts[0]!, cut + 1, cuts[index + 1] ?? end, end + 1))
 }
 

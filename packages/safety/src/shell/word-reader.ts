@@ -39,7 +39,7 @@ export class WordReader {
   }
 
   word(): Word[] {
-    this.#text.count()
+    this.#text.count(1)
     const builder = new WordBuilder()
     for (;;) {
       const character = this.#text.peek()
@@ -66,7 +66,9 @@ export class WordReader {
     }
     const words = builder.finish()
     if (builder.overflowed) this.#text.complete = false
-    return words
+    if (words.length > 1) this.#text.count(words.length - 1)
+    // What braces made too long stays as it is written.
+    return this.#text.expand(builder.added) ? words : words.slice(0, 1)
   }
 
   /** Reads `((…))` from its first bracket; `false`, and nothing read, when it does not end in two brackets. */
@@ -189,7 +191,7 @@ export class WordReader {
     for (let depth = 1; depth > 0; ) {
       const character = this.#text.peek()
       if (character === '') {
-        this.#text.giveUp()
+        this.#text.complete = false
         return
       }
       if (character === "'" && !quoted) inside.add(this.#until("'"), 'q')
@@ -217,7 +219,7 @@ export class WordReader {
     const changed = /^(0|[A-Za-z_]\w*)(?:[%#/^,@]|:[^-=+?])/.exec(expression)?.[1]
     if (/^[@*]$/.test(expression)) builder.addUnknown('', { quoted })
     else if (changed !== undefined && options.scripts.length === 0 && this.#valueOf(changed) !== undefined)
-      builder.addUnknown(this.#valueOf(changed)!, { quoted })
+      builder.addUnknown(this.#expanded(changed) ?? source, { quoted })
     else this.#variable(builder, match?.[2] === undefined ? options : { ...options, fallback: match[2] })
   }
 
@@ -232,13 +234,19 @@ export class WordReader {
     },
   ): void {
     const { name, quoted, scripts = [] } = variable
-    const known = this.#valueOf(name)
+    const known = this.#expanded(name)
     const separators = this.#text.variables.get('IFS')
     if (known !== undefined) builder.addValue(known, quoted, separators)
     else if (name === 'IFS' && !quoted) builder.breakWord()
     else if (variable.fallback !== undefined && scripts.length === 0)
       builder.addValue(variable.fallback, quoted, separators)
     else builder.addUnknown(variable.source, { quoted, scripts })
+  }
+
+  /** The same where it is put in place of its name; not known any more where that is too much. */
+  #expanded(name: string): string | undefined {
+    const value = this.#valueOf(name)
+    return value !== undefined && this.#text.expand(value.length) ? value : undefined
   }
 
   /** What a variable holds: as it was set in the same text, else what it holds everywhere. */

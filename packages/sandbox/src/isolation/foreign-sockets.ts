@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { realIfThere } from './paths.js'
 
@@ -15,7 +15,7 @@ export class ForeignSockets {
   readonly #areOwn = new Map<string, boolean>()
 
   /**
-   * Paths without links: of sockets that the table names, and of those in `temp`, folders with what lies in them. `isOutOfSight` folders are
+   * Paths without links: of sockets that the table names, and of those in `temp`, folders with what lay in them shortly before. `isOutOfSight` folders are
    * not looked at, `isNeeded` ones never hidden as a whole; `namespace` is the
    * process namespace of the session's own programs, such as `pid:[4026532412]`, whose sockets do not count.
    */
@@ -27,18 +27,22 @@ export class ForeignSockets {
   ): readonly string[] {
     const named = tableRows()
     const own = new Set<string>()
-    const folders = new Set(temp.keys())
+    const folders = new Map<string, Set<string>>([...temp.keys()].map((folder) => [folder, new Set()]))
     for (const { path, socket } of named) {
       const folder = realIfThere(dirname(path))
       if (folder === null || isOutOfSight(folder) || isClosed(folder)) continue
-      folders.add(folder)
-      if (this.#isOwn(socket, namespace)) own.add(join(folder, basename(path)))
+      const [place, rows] = [join(folder, basename(path)), folders.get(folder) ?? new Set<string>()]
+      folders.set(folder, rows.add(place))
+      if (this.#isOwn(socket, namespace)) own.add(place)
     }
     for (const socket of this.#areOwn.keys())
       if (!named.some((row) => row.socket === socket)) this.#areOwn.delete(socket)
     // A socket may have been renamed since it was bound, so whatever lies beside one counts as well.
-    return [...folders].flatMap((folder) => {
-      const sockets = pathsOf(folder, temp.get(folder) ?? entriesOf(folder), (entry) => entry.isSocket())
+    return [...folders].flatMap(([folder, rows]) => {
+      const lying = pathsOf(folder, temp.get(folder) ?? entriesOf(folder), (entry) => entry.isSocket())
+      // One may have been bound since the folder was read.
+      for (const path of lying) rows.delete(path)
+      const sockets = [...lying, ...[...rows].filter(isSocket)]
       // There is a limit to how much can be mounted.
       const isMany = sockets.length > MOST_IN_A_FOLDER && !isNeeded(folder)
       return isMany && !sockets.some((path) => own.has(path)) ? [folder] : sockets.filter((path) => !own.has(path))
@@ -79,6 +83,14 @@ export function pathsOf(
   wanted: (entry: Dirent) => boolean,
 ): readonly string[] {
   return entries.filter(wanted).map((entry) => join(folder, entry.name))
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path).isSocket()
+  } catch {
+    return false
+  }
 }
 
 /** Sockets with an absolute path; abstract ones have none. */

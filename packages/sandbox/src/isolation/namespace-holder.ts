@@ -56,6 +56,9 @@ export class NamespaceHolder {
   processes: string | null = null
   #holding: Promise<Holding> | null = null
   #isKept = false
+  #isClosed = false
+  /** Whether the namespaces are being made, or were. */
+  #isMade = false
 
   /**
    * `loopback`: also keeps a network namespace with a loopback and nothing else, around the others. Default `false`. `inTurn`: when they are
@@ -87,7 +90,7 @@ export class NamespaceHolder {
     return this.#stopped.get(init) ?? null
   }
 
-  /** @throws HermesError `environment.no_isolation` when this machine does not allow it. */
+  /** @throws HermesError `environment.no_isolation` when this machine does not allow it, `environment.closed` after `close`. */
   async open(): Promise<HeldNamespaces> {
     const holding = await this.#living()
     const user = openSync(`/proc/${holding.init}/ns/user`, 'r')
@@ -132,7 +135,12 @@ export class NamespaceHolder {
   }
 
   async #hold(): Promise<Holding> {
-    const held = await this.#inTurn(() => hold(this.#program, this.#nsenter))
+    const held = await this.#inTurn(async () => {
+      if (this.#isClosed)
+        throw new HermesError('This environment is closed; open another one.', { code: 'environment.closed' })
+      this.#isMade = true
+      return hold(this.#program, this.#nsenter)
+    })
     const group = openCgroup(this.#limits, this.#cgroups)
     const holding = { ...held, group }
     const { init, startTime, child } = holding
@@ -152,8 +160,11 @@ export class NamespaceHolder {
     return holding
   }
 
-  /** Ends everything in the namespaces, or with `keepProcesses` lets it end by itself. */
+  /** Ends everything in the namespaces, or with `keepProcesses` lets it end by itself. None are made afterwards. */
   async close(keepProcesses: boolean): Promise<void> {
+    this.#isClosed = true
+    // Those whose turn has not come are never made, so that nobody waits for it.
+    if (!this.#isMade) return
     const holding = await this.#holding?.catch(() => null)
     if (!holding) return
     closeAll(holding.outer)

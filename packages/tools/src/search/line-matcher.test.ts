@@ -1,4 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createLineMatcher } from './line-matcher.js'
 
 const row = (at: number) => `${at % 3 === 0 ? 'a needle' : 'hay'} ${'.'.repeat(at % 200)} ${at}`
@@ -12,10 +14,24 @@ function matcher(pattern: string, signal = new AbortController().signal) {
   const made = createLineMatcher(pattern, signal)
   onTestFinished(async () => {
     await made.end()
-    expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name))).toEqual([])
+    expect(running.size).toBe(0)
   })
   return made
 }
+
+/** Threads that were started, and those of them that run still. */
+const [started, running] = [new Set<Worker>(), new Set<Worker>()]
+const noteThread = (message: unknown) => {
+  const { worker } = message as { readonly worker: Worker }
+  started.add(worker)
+  running.add(worker)
+  worker.once('exit', () => running.delete(worker))
+}
+beforeEach(() => {
+  started.clear()
+  subscribe('worker_threads', noteThread)
+})
+afterEach(() => unsubscribe('worker_threads', noteThread))
 
 /** How often other work had its turn. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -48,6 +64,7 @@ describe('a matcher of an expression that takes long', () => {
     const hits = [0, 3]
     expect(await match([lines, lines])).toEqual([hits, hits])
     expect(await match([['a'], lines])).toEqual([[0], hits])
+    expect(started.size).toBe(1)
   })
 
   it('gives up when it does not end, and lets other work have its turn till then', async () => {
