@@ -31,7 +31,7 @@ export class Speech {
   readonly #hosts = new Set<string>()
   /** Tabs whose document got text, and which document that was. */
   readonly #informed = new Map<Tab, number>()
-  #heard: Heard = { entries: [], isByProgram: false }
+  #heard: Heard = { entries: [], isByProgram: false, isDelegated: false }
   /** Whether a link was followed since a document got text. */
   #hasFollowed = false
   /** Whether every request is held: a page was given text after text from outside was read. */
