@@ -236,7 +236,9 @@ export class BrowserSession {
       working.catch(() => undefined)
       const text = await Promise.race([working, this.#interruptions(signal)])
       if (this.gate.failure !== null) throw this.gate.failure
-      return this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
+      const answer = this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
+      this.#current?.wasShown(answer)
+      return answer
     } catch (error) {
       if (this.gate.failure !== null) throw this.gate.failure
       throw this.#withNotes(await this.#whyLate(error))

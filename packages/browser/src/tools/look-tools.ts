@@ -36,7 +36,8 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
     }),
     browserTool<{ readonly more: number; readonly find?: string; readonly scope?: string }>(sessions, {
       name: 'browser_snapshot',
-      description: 'See the page as it is: what is in the window, or one part of it.',
+      description:
+        'See the page as it is: what is in the window, with all lines that were left out as before, or one part of it.',
       properties: {
         more: { type: 'integer', minimum: 0, default: 0, description: 'the whole page in parts, from 1' },
         find: { type: 'string', description: 'lines that hold this text' },
