@@ -4,6 +4,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { filesThatHold } from './__fixtures__/files-that-hold.js'
 import { type BrowserScene, ELSEWHERE, openScene, PUBLIC, permitAll } from './__fixtures__/scene.js'
 import { type Answer, type Site, startSite } from './__fixtures__/site.js'
 import { findBrowser } from './launch/find-browser.js'
@@ -347,7 +348,7 @@ needs(missing)('the browser', () => {
     for (const [at, password] of secrets.slice(0, 7).entries())
       await own.vault.put({ name: `login${at}`, origin, user: 'ann', password })
     await call('browser_navigate', { url: at('/set') }, 'other')
-    site.seen.length = 0
+    for (const seen of [site.seen, site.headers]) seen.length = 0
     own.isTainted = true
     own.answers = ({ summary }) => (summary.includes('browser-vault') ? 'once' : 'deny')
     for (let login = 0; login < 7; login++) {
@@ -369,8 +370,10 @@ needs(missing)('the browser', () => {
     ] as const)
       await call(name, args)
     expect(answers.filter((text) => /Filled login\d/.test(text))).toHaveLength(7)
-    const heard = [...answers, ...leak.seen, ...own.resolved, ...own.questions, ...site.seen].join('\n')
+    const sent = [...leak.seen, ...leak.headers, ...site.seen, ...site.headers]
+    const heard = [...answers, ...sent, ...own.resolved, ...own.questions].join('\n')
     expect(secrets.filter((secret) => heard.includes(secret))).toEqual([])
+    expect(await filesThatHold(own.folder, secrets)).toEqual([])
   })
 
   it('takes no picture of a field that shows what the vault filled in', async () => {
