@@ -337,10 +337,10 @@ export class BrowserSession {
 
   async #openZone(kind: ZoneKind): Promise<Zone> {
     const { process } = this.#ports
-    const running = await process(kind)
+    // What is needed next is loaded while the browser starts.
+    const [running, { openZone }] = await Promise.all([process(kind), import('./zone.js'), import('./tab.js')])
     if (running.notice !== null && !this.#noticed) this.note(running.notice)
     this.#noticed = true
-    const { openZone } = await import('./zone.js')
     const isHere = running.where.type === 'local'
     const zone = await openZone({
       kind,
@@ -427,14 +427,12 @@ export class BrowserSession {
     const known = this.#tabs.find((tab) => tab.page === page)
     if (known) return known
     if (this.#tabs.length >= MOST_TABS) return this.#tooMany(page)
-    const [session, { Tab }] = await Promise.all([zone.context.newCDPSession(page), import('./tab.js')])
-    const { targetInfo } = await session.send('Target.getTargetInfo')
-    await session.detach()
+    const [targetId, { Tab }] = await Promise.all([zone.targetOf(page), import('./tab.js')])
     const twice = this.#tabs.find((tab) => tab.page === page)
     if (twice) return twice
     // Many come at once.
     if (this.#tabs.length >= MOST_TABS) return this.#tooMany(page)
-    const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId: targetInfo.targetId })
+    const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId })
     this.#tabs.push(tab)
     page.on('request', (request) => this.gate.speech.learn(request.url(), request.method()))
     page.on('dialog', (dialog) => this.#dialogCame({ dialog, tab }))
