@@ -58,6 +58,18 @@ export class Speech {
         })
   }
 
+  /**
+   * The agent is about to give a text to a page whose requests nobody can hold: that asks first.
+   * @throws HermesError `policy.denied`.
+   */
+  async giveUnheld(origin: string, text: string): Promise<void> {
+    addPieces(text, this.#pieces)
+    if (this.#ports.isTainted() && !(await this.#ports.maySpeak(origin)))
+      throw new HermesError(`Nothing was written: it could leave to ${origin} and from there to anybody.`, {
+        code: 'policy.denied',
+      })
+  }
+
   /** A key that writes a letter: with those before it, it is text. */
   async press(tab: Tab, key: string): Promise<void> {
     const text = `${this.#pressed.get(tab) ?? ''}${key}`.slice(-200)

@@ -31,7 +31,10 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
           throw new HermesError('The address was not opened: it carries what was read elsewhere.', {
             code: 'policy.denied',
           })
-        return navigate(session, address, signal)
+        const camofox = await session.camofoxFor(address)
+        if (camofox === null) return navigate(session, address, signal)
+        const { actInCamofox } = await import('../camofox/camofox-tools.js')
+        return actInCamofox('browser_navigate', camofox, { args: { url: address }, signal })
       },
     }),
     browserTool<{ readonly more: number; readonly find?: string; readonly scope?: string }>(sessions, {
