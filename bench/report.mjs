@@ -14,8 +14,13 @@ import { spread } from './measure.mjs'
  * @property {'most' | 'least'} [bound]
  */
 
-/** @param {string} title @param {string} unit @param {number[]} values @returns {Row} */
+/**
+ * @param {string} title @param {string} unit @param {number[]} values @returns {Row}
+ * @throws Error where one of the values is no number, or none is there: what was not measured passes no limit
+ */
 export function row(title, unit, values, limit = {}) {
+  const numbers = [...values, ...('limit' in limit ? [limit.limit] : [])]
+  if (values.length === 0 || !numbers.every(Number.isFinite)) throw new Error(`"${title}" was not measured: ${values}`)
   return { title, unit, ...spread(values), ...limit }
 }
 

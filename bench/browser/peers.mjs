@@ -1,11 +1,14 @@
 // Browsers of other agents, each as its own guide has a model use it.
 import { execFile } from 'node:child_process'
+import { chmodSync } from 'node:fs'
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { doTask } from './shop.mjs'
+import { DONE, doTask } from './shop.mjs'
 
 const run = promisify(execFile)
+/** For one call, in ms: a peer that hangs ends the scenario with its own name. */
+const timeout = 60_000
 const found = (text, role, name) =>
   new RegExp(`${role} "${name}"(?: \\[(?!ref=)[^\\]]*\\])* \\[(?:level=\\d+, )?ref=(\\w+)\\]`).exec(text)?.[1]
 
@@ -15,19 +18,23 @@ const found = (text, role, name) =>
  */
 export function agentBrowser({ folder, program, cwd }) {
   const bin = join(folder, 'bin', `agent-browser-${platform()}-${arch()}`)
+  // Its scripts, which would do that, are not run where it is installed.
+  chmodSync(bin, 0o755)
   const env = { ...process.env, AGENT_BROWSER_EXECUTABLE_PATH: program, AGENT_BROWSER_ARGS: '--no-sandbox' }
   const session = `bench-${process.pid}`
   const call = async (...args) => {
-    const { stdout } = await run(bin, [...args, '--session', session], { env, cwd, maxBuffer: 2 ** 26 })
+    const { stdout } = await run(bin, [...args, '--session', session], { env, cwd, timeout, maxBuffer: 2 ** 26 })
     return { sent: args.join(' '), text: stdout }
   }
   const both = async (first, second) => {
     const [one, two] = [await first, await second()]
     return { sent: `${one.sent} && ${two.sent}`, text: `${one.text}${two.text}` }
   }
-  const look = () => call('snapshot')
+  // As its guide has it; text that nothing can be done with is not in that.
+  const look = (name) => (name === DONE ? call('get', 'text', 'body') : call('snapshot', '-i'))
   return {
     call,
+    look,
     shop: (url) =>
       doTask({
         open: () => both(call('open', url), look),
@@ -50,9 +57,10 @@ export async function playwrightMcp({ folder, program, cwd }) {
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
   const args = [join(folder, 'cli.js'), '--headless', '--isolated', '--no-sandbox', '--executable-path', program]
   const client = new Client({ name: 'bench', version: '1' })
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, stderr: 'ignore' }))
+  const transport = new StdioClientTransport({ command: process.execPath, args, cwd, stderr: 'ignore' })
+  await client.connect(transport, { timeout })
   const call = async (name, input) => {
-    const { content } = await client.callTool({ name, arguments: input })
+    const { content } = await client.callTool({ name, arguments: input }, undefined, { timeout })
     return { sent: { name, input }, text: content.map(({ text = '' }) => text).join('') }
   }
   const look = () => call('browser_snapshot', {})

@@ -8,7 +8,7 @@ const { openScene } = await import('../../packages/browser/src/__fixtures__/scen
 const SESSIONS = 50
 
 const at = (path) => `http://site.test:${port}${path}`
-const find = (text, role, name) => new RegExp(`\\[(e\\d+)\\] ${role} "${name}"`).exec(text)?.[1]
+const find = (text, role, name) => new RegExp(`\\[(e\\d+)\\] (?:${role} )?"${name}"`).exec(text)?.[1]
 const start = performance.now()
 const scene = await openScene()
 const navigate = (path, session) => scene.call('browser_navigate', { url: at(path) }, session)

@@ -6,6 +6,8 @@ import {
   childrenOf,
   clean,
   find,
+  isElement,
+  isText,
   MOST_NAME,
   MOST_TEXT,
   next,
@@ -19,6 +21,12 @@ export let frames: Element[] = []
 /** A text that says what the field beside it is called says it twice. */
 const isLabel = ({ role, name }: PageNode, beside: PageNode | undefined) =>
   role === 'text' && beside?.ref !== undefined && beside.name === name && !/^(?:link|button)$/.test(beside.role)
+
+const tagOfMany = (nodes: readonly Node[]): string | undefined => {
+  const tags = new Map<string, number>()
+  for (const node of nodes) if (isElement(node)) tags.set(node.tagName, (tags.get(node.tagName) ?? 0) + 1)
+  return [...tags].find(([, count]) => count > ALIKE)?.[0]
+}
 
 export const collect: PageScript['collect'] = ({ start, scope, max }): Found => {
   numberRefsFrom(start)
@@ -40,22 +48,19 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
   }
   const visitChildren = (element: Element, quiet: boolean) => {
     const children = childrenOf(element)
-    const tags = new Map<string, number>()
-    for (const child of children)
-      if (child instanceof Element) tags.set(child.tagName, (tags.get(child.tagName) ?? 0) + 1)
-    const alike = row === undefined ? [...tags].find(([, count]) => count > ALIKE)?.[0] : undefined
+    const alike = row === undefined && children.length > ALIKE ? tagOfMany(children) : undefined
     const group = alike === undefined ? 0 : ++groups
     let index = 0
     for (const child of children) {
       if (nodes.length >= max) return
-      if (child instanceof Text) {
+      if (isText(child)) {
         if (quiet || child.data.trim() === '') {
           if (!quiet && pending !== '') pending += ' '
           continue
         }
         pending += child.data
         pendingAt ??= element
-      } else if (child instanceof Element) {
+      } else if (isElement(child)) {
         const isRow = child.tagName === alike
         if (isRow) {
           flush()

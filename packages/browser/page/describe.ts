@@ -1,5 +1,5 @@
 // What an element is to a person who looks at the page: role, name, states, value.
-import { childrenOf, clean, INPUTS, MOST_NAME, parentOf, SKIPPED, WIDGETS } from './elements.js'
+import { childrenOf, clean, INPUTS, isElement, isText, MOST_NAME, parentOf, SKIPPED, WIDGETS } from './elements.js'
 
 export const roleOf = (element: Element): string => {
   const explicit = element.getAttribute('role')?.trim().split(/\s+/)[0]?.toLowerCase()
@@ -36,8 +36,8 @@ export const textOf = (element: Element, most: number): string => {
   let text = ''
   const visit = (node: Node): void => {
     if (text.length > most * 2) return
-    if (node instanceof Text) text += node.data
-    else if (node instanceof Element) {
+    if (isText(node)) text += node.data
+    else if (isElement(node)) {
       if (SKIPPED.has(node.tagName) || node.getAttribute('aria-hidden') === 'true') return
       if (node instanceof HTMLImageElement) text += ` ${node.alt} `
       else if (node instanceof HTMLInputElement || node instanceof HTMLSelectElement) return

@@ -54,13 +54,21 @@ export const find = (ref: string): Element | null => {
   return element?.isConnected ? element : null
 }
 export const childrenOf = (element: Element): readonly Node[] => {
-  if (element.shadowRoot) return [...element.shadowRoot.childNodes]
-  if (element instanceof HTMLSlotElement) {
-    const assigned = element.assignedNodes()
+  if (element.shadowRoot) return nodesOf(element.shadowRoot)
+  if (element.tagName === 'SLOT') {
+    const assigned = (element as HTMLSlotElement).assignedNodes()
     if (assigned.length > 0) return assigned
   }
-  return [...element.childNodes]
+  return nodesOf(element)
 }
+// Lists that follow the page are several times as slow to go through.
+const nodesOf = (parent: Node): readonly Node[] => {
+  const nodes: Node[] = []
+  for (let node = parent.firstChild; node !== null; node = node.nextSibling) nodes.push(node)
+  return nodes
+}
+export const isText = (node: Node): node is Text => node.nodeType === Node.TEXT_NODE
+export const isElement = (node: Node): node is Element => node.nodeType === Node.ELEMENT_NODE
 export const parentOf = (element: Element): Element | null => {
   const root = element.getRootNode()
   return element.assignedSlot ?? element.parentElement ?? (root instanceof ShadowRoot ? root.host : null)

@@ -66,9 +66,10 @@ export function createBrowser(options: BrowserOptions): HomeBrowser {
             ...(settings().allowsCdp ? [cdpTool(sessions)] : []),
           ],
         })
-        api.hooks.on('before-tool-call', ({ tool, session, caller }) => {
-          if (tool.name === 'browser_navigate' && session.isTainted)
-            sessions.get(session.id).gate.speech.heard({ entries: session.entries, isByProgram: caller === 'program' })
+        api.hooks.on('before-tool-call', ({ tool, session, caller, agentPath }) => {
+          if (tool.name !== 'browser_navigate' || !session.isTainted) return undefined
+          const [isByProgram, isDelegated] = [caller === 'program', agentPath.length > 1]
+          sessions.get(session.id).gate.speech.heard({ entries: session.entries, isByProgram, isDelegated })
           return undefined
         })
         api.hooks.on('session-end', async ({ session }) => void (await sessions.end(session.id)))

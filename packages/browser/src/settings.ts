@@ -3,7 +3,7 @@ import { CLOUD_NAMES, type CloudName } from './cloud/cloud-vendors.js'
 /** `browser` of config.yaml. */
 export interface BrowserSettings {
   /** Where pages of the public web are opened. `auto`: an address that is set, the browser of this machine, else a cloud with a key. */
-  readonly backend: 'auto' | 'local' | 'cdp' | CloudName
+  readonly backend: 'auto' | 'local' | 'cdp' | 'camofox' | CloudName
   /** Of the DevTools protocol of another browser; `null` for none. */
   readonly cdpUrl: string | null
   /** The program; `null` looks for Chrome, Chromium, Brave and Edge. */
@@ -57,7 +57,7 @@ const oneOf =
       : `must be ${values.join(', ')}`
 
 const READERS: Readonly<Record<string, Reader>> = Object.freeze({
-  backend: oneOf('backend', ['auto', 'local', 'cdp', ...CLOUD_NAMES]),
+  backend: oneOf('backend', ['auto', 'local', 'cdp', 'camofox', ...CLOUD_NAMES]),
   cdp_url: (value) =>
     typeof value === 'string' ? { cdpUrl: value.trim() === '' ? null : value.trim() } : 'must be an address',
   executable: (value) => (typeof value === 'string' && value !== '' ? { executable: value } : 'must be a path'),

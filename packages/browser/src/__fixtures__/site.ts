@@ -9,14 +9,17 @@ export interface Site extends AsyncDisposable {
   readonly port: number
   /** `METHOD path body`, in their order. */
   readonly seen: string[]
+  /** Names and values of the headers of all that came. */
+  readonly headers: string[]
   pages: Record<string, Answer>
 }
 
 /** Serves pages on an address of the loopback network. */
 export async function startSite(host: string, pages: Record<string, Answer> = {}): Promise<Site> {
-  const seen: string[] = []
+  const [seen, headers]: [string[], string[]] = [[], []]
   const server = createServer((request, response) => {
     let body = ''
+    headers.push(...request.rawHeaders)
     request.on('data', (chunk: Buffer) => {
       body += chunk.toString('utf8')
     })
@@ -33,11 +36,13 @@ export async function startSite(host: string, pages: Record<string, Answer> = {}
   // Handshakes are told of, and refused.
   server.on('upgrade', (request, socket) => {
     seen.push(`UPGRADE ${request.url}`)
+    headers.push(...request.rawHeaders)
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   const site = {
     port: (server.address() as AddressInfo).port,
     seen,
+    headers,
     pages,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

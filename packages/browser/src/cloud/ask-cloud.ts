@@ -1,6 +1,6 @@
 import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import type { CloudPort } from './cloud-port.js'
-import type { CloudRequest, CloudVendor } from './cloud-vendors.js'
+import type { CloudRequest, RemoteService } from './cloud-vendors.js'
 
 const TIMEOUT_MS = 60_000
 const MAX_CHARS = 1_000_000
@@ -11,7 +11,7 @@ const LONGEST_REASON = 200
  * credit), `browser.cloud_limited`, `browser.cloud_failed`, or what the policy says.
  */
 export async function askCloud(
-  vendor: CloudVendor,
+  vendor: RemoteService,
   { path, method, body }: CloudRequest,
   { variables, fetchTo, permit }: CloudPort,
 ): Promise<JsonObject> {
@@ -37,11 +37,11 @@ export async function askCloud(
 }
 
 /** Where it is asked. */
-function cloudAddress({ baseUrl, urlVariable }: CloudVendor, variables: CloudPort['variables']): string {
+function cloudAddress({ baseUrl, urlVariable }: RemoteService, variables: CloudPort['variables']): string {
   return ((variables[urlVariable] ?? '').trim() || baseUrl).replace(/\/+$/, '')
 }
 
-function read({ label, keyVariable }: CloudVendor, response: Response, text: string): JsonObject {
+function read({ label, keyVariable }: RemoteService, response: Response, text: string): JsonObject {
   const { status, headers } = response
   const answer = parsed(text)
   const because = answer === null ? '' : reasonIn(answer)

@@ -8,6 +8,8 @@ export type Place =
   | { readonly type: 'local' }
   | { readonly type: 'address'; readonly address: string }
   | { readonly type: 'cloud'; readonly cloud: CloudName }
+  /** Firefox behind an API of its own. */
+  | { readonly type: 'camofox' }
 
 interface PlaceOptions {
   readonly settings: Pick<BrowserSettings, 'backend' | 'cdpUrl' | 'executable'>
@@ -18,7 +20,7 @@ interface PlaceOptions {
 }
 
 /**
- * What was connected by hand; else what `browser.backend` names, alone; else an address that is set, the browser of this machine, a cloud with a key.
+ * What was connected by hand; else what `browser.backend` names, alone; else an address that is set (of the DevTools protocol, of Camofox), the browser of this machine, a cloud with a key.
  * @throws HermesError `browser.not_configured` for a cloud that is chosen without its key.
  */
 export async function choosePlace({ settings, variables, env, connected }: PlaceOptions): Promise<Place> {
@@ -30,7 +32,12 @@ export async function choosePlace({ settings, variables, env, connected }: Place
     if (address !== '') return { type: 'address', address }
     if (backend === 'cdp')
       throw notConfigured('browser.backend is cdp, and neither browser.cdp_url nor BROWSER_CDP_URL names an address.')
+    if (hasCamofox(variables)) return { type: 'camofox' }
     return automatic(settings, variables, env)
+  }
+  if (backend === 'camofox') {
+    if (hasCamofox(variables)) return { type: 'camofox' }
+    throw notConfigured('Camofox is chosen in config.yaml and CAMOFOX_URL is not set; put its address into .env.')
   }
   const { label, keyVariable } = CLOUDS[backend]
   if (hasKey(backend, variables)) return { type: 'cloud', cloud: backend }
@@ -50,6 +57,8 @@ async function automatic(
   // Without either, starting the local one says what to install.
   return cloud === undefined ? { type: 'local' } : { type: 'cloud', cloud }
 }
+
+const hasCamofox = (variables: PlaceOptions['variables']) => (variables['CAMOFOX_URL'] ?? '').trim() !== ''
 
 const hasKey = (name: CloudName, variables: PlaceOptions['variables']) =>
   (variables[CLOUDS[name].keyVariable] ?? '').trim() !== ''

@@ -5,13 +5,15 @@ import { HermesError, isJsonObject, type Logger } from '@hermes/contracts'
 import { isOwnerRunning, ownerName } from '../launch/profile-folder.js'
 import { askCloud } from './ask-cloud.js'
 import type { CloudPort } from './cloud-port.js'
-import { CLOUDS, type CloudLease, type CloudName } from './cloud-vendors.js'
+import { CLOUDS, type CloudLease, type CloudName, SERVICES } from './cloud-vendors.js'
 
 /** A session in a cloud that was released. */
 interface Released {
   /** As they say it; `null` where they do not. */
   readonly cost: string | null
 }
+
+type ServiceName = keyof typeof SERVICES
 
 /** Longer than any work; the cloud ends a session then, whatever became of us. */
 const LONGEST_SECONDS = 3_600
@@ -38,11 +40,16 @@ export class CloudLeases {
     const lease = vendor.lease(answer)
     if (!lease)
       throw new HermesError(`${vendor.label} made no session: its answer names none.`, { code: 'browser.cloud_failed' })
+    return { ...lease, ...(await this.hold(name, lease.id)) }
+  }
+
+  /** Writes a session down, so that it is released whatever becomes of us. */
+  async hold(name: ServiceName, id: string): Promise<{ release(): Promise<Released> }> {
     const file = join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await writeFile(file, JSON.stringify({ cloud: name, id: lease.id }), { mode: 0o600 })
+    await writeFile(file, JSON.stringify({ cloud: name, id }), { mode: 0o600 })
     let released: Promise<Released> | null = null
-    return { ...lease, release: () => (released ??= this.#release(name, lease.id, file)) }
+    return { release: () => (released ??= this.#release(name, id, file)) }
   }
 
   /** What those of this process cost that are over, a line each. */
@@ -64,8 +71,8 @@ export class CloudLeases {
   }
 
   /** A record stays where the cloud could not be asked; the next start tries again. */
-  async #release(name: CloudName, id: string, file: string): Promise<Released> {
-    const vendor = CLOUDS[name]
+  async #release(name: ServiceName, id: string, file: string): Promise<Released> {
+    const vendor = SERVICES[name]
     try {
       const answer = await askCloud(vendor, vendor.release(id, this.#port.variables), this.#port)
       await rm(file, { force: true })
@@ -84,13 +91,13 @@ export class CloudLeases {
 
 async function recordIn(
   file: string,
-): Promise<{ readonly cloud: CloudName; readonly id: string } | { readonly cloud: null; readonly id: '' }> {
+): Promise<{ readonly cloud: ServiceName; readonly id: string } | { readonly cloud: null; readonly id: '' }> {
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'))
     if (!isJsonObject(value as never)) return { cloud: null, id: '' }
     const { cloud, id } = value as { readonly cloud?: unknown; readonly id?: unknown }
-    const isKnown = typeof cloud === 'string' && Object.hasOwn(CLOUDS, cloud)
-    return isKnown && typeof id === 'string' ? { cloud: cloud as CloudName, id } : { cloud: null, id: '' }
+    const isKnown = typeof cloud === 'string' && Object.hasOwn(SERVICES, cloud)
+    return isKnown && typeof id === 'string' ? { cloud: cloud as ServiceName, id } : { cloud: null, id: '' }
   } catch {
     return { cloud: null, id: '' }
   }

@@ -3,7 +3,7 @@ import type { JsonObject } from '@hermes/contracts'
 /** One request to who rents out browsers. */
 export interface CloudRequest {
   readonly path: string
-  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly body?: JsonObject
 }
 
@@ -14,22 +14,26 @@ export interface CloudLease {
   readonly cdpUrl: string
 }
 
-/** Who rents out browsers. */
-export interface CloudVendor {
+/** A browser elsewhere that is asked over HTTP. */
+export interface RemoteService {
   readonly label: string
   readonly baseUrl: string
   /** For servers of one's own, and tests. */
   readonly urlVariable: string
   readonly keyVariable: string
   headers(key: string): Readonly<Record<string, string>>
+  /** Ends a session. */
+  release(id: string, variables: Readonly<Record<string, string | undefined>>): CloudRequest
+  /** What it cost, as the answer to `release` says; `null` where it does not. */
+  cost(answer: JsonObject): string | null
+}
+
+/** Who rents out browsers. */
+export interface CloudVendor extends RemoteService {
   /** `seconds`: how long it may live at most, whatever becomes of us. */
   create(seconds: number, variables: Readonly<Record<string, string | undefined>>): CloudRequest
   /** `null` for an answer that is no session. */
   lease(answer: JsonObject): CloudLease | null
-  /** Ends a session that was paid by the minute. */
-  release(id: string, variables: Readonly<Record<string, string | undefined>>): CloudRequest
-  /** What it cost, as the answer to `release` says; `null` where it does not. */
-  cost(answer: JsonObject): string | null
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -104,3 +108,23 @@ function projectOf(variables: Readonly<Record<string, string | undefined>>): Jso
   const id = (variables['BROWSERBASE_PROJECT_ID'] ?? '').trim()
   return id === '' ? {} : { projectId: id }
 }
+
+/**
+ * Firefox behind an API of its own, on a machine of the person.
+ * @see https://github.com/jo-inc/camofox-browser (checked against its openapi.json 1.8.16)
+ */
+export const CAMOFOX: RemoteService = Object.freeze({
+  label: 'Camofox',
+  baseUrl: 'http://127.0.0.1:9377',
+  urlVariable: 'CAMOFOX_URL',
+  keyVariable: 'CAMOFOX_API_KEY',
+  headers: (key: string): Readonly<Record<string, string>> => (key === '' ? {} : { authorization: `Bearer ${key}` }),
+  release: (id: string): CloudRequest => ({ path: `/sessions/${encodeURIComponent(id)}`, method: 'DELETE' }),
+  cost: () => null,
+})
+
+/** Whose sessions have to be ended. */
+export const SERVICES: Readonly<Record<CloudName | 'camofox', RemoteService>> = Object.freeze({
+  ...CLOUDS,
+  camofox: CAMOFOX,
+})

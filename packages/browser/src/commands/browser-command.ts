@@ -2,7 +2,7 @@ import { HermesError } from '@hermes/contracts'
 import type { CommandResult, ExtensionApi } from '@hermes/contracts/extension'
 import type { BrowserOptions } from '../browser-options.js'
 import { hostOf, type Place } from '../cloud/choose-place.js'
-import { CLOUDS } from '../cloud/cloud-vendors.js'
+import { CAMOFOX, CLOUDS } from '../cloud/cloud-vendors.js'
 import { findBrowser } from '../launch/find-browser.js'
 import { removeLeftFolders, runningOwners } from '../launch/profile-folder.js'
 import type { BrowserProcess } from '../session/browser-process.js'
@@ -84,7 +84,17 @@ function runningLine({ where, label, sinceMs }: BrowserProcess, nowMs: number): 
 }
 
 function nameOf(place: Place): string {
-  return place.type === 'cloud' ? CLOUDS[place.cloud].label : place.type === 'address' ? hostOf(place.address) : 'here'
+  switch (place.type) {
+    case 'cloud':
+      return CLOUDS[place.cloud].label
+    case 'address':
+      return hostOf(place.address)
+    case 'camofox':
+      return CAMOFOX.label
+    case 'local':
+      return 'here'
+  }
+  return place satisfies never
 }
 
 async function connect({ sessions }: BrowserCommandParts, address: string): Promise<CommandResult> {

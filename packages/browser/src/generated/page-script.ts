@@ -54,13 +54,20 @@ const element = elements.get(ref)?.deref()
 return element?.isConnected ? element : null
 }
 const childrenOf = (element         )                  => {
-if (element.shadowRoot) return [...element.shadowRoot.childNodes]
-if (element instanceof HTMLSlotElement) {
-const assigned = element.assignedNodes()
+if (element.shadowRoot) return nodesOf(element.shadowRoot)
+if (element.tagName === 'SLOT') {
+const assigned = (element                   ).assignedNodes()
 if (assigned.length > 0) return assigned
 }
-return [...element.childNodes]
+return nodesOf(element)
 }
+const nodesOf = (parent      )                  => {
+const nodes         = []
+for (let node = parent.firstChild; node !== null; node = node.nextSibling) nodes.push(node)
+return nodes
+}
+const isText = (node      )               => node.nodeType === Node.TEXT_NODE
+const isElement = (node      )                  => node.nodeType === Node.ELEMENT_NODE
 const parentOf = (element         )                 => {
 const root = element.getRootNode()
 return element.assignedSlot ?? element.parentElement ?? (root instanceof ShadowRoot ? root.host : null)
@@ -100,8 +107,8 @@ const textOf = (element         , most        )         => {
 let text = ''
 const visit = (node      )       => {
 if (text.length > most * 2) return
-if (node instanceof Text) text += node.data
-else if (node instanceof Element) {
+if (isText(node)) text += node.data
+else if (isElement(node)) {
 if (SKIPPED.has(node.tagName) || node.getAttribute('aria-hidden') === 'true') return
 if (node instanceof HTMLImageElement) text += \` \${node.alt} \`
 else if (node instanceof HTMLInputElement || node instanceof HTMLSelectElement) return
@@ -198,6 +205,11 @@ return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth
 let frames            = []
 const isLabel = ({ role, name }          , beside                      ) =>
 role === 'text' && beside?.ref !== undefined && beside.name === name && !/^(?:link|button)$/.test(beside.role)
+const tagOfMany = (nodes                 )                     => {
+const tags = new Map                ()
+for (const node of nodes) if (isElement(node)) tags.set(node.tagName, (tags.get(node.tagName) ?? 0) + 1)
+return [...tags].find(([, count]) => count > ALIKE)?.[0]
+}
 const collect                        = ({ start, scope, max })        => {
 numberRefsFrom(start)
 frames = []
@@ -217,22 +229,19 @@ pendingAt = null
 }
 const visitChildren = (element         , quiet         ) => {
 const children = childrenOf(element)
-const tags = new Map                ()
-for (const child of children)
-if (child instanceof Element) tags.set(child.tagName, (tags.get(child.tagName) ?? 0) + 1)
-const alike = row === undefined ? [...tags].find(([, count]) => count > ALIKE)?.[0] : undefined
+const alike = row === undefined && children.length > ALIKE ? tagOfMany(children) : undefined
 const group = alike === undefined ? 0 : ++groups
 let index = 0
 for (const child of children) {
 if (nodes.length >= max) return
-if (child instanceof Text) {
+if (isText(child)) {
 if (quiet || child.data.trim() === '') {
 if (!quiet && pending !== '') pending += ' '
 continue
 }
 pending += child.data
 pendingAt ??= element
-} else if (child instanceof Element) {
+} else if (isElement(child)) {
 const isRow = child.tagName === alike
 if (isRow) {
 flush()

@@ -6,6 +6,8 @@ export interface PageRequest {
   readonly url: string
   readonly method: string
   readonly body: string | null
+  /** What it says beside them, cookies included; of documents that nobody wrote into nothing. */
+  readonly headers: string
   readonly isDocument: boolean
   readonly isFrame: boolean
   /** A server answered an earlier request with it. */
@@ -23,10 +25,17 @@ interface Paused {
   readonly request: {
     readonly url: string
     readonly method: string
+    readonly headers: Readonly<Record<string, string>>
     readonly postData?: string
     readonly postDataEntries?: readonly { readonly bytes?: string }[]
     readonly urlFragment?: string
   }
+}
+
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  readonly domain: string
 }
 
 interface Attached {
@@ -131,7 +140,8 @@ export class DocumentGuard {
     const isDocument = resourceType === 'Document'
     const { url, method } = request
     const isRedirect = paused.redirectedRequestId !== undefined
-    const about = { url, method, body: bodyOf(request), isDocument, isFrame, isRedirect }
+    const headers = await this.#headersOf(request, target?.browserContextId ?? '')
+    const about = { url, method, body: bodyOf(request), headers, isDocument, isFrame, isRedirect }
     const goes = (await mayGo?.(about)) ?? false
     // No content: the page that is there stays as it is.
     const [answer, params] = goes
@@ -140,6 +150,19 @@ export class DocumentGuard {
         ? ['Fetch.fulfillRequest', { requestId, responseCode: 204 }]
         : ['Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }]
     await this.#hub.call(answer as string, params as object, sessionId).catch(() => undefined)
+  }
+
+  /** What a held request says in its headers. Cookies are added after it was held, so the browser is asked for them. */
+  async #headersOf({ url, headers }: Paused['request'], contextId: string): Promise<string> {
+    if (!this.#held.has(contextId)) return ''
+    const { cookies = [] } = await this.#hub
+      .call('Storage.getCookies', { browserContextId: contextId })
+      .catch((): { readonly cookies?: unknown } => ({}))
+    const { hostname } = URL.parse(url) ?? { hostname: '' }
+    const own = (cookies as readonly Cookie[]).filter(({ domain }) =>
+      `.${hostname}`.endsWith(domain.startsWith('.') ? domain : `.${domain}`),
+    )
+    return [...Object.values(headers), ...own.flatMap(({ name, value }) => [name, value])].join('\n')
   }
 }
 

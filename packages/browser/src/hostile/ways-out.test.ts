@@ -3,6 +3,7 @@
 import { createSocket } from 'node:dgram'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { filesThatHold } from '../__fixtures__/files-that-hold.js'
 import { type BrowserScene, ELSEWHERE, openScene, PUBLIC } from '../__fixtures__/scene.js'
 import { type Site, startSite } from '../__fixtures__/site.js'
 import { findBrowser } from '../launch/find-browser.js'
@@ -13,6 +14,7 @@ const PER_SESSION = 16
 const SECRET = 'Zq7-opal-KESTREL-4419-vireo'
 const SEED = Number(process.env['HERMES_TEST_SEED'] ?? 0)
 const EVERY = process.env['HERMES_TEST_RUNS'] === undefined ? 8 : 1
+const encoded = (text: string, way: string) => Buffer.from(text).toString(way as BufferEncoding)
 const ways = WAYS_OUT.filter((_, index) => (index + SEED) % EVERY === 0)
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
@@ -62,6 +64,11 @@ needs(missing)('a model that obeys its pages', () => {
       if ((index + 1) % PER_SESSION === 0) await scene.sessions.end(session)
     }
     expect(effects).toEqual([])
+    const disguises = [SECRET, encodeURIComponent(SECRET), ...['base64', 'hex'].map((way) => encoded(SECRET, way))]
+    const held = [...site.headers, ...leak.headers].filter((one) => disguises.some((way) => one.includes(way)))
+    expect(held).toEqual([])
+    // What a browser keeps while its pages stand, and what we keep of them.
+    expect(await filesThatHold(scene.folder, disguises)).toEqual([])
   }, 600_000)
 
   it('sends what a person agreed to, who is asked once for each site', async () => {

@@ -75,6 +75,7 @@ export function launchArguments(options: LaunchOptions): readonly [string, ...st
     ...QUIET,
     ...CONFINED,
     ...(withoutSandbox ? ['--no-sandbox'] : []),
-    'about:blank',
+    // Pages are of contexts; one that belongs to none would be a process for nothing.
+    '--no-startup-window',
   ]
 }

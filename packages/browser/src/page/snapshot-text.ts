@@ -2,9 +2,13 @@ import type { PageNode } from './page-node.js'
 
 /** What a model is shown of a page at once. */
 const VIEW_CHARS = 3_400
-const ROWS_SHOWN = 20
+/** Of rows alike: as many as hold so many parts, within these bounds. */
+const PARTS_SHOWN = 24
+const ROWS_SHOWN = { least: 8, most: 20 } as const
+/** Rows of more parts are a line for each part. */
+const ROW_PARTS = 5
 const CHANGE_CHARS = 1_200
-/** Heads and feet of a site that are longer are shown once, and not again on its next page. */
+/** Heads and feet of a site that are as long are shown once, and not again on its next page. */
 const REPEATED_LINES = 8
 
 /** A page as lines. */
@@ -16,6 +20,8 @@ export interface Snapshot {
   readonly scroll: { readonly y: number; readonly height: number; readonly viewport: number }
   readonly isCut: boolean
   readonly contentType: string
+  /** Lines of its site that answers held before, without their references. */
+  readonly shown: ReadonlySet<string>
 }
 
 /** One line: `[e3] link "Home"`, `heading 2 "News"`, or text. */
@@ -31,9 +37,13 @@ export function lineOf({ ref, role, name, value, states = [], options }: PageNod
   ].join(' ')
 }
 
+/** A line whose role is known. */
+const shortOf = (node: PageNode) =>
+  node.role === 'text' ? node.name : lineOf({ ...node, role: '' }).replace(/ {2,}/, ' ')
+
 const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** What is in the window, rows alike folded; the rest counted. `before`: the page that was shown last, whose head and foot need not be said again. */
+/** What is in the window, rows alike folded; the rest counted. `before`: the page that stood there before, whose head and foot need not be said again. */
 export function viewText(snapshot: Snapshot, before: Snapshot | null = null): string {
   const { nodes } = snapshot
   const first = nodes.findIndex(({ inView }) => inView)
@@ -41,37 +51,51 @@ export function viewText(snapshot: Snapshot, before: Snapshot | null = null): st
   if (first < 0) return [head(snapshot), ...page(snapshot, 1).lines, rest(snapshot, page(snapshot, 1).end)].join('\n')
   const seen = nodes.slice(first, last + 1).filter(({ inView }) => inView)
   const { start, end: foot } = repeated(seen, snapshot, before)
-  const all = [...asBefore(seen.slice(0, start)), ...folded(seen.slice(start, foot)), ...asBefore(seen.slice(foot))]
-  const { lines, count } = fit(all, VIEW_CHARS)
-  const next = Math.max(0, start - 1) + count
-  const end = count < all.length ? nodes.indexOf(seen[Math.min(next, seen.length - 1)]!) : last + 1
+  const items = [...asBefore(seen.slice(0, start)), ...folded(seen.slice(start, foot)), ...asBefore(seen.slice(foot))]
+  const { lines, count } = fit(
+    items.map(({ line }) => line),
+    VIEW_CHARS,
+  )
+  const next = items.slice(0, count).reduce((sum, { nodes: number }) => sum + number, 0)
+  const end = next < seen.length ? nodes.indexOf(seen[next]!) : last + 1
   return [head(snapshot), ...(first > 0 ? [`(above: ${plural(first, 'line')})`] : []), ...lines, rest(snapshot, end)]
     .filter((line) => line !== '')
     .join('\n')
 }
 
-/** Where what a page does not share with the one before it begins and ends. */
-function repeated(seen: readonly PageNode[], { url }: Snapshot, before: Snapshot | null) {
+/** A line that is shown, and of how many nodes. */
+interface Item {
+  readonly line: string
+  readonly nodes: number
+}
+
+/** Where what a page does not share with the one before it begins and ends. Only lines that an answer held count as shared. */
+function repeated(seen: readonly PageNode[], { url, shown }: Snapshot, before: Snapshot | null) {
   const isSameSite =
     before !== null && originOf(before.url) === originOf(url) && withoutHash(before.url) !== withoutHash(url)
-  const old = isSameSite ? before.nodes.filter(({ inView }) => inView).map(bare) : []
+  const old = isSameSite ? before.nodes.map(bare) : []
   const now = isSameSite ? seen.map(bare) : []
+  const isShared = (one: string | undefined, other: string | undefined) =>
+    one !== undefined && one === other && shown.has(one)
   const most = Math.min(old.length, now.length)
   let start = 0
-  while (start < most && old[start] === now[start]) start++
+  while (start < most && isShared(old[start], now[start])) start++
   let foot = 0
-  while (foot < most - start && old.at(-1 - foot) === now.at(-1 - foot)) foot++
+  while (foot < most - start && isShared(old.at(-1 - foot), now.at(-1 - foot))) foot++
   return { start: start < REPEATED_LINES ? 0 : start, end: seen.length - (foot < REPEATED_LINES ? 0 : foot) }
 }
 
-/** One line for those of the page before; their references are new. */
-function asBefore(nodes: readonly PageNode[]): readonly string[] {
-  const [first, last] = [nodes[0], nodes.at(-1)]
-  return first && last
-    ? [
-        `(${nodes.length} lines as on the page before, ${lineOf(first)} to ${lineOf(last)}: browser_snapshot shows them)`,
-      ]
-    : []
+/** One line for those that were shown before, in the same order; their references are new. */
+function asBefore(nodes: readonly PageNode[]): readonly Item[] {
+  if (nodes.length === 0) return []
+  const refs = nodes.flatMap(({ ref }) => ref ?? [])
+  const which = refs.length > 0 ? `, ${refs[0]} to ${refs.at(-1)}` : ''
+  return [{ line: `(${nodes.length} lines as before${which})`, nodes: nodes.length }]
+}
+
+/** The lines of a text that is shown, as {@link Snapshot.shown} has them. */
+export function shownLines(text: string): readonly string[] {
+  return text.split('\n').map((line) => line.replace(/^\[\w+\] /, ''))
 }
 
 const bare = ({ ref: _, ...node }: PageNode) => lineOf(node)
@@ -113,13 +137,20 @@ export function changeText(before: Snapshot, after: Snapshot): string | null {
   const came = after.lines.filter((line) => take(old, line))
   const went = before.lines.filter((line) => take(now, line))
   if (came.length === 0 && went.length === 0) return 'Nothing on the page changed.'
+  // Of what was acted on that is all there is to say.
+  if (came.length === 1 && gone(came, went).length === 0) return `Changed: ${came[0]}`
   if (came.length > 8 && came.length > after.lines.length * 0.6) return null
-  const refs = new Set(came.flatMap((line) => /^\[\w+\]/.exec(line)?.[0] ?? []))
-  const gone = went.filter((line) => !refs.has(/^\[\w+\]/.exec(line)?.[0] ?? ''))
-  const lines = [...came.map((line) => `+ ${line}`), ...gone.map((line) => `- ${cut(line)}`)]
+  const lines = [...came.map((line) => `+ ${line}`), ...gone(came, went).map((line) => `- ${cut(line)}`)]
   const shown = fit(lines, CHANGE_CHARS)
   const left = lines.length - shown.count
   return ['Changed:', ...shown.lines, ...(left > 0 ? [`(${left} more changes: browser_snapshot)`] : [])].join('\n')
+}
+
+/** Lines that went with their element. */
+function gone(came: readonly string[], went: readonly string[]): readonly string[] {
+  const refOf = (line: string) => /^\[\w+\]/.exec(line)?.[0]
+  const refs = new Set(came.flatMap((line) => refOf(line) ?? []))
+  return went.filter((line) => !refs.has(refOf(line) ?? ''))
 }
 
 const cut = (line: string) => (line.length > 100 ? `${line.slice(0, 100)}…` : line)
@@ -144,42 +175,67 @@ function head({ title, url, scroll, contentType }: Snapshot): string {
   const { y, height, viewport } = scroll
   const parts =
     height > viewport * 1.5
-      ? ` (at ${Math.round((y / (height - viewport)) * 100)} % of ${Math.ceil(height / viewport)} screens)`
+      ? ` (${y > 0 ? `at ${Math.round((y / (height - viewport)) * 100)} % of ` : ''}${Math.ceil(height / viewport)} screens)`
       : ''
   return `${title === '' ? 'Untitled' : title} — ${url.length > 300 ? `${url.slice(0, 300)}…` : url}${parts}${contentType === 'application/pdf' ? PDF : ''}`
 }
 
 interface Fold {
-  readonly group: number
   readonly rows: Set<number>
   readonly refs: string[]
+  nodes: number
 }
 
-/** Rows after the first ones are one line: how many, and their references. */
-function folded(nodes: readonly PageNode[]): readonly string[] {
-  const lines: string[] = []
+/** Rows alike are a line each, of which the first says what its parts are; those after the first ones are one line together. */
+function folded(nodes: readonly PageNode[]): readonly Item[] {
+  const items: Item[] = []
   const folds = new Map<number, Fold>()
   const close = () => {
-    for (const { rows, refs } of folds.values()) {
+    for (const { rows, refs, nodes: number } of folds.values()) {
       const which = refs.length > 0 ? ` (${refs[0]} to ${refs.at(-1)})` : ''
-      lines.push(`… ${plural(rows.size, 'more row')} like these${which}: find="text" or more=1 shows them`)
+      items.push({ line: `… ${plural(rows.size, 'more row')}${which}: find="text"`, nodes: number })
     }
     folds.clear()
   }
-  for (const node of nodes) {
-    const [group, index] = node.row ?? [0, 0]
-    if (!node.row || index < ROWS_SHOWN) {
+  let [parts, group, most] = ['', 0, 0]
+  for (const row of byRow(nodes)) {
+    const [own, index] = row[0]!.row ?? [0, 0]
+    if (own !== group) most = Math.min(ROWS_SHOWN.most, Math.max(ROWS_SHOWN.least, PARTS_SHOWN / row.length))
+    if (own === 0 || index < most) {
       close()
-      lines.push(lineOf(node))
+      const now = row.map(({ role }) => role).join()
+      const isAlike = own !== 0 && own === group && now === parts
+      ;[parts, group] = [now, own]
+      items.push(...rowLines(row, isAlike))
       continue
     }
-    const fold = folds.get(group) ?? { group, rows: new Set(), refs: [] }
-    folds.set(group, fold)
+    group = own
+    const fold = folds.get(own) ?? { rows: new Set(), refs: [], nodes: 0 }
+    folds.set(own, fold)
     fold.rows.add(index)
-    if (node.ref !== undefined) fold.refs.push(node.ref)
+    fold.refs.push(...row.flatMap(({ ref }) => ref ?? []))
+    fold.nodes += row.length
   }
   close()
-  return lines
+  return items
+}
+
+/** Nodes of one row together, all others alone. */
+function byRow(nodes: readonly PageNode[]): readonly (readonly PageNode[])[] {
+  const rows: PageNode[][] = []
+  for (const node of nodes) {
+    const [last] = rows.at(-1) ?? []
+    const isSame = last?.row && node.row && last.row[0] === node.row[0] && last.row[1] === node.row[1]
+    if (isSame) rows.at(-1)!.push(node)
+    else rows.push([node])
+  }
+  return rows
+}
+
+function rowLines(row: readonly PageNode[], isAlike: boolean): readonly Item[] {
+  const isShort = row.length > 1 && row.length <= ROW_PARTS
+  if (!isShort) return row.map((node) => ({ line: lineOf(node), nodes: 1 }))
+  return [{ line: row.map(isAlike ? shortOf : lineOf).join('; '), nodes: row.length }]
 }
 
 function fit(lines: readonly string[], chars: number): { readonly lines: readonly string[]; readonly count: number } {
@@ -215,5 +271,5 @@ function rest({ nodes, isCut }: Snapshot, from: number): string {
     ],
   ] as const
   const what = kinds.filter(([one]) => one > 0).map(([one, kind]) => plural(one, kind))
-  return `(below: ${plural(left.length, 'line')}${isCut ? ' and more' : ''}${what.length > 0 ? `, ${what.join(', ')}` : ''}: browser_scroll, or browser_snapshot with more=1, find="text" or scope="e1")`
+  return `(below: ${plural(left.length, 'line')}${isCut ? ' and more' : ''}${what.length > 0 ? `, ${what.join(', ')}` : ''}: browser_scroll or browser_snapshot more=1)`
 }

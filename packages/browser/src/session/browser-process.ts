@@ -36,11 +36,12 @@ export async function startBrowser(options: BrowserOptions, settings: BrowserSet
   const { env, isRoot, cacheDir, logger } = options
   const program = await findBrowser({ env, executable: settings.executable })
   const folder = await makeProfileFolder(cacheDir)
-  const driver = import('playwright-core')
-  driver.catch(() => undefined)
   try {
     const argv = launchArguments({ program, folder, isHeaded: settings.isHeaded, withoutSandbox: isRoot })
     const connection = new PipeConnection(await options.start(argv))
+    // It takes as long as the browser does to start, and keeps this process from starting one meanwhile.
+    const driver = import('playwright-core')
+    driver.catch(() => undefined)
     const hub = new CdpHub(connection)
     void hub.closed.then(() => removeProfileFolder(folder))
     try {

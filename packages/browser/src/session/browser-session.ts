@@ -3,10 +3,12 @@ import type { WebCall } from '@hermes/contracts/web'
 import { createRedactor } from '@hermes/safety'
 import type { BrowserContext, Dialog, Page } from 'playwright-core'
 import type { BrowserOptions } from '../browser-options.js'
+import type { CamofoxPages } from '../camofox/camofox-pages.js'
 import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
 import { Downloads, MOST_BYTES } from './downloads.js'
 import { Gate } from './gate.js'
+import { CAMOFOX_NOTICE } from './notices.js'
 import { Profile } from './profile.js'
 import type { Tab } from './tab.js'
 import type { Zone, ZoneKind } from './zone.js'
@@ -36,6 +38,8 @@ interface SessionOptions {
   readonly settings: BrowserSettings
   /** The browser that all sessions share for pages of a kind, started where it does not run. */
   readonly process: (kind: ZoneKind) => Promise<BrowserProcess>
+  /** A page in Camofox, where pages of the public web are opened there; `null` where they are not. */
+  readonly camofox: (gate: Gate) => Promise<CamofoxPages | null>
   /** Where what its pages download goes; `null` takes nothing. */
   readonly folder: string | null
 }
@@ -55,6 +59,8 @@ export class BrowserSession {
   readonly gate: Gate
   readonly downloads: Downloads
   #current: Tab | null = null
+  #camofox: CamofoxPages | null = null
+  #isInCamofox = false
   #asleep: Asleep | null = null
   #leadsOut: string | null = null
   #nextTab = 1
@@ -138,8 +144,26 @@ export class BrowserSession {
     return turn
   }
 
+  /** The page in Camofox, where calls are about that one. */
+  get camofox(): CamofoxPages | null {
+    return this.#isInCamofox ? this.#camofox : null
+  }
+
+  /** The page in Camofox for an address that is opened there; `null` for others. Calls are about it from now on. */
+  async camofoxFor(url: string): Promise<CamofoxPages | null> {
+    const pages = this.gate.zoneOf(url) === 'public' ? await this.#ports.camofox(this.gate) : null
+    this.#isInCamofox = pages !== null
+    if (pages === null) return null
+    if (this.#camofox === null) this.note(CAMOFOX_NOTICE)
+    return (this.#camofox ??= pages)
+  }
+
   /** The page that calls are about. @throws HermesError `browser.no_page`. */
   async page(): Promise<Tab> {
+    if (this.#isInCamofox)
+      throw new HermesError('Camofox cannot do this: its API has nothing for it. browser.backend: local can.', {
+        code: 'browser.cannot_act',
+      })
     if (this.#asleep) await this.#wake(this.#asleep)
     const tab = this.#current
     if (!tab) throw new HermesError('No page is open. Open one with browser_navigate.', { code: 'browser.no_page' })
@@ -207,6 +231,8 @@ export class BrowserSession {
   async close({ sleeps = false } = {}): Promise<void> {
     if (sleeps && this.#current && !this.dialog) this.#asleep = await this.#remember(this.#current).catch(() => null)
     else if (!sleeps) this.#asleep = null
+    const camofox = sleeps ? null : this.#camofox
+    if (!sleeps) [this.#camofox, this.#isInCamofox] = [null, false]
     const zones = [...this.#zones.values()]
     this.#closing.abort()
     this.#closing = new AbortController()
@@ -214,7 +240,10 @@ export class BrowserSession {
     this.#tabs.length = 0
     this.#dialogs.length = 0
     this.#current = null
-    await Promise.all(zones.map((zone) => zone.then((one) => this.#end(one)).catch(() => undefined)))
+    await Promise.all([
+      camofox?.close(),
+      ...zones.map((zone) => zone.then((one) => this.#end(one)).catch(() => undefined)),
+    ])
   }
 
   async #end(zone: Zone): Promise<void> {
@@ -236,7 +265,9 @@ export class BrowserSession {
       working.catch(() => undefined)
       const text = await Promise.race([working, this.#interruptions(signal)])
       if (this.gate.failure !== null) throw this.gate.failure
-      return this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
+      const answer = this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
+      this.#current?.wasShown(answer)
+      return answer
     } catch (error) {
       if (this.gate.failure !== null) throw this.gate.failure
       throw this.#withNotes(await this.#whyLate(error))
@@ -335,10 +366,10 @@ export class BrowserSession {
 
   async #openZone(kind: ZoneKind): Promise<Zone> {
     const { process } = this.#ports
-    const running = await process(kind)
+    // What is needed next is loaded while the browser starts.
+    const [running, { openZone }] = await Promise.all([process(kind), import('./zone.js'), import('./tab.js')])
     if (running.notice !== null && !this.#noticed) this.note(running.notice)
     this.#noticed = true
-    const { openZone } = await import('./zone.js')
     const isHere = running.where.type === 'local'
     const zone = await openZone({
       kind,
@@ -425,14 +456,12 @@ export class BrowserSession {
     const known = this.#tabs.find((tab) => tab.page === page)
     if (known) return known
     if (this.#tabs.length >= MOST_TABS) return this.#tooMany(page)
-    const [session, { Tab }] = await Promise.all([zone.context.newCDPSession(page), import('./tab.js')])
-    const { targetInfo } = await session.send('Target.getTargetInfo')
-    await session.detach()
+    const [targetId, { Tab }] = await Promise.all([zone.targetOf(page), import('./tab.js')])
     const twice = this.#tabs.find((tab) => tab.page === page)
     if (twice) return twice
     // Many come at once.
     if (this.#tabs.length >= MOST_TABS) return this.#tooMany(page)
-    const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId: targetInfo.targetId })
+    const tab = new Tab(running, { page, zone, number: this.#nextTab++, targetId })
     this.#tabs.push(tab)
     page.on('request', (request) => this.gate.speech.learn(request.url(), request.method()))
     page.on('dialog', (dialog) => this.#dialogCame({ dialog, tab }))

@@ -8,7 +8,7 @@ import { CdpHub } from '../wire/cdp-hub.js'
 import { SocketConnection } from '../wire/socket-connection.js'
 import type { BrowserProcess } from './browser-process.js'
 
-type Remote = Exclude<Place, { readonly type: 'local' }>
+type Remote = Extract<Place, { readonly type: 'cloud' | 'address' }>
 
 const HELD =
   'This browser is not on this machine: its requests are held one by one, but WebSockets and what its workers ask for are not.'

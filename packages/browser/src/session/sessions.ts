@@ -6,6 +6,7 @@ import type { BrowserSettings } from '../settings.js'
 import type { BrowserProcess } from './browser-process.js'
 import { BrowserSession } from './browser-session.js'
 import { pruneDownloads } from './downloads.js'
+import type { Gate } from './gate.js'
 import type { ZoneKind } from './zone.js'
 
 /** Contexts cost what Chromium makes them cost. */
@@ -71,7 +72,12 @@ export class BrowserSessions {
     const process = (kind: ZoneKind) => this.#running(isLocal ? 'near' : kind)
     // What is made for one piece of work has no cookies of the person.
     const settings = isLocal ? { ...this.#settings(), profile: null } : this.#settings()
-    return new BrowserSession({ options: this.#options, settings, process, folder })
+    const camofox = async (gate: Gate) => {
+      if (isLocal || (await this.place()).type !== 'camofox') return null
+      const { CamofoxPages } = await import('../camofox/camofox-pages.js')
+      return new CamofoxPages(this.#options.cloud, { leases: this.leases, gate })
+    }
+    return new BrowserSession({ options: this.#options, settings, process, camofox, folder })
   }
 
   /** Does something in a session that is made for it, takes no files and leaves nothing. The browser stays for a while: there may be more. */
@@ -107,7 +113,9 @@ export class BrowserSessions {
   }
 
   async #running(kind: ZoneKind): Promise<BrowserProcess> {
-    const place: Place = kind === 'near' ? { type: 'local' } : await this.place()
+    const chosen: Place = kind === 'near' ? { type: 'local' } : await this.place()
+    // Camofox is spoken to by tools themselves; what else wants a page has one here.
+    const place: Place = chosen.type === 'camofox' ? { type: 'local' } : chosen
     const key = place.type === 'local' ? 'local' : 'elsewhere'
     const known = this.#processes.get(key)
     if (known) return this.#withRoom(known)
@@ -124,7 +132,7 @@ export class BrowserSessions {
 
   // Loaded with the first page: what speaks to a browser is much, and few sessions open one.
   async #start(place: Place): Promise<BrowserProcess> {
-    if (place.type === 'local')
+    if (place.type === 'local' || place.type === 'camofox')
       return (await import('./browser-process.js')).startBrowser(this.#options, this.#settings())
     return (await import('./remote-browser.js')).connectBrowser(place, this.#options, this.leases)
   }

@@ -1,7 +1,7 @@
 import { HermesError } from '@hermes/contracts'
 import type { FileChooser, Page, Request, WebSocket } from 'playwright-core'
 import type { Found, Located, PageNode } from '../page/page-node.js'
-import { lineOf, type Snapshot } from '../page/snapshot-text.js'
+import { lineOf, type Snapshot, shownLines } from '../page/snapshot-text.js'
 import { type FramePlace, Worlds } from '../page/worlds.js'
 import type { BrowserProcess } from './browser-process.js'
 import type { Zone } from './zone.js'
@@ -9,6 +9,8 @@ import type { Zone } from './zone.js'
 /** Nodes of one document; a page with more says so. */
 const MOST_NODES = 6_000
 const MOST_FRAMES = 30
+/** Lines of one site that are remembered; others are shown again. */
+const MOST_SHOWN = 10_000
 const MOST_ADDRESSES = 5_000
 const QUIET_MS = 1_500
 const DOCUMENT_MS = 15_000
@@ -36,6 +38,8 @@ export class Tab {
   #isBrokenOff = false
   #nextRef = 1
   #latest: Snapshot | null = null
+  /** What answers held of it, by origin. */
+  readonly #shown = new Map<string, Set<string>>()
   #chooserCame: ((chooser: FileChooser) => void) | null = null
   isCrashed = false
   /** Whatever it is asked, it does not answer: it never came, or a script of it never ends. */
@@ -102,6 +106,20 @@ export class Tab {
     return this.#latest
   }
 
+  /** An answer held this text of the page. */
+  wasShown(text: string): void {
+    if (!this.#latest) return
+    const shown = this.#shownOf(this.#latest.url)
+    for (const line of shownLines(text)) if (shown.size < MOST_SHOWN) shown.add(line)
+  }
+
+  #shownOf(url: string): Set<string> {
+    const origin = URL.parse(url)?.origin ?? ''
+    const shown = this.#shown.get(origin) ?? new Set()
+    this.#shown.set(origin, shown)
+    return shown
+  }
+
   /** The page as it is now. `scope` is the reference of an element to stay within. */
   async snapshot(scope?: string): Promise<Snapshot> {
     const known = scope === undefined ? null : this.#known(scope)
@@ -109,7 +127,8 @@ export class Tab {
     const found = await this.#collect(place, scope)
     const nodes = await this.#withFrames(place, found, { left: MOST_FRAMES })
     const { url, title, scroll, isCut, contentType } = found
-    const snapshot = { nodes, lines: nodes.map(lineOf), url, title, scroll, isCut, contentType }
+    const shown = this.#shownOf(url)
+    const snapshot = { nodes, lines: nodes.map(lineOf), url, title, scroll, isCut, contentType, shown }
     if (scope === undefined) this.#latest = snapshot
     return snapshot
   }

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { DocumentGuard, MayGo } from '../guard/document-guard.js'
 import { type Connect, type LoopbackProxy, startProxy } from '../guard/proxy.js'
 
@@ -15,6 +15,8 @@ export interface Zone {
   readonly contextId: string
   /** In the browser of this machine. */
   readonly isHere: boolean
+  /** The browser's own name for one of its pages. */
+  targetOf(page: Page): Promise<string>
   close(): Promise<void>
 }
 
@@ -48,16 +50,15 @@ export async function openZone(options: ZoneOptions): Promise<Zone> {
       ...(storageState ? { storageState } : {}),
     })
     const page = await context.newPage()
-    const session = await context.newCDPSession(page)
-    const { targetInfo } = await session.send('Target.getTargetInfo')
-    await session.detach()
-    const contextId = targetInfo.browserContextId!
+    const first = await targetInfoOf(page)
+    const contextId = first.browserContextId!
     await guard.watch(contextId, mayGo)
     return {
       kind,
       context,
       contextId,
       isHere: proxy !== null,
+      targetOf: async (one) => (one === page ? first : await targetInfoOf(one)).targetId,
       async close() {
         guard.forget(contextId)
         await context.close().catch(() => undefined)
@@ -68,4 +69,11 @@ export async function openZone(options: ZoneOptions): Promise<Zone> {
     await proxy?.close()
     throw error
   }
+}
+
+async function targetInfoOf(page: Page) {
+  const session = await page.context().newCDPSession(page)
+  const { targetInfo } = await session.send('Target.getTargetInfo')
+  void session.detach().catch(() => undefined)
+  return targetInfo
 }

@@ -22,7 +22,6 @@ interface SpeechPorts {
 /**
  * What the pages of one session may say once the agent has given them text. A request that carries the text asks. So does, for as long as the
  * document stands that got it, every other one: a page can hide a text in any of them, also in which one it makes of those it had named before.
- * One link that it had named may be followed.
  */
 export class Speech {
   readonly #ports: SpeechPorts
@@ -31,9 +30,7 @@ export class Speech {
   readonly #hosts = new Set<string>()
   /** Tabs whose document got text, and which document that was. */
   readonly #informed = new Map<Tab, number>()
-  #heard: Heard = { entries: [], isByProgram: false }
-  /** Whether a link was followed since a document got text. */
-  #hasFollowed = false
+  #heard: Heard = { entries: [], isByProgram: false, isDelegated: false }
   /** Whether every request is held: a page was given text after text from outside was read. */
   isHolding = false
   readonly #pressed = new WeakMap<Tab, string>()
@@ -59,6 +56,18 @@ export class Speech {
         throw new HermesError(`Nothing was written: an open connection of the page to ${origin} could carry it away.`, {
           code: 'policy.denied',
         })
+  }
+
+  /**
+   * The agent is about to give a text to a page whose requests nobody can hold: that asks first.
+   * @throws HermesError `policy.denied`.
+   */
+  async giveUnheld(origin: string, text: string): Promise<void> {
+    addPieces(text, this.#pieces)
+    if (this.#ports.isTainted() && !(await this.#ports.maySpeak(origin)))
+      throw new HermesError(`Nothing was written: it could leave to ${origin} and from there to anybody.`, {
+        code: 'policy.denied',
+      })
   }
 
   /** A key that writes a letter: with those before it, it is text. */
@@ -100,7 +109,6 @@ export class Speech {
     if (!this.#informed.has(tab)) return
     await tab.page.goto('about:blank')
     this.#informed.delete(tab)
-    if (this.#informed.size === 0) this.#hasFollowed = false
   }
 
   #note(url: string, method: string): void {
@@ -109,17 +117,14 @@ export class Speech {
   }
 
   /** Whether a request may go. Never rejects. */
-  async mayGo({ url, method, body, isDocument, isFrame, isRedirect }: PageRequest): Promise<boolean> {
+  async mayGo({ url, method, body, headers, isDocument, isRedirect }: PageRequest): Promise<boolean> {
     const isFree = this.#pieces.size === 0 && this.#informed.size === 0
     if (isFree || !/^https?:/.test(url) || !this.#ports.isTainted()) return this.#goes(url, method)
     const isKnown = method === 'GET' && this.#known.has(withoutHash(url))
     // A redirect is of the server's making, and it knows what it was sent. A page cannot be asked which it is while another one is on its way.
     const mayHide = async () => !isRedirect && (isDocument ? this.#informed.size > 0 : await this.#anyInformed())
-    const isPlain = isKnown || !carries(`${url}\n${body ?? ''}`, this.#pieces)
-    const isFollowed = isKnown && isDocument && !isFrame && !this.#hasFollowed
-    const hides = isPlain && (await mayHide())
-    if (hides && isFollowed) this.#hasFollowed = true
-    const isSuspect = !isPlain || (hides && !isFollowed)
+    const sent = `${isKnown ? '' : url}\n${body ?? ''}\n${headers}`
+    const isSuspect = carries(sent, this.#pieces) || (await mayHide())
     return !isSuspect || (await this.#ports.maySpeak(new URL(url).origin)) ? this.#goes(url, method) : false
   }
 
@@ -137,7 +142,6 @@ export class Speech {
       const now = tab.page.isClosed() ? null : await documentOf(tab, documentId)
       if (now !== documentId) this.#informed.delete(tab)
     }
-    if (this.#informed.size === 0) this.#hasFollowed = false
     return this.#informed.size > 0
   }
 

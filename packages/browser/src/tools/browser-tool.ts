@@ -25,6 +25,9 @@ interface ActContext {
   readonly call: ToolContext
 }
 
+/** What decides itself where pages are. */
+const opensOrCloses: readonly string[] = ['browser_navigate', 'browser_close']
+
 /** A tool of the toolset `browser`. All that pages say is text from outside, errors included. */
 export function browserTool<Args>(sessions: BrowserSessions, spec: BrowserToolSpec<Args>): Tool {
   const { name, description, properties = {}, required = [], looks = false, despiteDialog = false, actions } = spec
@@ -48,7 +51,10 @@ export function browserTool<Args>(sessions: BrowserSessions, spec: BrowserToolSp
       return session.run(call, async (signal) => {
         if (session.dialog && !despiteDialog)
           throw new HermesError('This waits: a dialog has to be answered first.', { code: 'browser.dialog_open' })
-        return spec.act(args, session, { signal, call })
+        const camofox = opensOrCloses.includes(name) ? null : session.camofox
+        if (camofox === null) return spec.act(args, session, { signal, call })
+        const { actInCamofox } = await import('../camofox/camofox-tools.js')
+        return actInCamofox(name, camofox, { args, signal })
       })
     },
   })

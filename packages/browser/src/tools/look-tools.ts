@@ -31,12 +31,16 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
           throw new HermesError('The address was not opened: it carries what was read elsewhere.', {
             code: 'policy.denied',
           })
-        return navigate(session, address, signal)
+        const camofox = await session.camofoxFor(address)
+        if (camofox === null) return navigate(session, address, signal)
+        const { actInCamofox } = await import('../camofox/camofox-tools.js')
+        return actInCamofox('browser_navigate', camofox, { args: { url: address }, signal })
       },
     }),
     browserTool<{ readonly more: number; readonly find?: string; readonly scope?: string }>(sessions, {
       name: 'browser_snapshot',
-      description: 'See the page as it is: what is in the window, or one part of it.',
+      description:
+        'See the page as it is: what is in the window, with all lines that were left out as before, or one part of it.',
       properties: {
         more: { type: 'integer', minimum: 0, default: 0, description: 'the whole page in parts, from 1' },
         find: { type: 'string', description: 'lines that hold this text' },

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { HermesError, type JsonObject } from '@hermes/contracts'
+import { askCloud } from '../cloud/ask-cloud.js'
+import type { CloudLeases } from '../cloud/cloud-leases.js'
+import type { CloudPort } from '../cloud/cloud-port.js'
+import { CAMOFOX } from '../cloud/cloud-vendors.js'
+import type { PageNode } from '../page/page-node.js'
+import { lineOf, type Snapshot } from '../page/snapshot-text.js'
+import type { Gate } from '../session/gate.js'
+
+/** Parts of one snapshot; a page of more says so. */
+const MOST_PARTS = 12
+const BLANK = 'about:blank'
+
+/** The page of one session in Camofox: a user of its own there, with cookies of its own. */
+export class CamofoxPages {
+  readonly #port: CloudPort
+  readonly #leases: CloudLeases
+  readonly #gate: Gate
+  readonly #user = `hermes-${randomUUID()}`
+  #lease: { release(): Promise<unknown> } | null = null
+  #tab: string | null = null
+  #latest: Snapshot | null = null
+  /** Where the policy let it be. */
+  #origin: string | null = null
+
+  constructor(port: CloudPort, { leases, gate }: { readonly leases: CloudLeases; readonly gate: Gate }) {
+    this.#port = port
+    this.#leases = leases
+    this.#gate = gate
+  }
+
+  get isOpen(): boolean {
+    return this.#tab !== null
+  }
+
+  /** What was last shown of it. */
+  get latest(): Snapshot | null {
+    return this.#latest
+  }
+
+  /** Opens an address that was allowed. */
+  async open(url: string): Promise<void> {
+    this.#origin = new URL(url).origin
+    if (this.#lease === null) {
+      await this.#leases.releaseLeft()
+      this.#lease = await this.#leases.hold('camofox', this.#user)
+    }
+    if (this.#tab === null) {
+      const { tabId } = await this.#ask('POST', '/tabs', { sessionKey: 'hermes', url })
+      if (typeof tabId !== 'string' || tabId === '')
+        throw new HermesError('Camofox opened no tab: its answer names none.', { code: 'browser.cloud_failed' })
+      this.#tab = tabId
+    } else await this.act('navigate', { url })
+  }
+
+  /** Does something on the page, as the API of Camofox names it. */
+  async act(what: 'navigate' | 'click' | 'type' | 'press' | 'scroll' | 'back', input: JsonObject = {}): Promise<void> {
+    await this.#ask('POST', `/tabs/${encodeURIComponent(this.#opened())}/${what}`, input)
+  }
+
+  /** Asks before a text goes to the page. @throws HermesError `policy.denied`. */
+  async give(text: string): Promise<void> {
+    await this.#gate.speech.giveUnheld(this.#origin ?? BLANK, text)
+  }
+
+  /** The page as it is now. One that is where it may not be is left, and nothing of it is told. @throws HermesError `policy.denied`. */
+  async snapshot(): Promise<Snapshot> {
+    const { url, text, isCut } = await this.#read()
+    if (url !== BLANK && new URL(url).origin !== this.#origin) {
+      const request = {
+        url,
+        method: 'GET',
+        body: null,
+        headers: '',
+        isDocument: true,
+        isFrame: false,
+        isRedirect: false,
+      }
+      if (!(await this.#gate.mayGo('public', { isHere: false })(request))) {
+        await this.close()
+        throw new HermesError(`The page led to ${new URL(url).origin}, where it may not be; it was left.`, {
+          code: 'policy.denied',
+        })
+      }
+      this.#origin = new URL(url).origin
+    }
+    const lines = text.split('\n').filter((line) => line.trim() !== '')
+    const nodes = lines.map((name): PageNode => ({ role: 'text', name, inView: true }))
+    this.#latest = {
+      ...{ nodes, lines: nodes.map(lineOf), url, title: URL.parse(url)?.host ?? '', isCut, contentType: 'text/html' },
+      ...{ scroll: { y: 0, height: 1, viewport: 1 }, shown: new Set() },
+    }
+    return this.#latest
+  }
+
+  /** Ends the user there, with pages and cookies. Never rejects. */
+  async close(): Promise<void> {
+    const lease = this.#lease
+    ;[this.#lease, this.#tab, this.#latest, this.#origin] = [null, null, null, null]
+    await lease?.release()
+  }
+
+  async #read(): Promise<{ readonly url: string; readonly text: string; readonly isCut: boolean }> {
+    const path = `/tabs/${encodeURIComponent(this.#opened())}/snapshot?userId=${encodeURIComponent(this.#user)}`
+    let text = ''
+    let offset = 0
+    for (let part = 0; ; part++) {
+      const answer = await this.#ask('GET', `${path}&format=text&offset=${offset}`)
+      const { url, snapshot, hasMore, nextOffset } = answer
+      if (typeof url !== 'string' || typeof snapshot !== 'string' || !URL.canParse(url))
+        throw new HermesError('Camofox gave no snapshot of the page. Try again.', { code: 'browser.cloud_failed' })
+      text += snapshot
+      const goesOn = hasMore === true && typeof nextOffset === 'number' && nextOffset > offset
+      if (!goesOn || part + 1 >= MOST_PARTS) return { url, text, isCut: goesOn }
+      offset = nextOffset
+    }
+  }
+
+  #opened(): string {
+    if (this.#tab !== null) return this.#tab
+    throw new HermesError('No page is open. Open one with browser_navigate.', { code: 'browser.no_page' })
+  }
+
+  async #ask(method: 'GET' | 'POST', path: string, input: JsonObject = {}): Promise<JsonObject> {
+    const body = method === 'POST' ? { body: { userId: this.#user, ...input } } : {}
+    try {
+      return await askCloud(CAMOFOX, { path, method, ...body }, this.#port)
+    } catch (error) {
+      // It forgets users that were idle for half an hour, and all of them when it starts anew.
+      if (!(error instanceof Error) || !/answered (?:404|410)/.test(error.message) || this.#tab === null) throw error
+      await this.close()
+      throw new HermesError('Camofox has closed the page. Open it again with browser_navigate.', {
+        code: 'browser.no_page',
+        cause: error,
+      })
+    }
+  }
+}

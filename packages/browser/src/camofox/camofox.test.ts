@@ -1,0 +1,133 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Camofox, startCamofox } from '../__fixtures__/camofox.js'
+import { type BrowserScene, openScene, PUBLIC } from '../__fixtures__/scene.js'
+import { type Site, startSite } from '../__fixtures__/site.js'
+import { choosePlace } from '../cloud/choose-place.js'
+import { DEFAULT_SETTINGS } from '../settings.js'
+
+let camofox: Camofox
+let scene: BrowserScene
+let site: Site
+let dev: Site
+const at = (path: string, host = 'site') => `http://${host}.test:${site.port}${path}`
+const records = async () =>
+  (await readdir(join(scene.folder, 'cache')).catch(() => [])).filter((name) => name.startsWith('cloud-'))
+const failing = (name: string, args: object = {}) =>
+  scene.call(name, args).then(
+    (text) => expect.fail(text),
+    (error: Error) => error.message,
+  )
+
+beforeEach(async () => {
+  camofox = await startCamofox()
+  scene = await openScene(undefined, camofox.variables)
+  scene.settings = { ...scene.settings, backend: 'camofox' }
+  site = await startSite(PUBLIC, {
+    '/': '<h1>Far away</h1><a href=/next>Next</a><input aria-label=Search>',
+    '/next': '<h1>Second</h1><p>Here.</p>',
+    '/found': '<h1>Found</h1>',
+  })
+  dev = await startSite('127.0.0.1', { '/': '<h1>At home</h1>' })
+})
+afterEach(async () => {
+  for (const one of [scene, camofox, site, dev]) await one[Symbol.asyncDispose]()
+})
+
+it('opens pages, clicks, writes and goes back, with a user of its own that ends with the session', async () => {
+  expect(await scene.call('browser_navigate', { url: at('/') })).toMatch(
+    /^site\.test:\d+ — http:\S+\n- heading "Far away"\n- link "Next" \[e2\]\n- textbox "Search" \[e3\]: \nCamofox shows the pages of the public web\. /,
+  )
+  expect(await scene.call('browser_type', { ref: 'e3', text: 'lamp' })).toBe(
+    'Wrote into e3.\nChanged:\n+ - textbox "Search" [e3]: lamp\n- - textbox "Search" [e3]: ',
+  )
+  expect(await scene.call('browser_press', { key: 'Enter' })).toContain('- heading "Found"')
+  expect(site.seen.at(-1)).toBe('GET /found?q=lamp')
+  await scene.call('browser_back')
+  expect(await scene.call('browser_click', { ref: 'e2' })).toMatch(/^Clicked e2\.\n[\s\S]*- heading "Second"/)
+  expect(await scene.call('browser_wait', { text: 'Here.' })).toContain('- text: Here.')
+  expect(await scene.call('browser_scroll', { direction: 'down' })).toContain('Second')
+  expect(scene.pid).toBeNull()
+  expect([camofox.tabs.size, (await records()).length]).toEqual([1, 1])
+  await scene.sessions.end('one')
+  expect([camofox.tabs.size, await records()]).toEqual([0, []])
+  expect(camofox.seen.at(-1)).toMatch(/^DELETE \/sessions\/hermes-/)
+})
+
+it('leaves a page that led where it may not be, and tells nothing of it', async () => {
+  const home = `http://127.0.0.1:${dev.port}/`
+  site.pages['/out'] = (_request, response) => void response.writeHead(302, { location: home }).end()
+  const told = await failing('browser_navigate', { url: at('/out') })
+  expect(told).toContain(`The page led to http://127.0.0.1:${dev.port}, where it may not be; it was left.`)
+  expect(told).not.toContain('At home')
+  expect(camofox.tabs.size).toBe(0)
+  site.pages['/'] = `<a href="${at('/next', 'other')}">Elsewhere</a>`
+  scene.denies = (action) => action.type === 'fetch' && action.url.includes('other.test')
+  await scene.call('browser_navigate', { url: at('/') })
+  expect(await failing('browser_click', { ref: 'e1' })).toContain('it was left')
+  expect(await failing('browser_snapshot')).toMatch(/^No page is open/)
+})
+
+it('asks before a text goes to a page whose requests it cannot hold', async () => {
+  scene.isTainted = true
+  scene.answers = () => 'deny'
+  await scene.call('browser_navigate', { url: at('/') })
+  expect(await failing('browser_type', { ref: 'e3', text: 'Zq7-opal-KESTREL' })).toContain('Nothing was written')
+  expect(scene.questions).toEqual([expect.stringContaining(`browser-text:http://site.test:${site.port}`)])
+  expect(camofox.seen.filter((line) => line.endsWith('/type'))).toEqual([])
+  expect([...camofox.tabs.values()].flatMap(({ values }) => [...values])).toEqual([])
+  const leak = at('/next?t=Zq7-opal-KESTREL', 'leak')
+  expect(await failing('browser_navigate', { url: leak })).toContain('it carries what was read elsewhere')
+})
+
+it('says in a line what its API has nothing for, and what it answers', async () => {
+  expect(await failing('browser_snapshot')).toMatch(/^No page is open/)
+  await scene.call('browser_navigate', { url: at('/') })
+  for (const [tool, args] of [
+    ['browser_select', { ref: 'e1', values: ['x'] }],
+    ['browser_console', {}],
+    ['browser_cdp', { method: 'Page.reload' }],
+    ['browser_vision', { question: 'What?' }],
+  ] as const)
+    expect(await failing(tool, args), tool).toMatch(/^Camofox cannot .* browser\.backend: local can\.$/)
+  expect(await failing('browser_click', { ref: 'e99' })).toBe('Camofox answered 400: Unknown ref: e99.')
+  for (const [refusal, line] of [
+    [{ status: 401, body: '' }, /refused the key \(401\).*CAMOFOX_API_KEY/],
+    [{ status: 429, headers: { 'retry-after': '7' }, body: '{"error":"Tab limit reached"}' }, /\(429\).*7 s of rest/],
+    [{ status: 200, body: '<html>' }, /answered with no JSON/],
+    [{ status: 200, body: '{}' }, /gave no snapshot/],
+  ] as const) {
+    camofox.refusal = refusal
+    expect(await failing('browser_snapshot')).toMatch(line)
+  }
+  camofox.refusal = null
+  camofox.tabs.clear()
+  expect(await failing('browser_snapshot')).toBe('Camofox has closed the page. Open it again with browser_navigate.')
+  expect(await scene.call('browser_navigate', { url: at('/') })).toContain('Far away')
+})
+
+it('shows a long page in parts, and finds words in all of it', async () => {
+  site.pages['/'] = Array.from({ length: 400 }, (_, at) => `<p>Line ${at} of many</p>`).join('')
+  expect(await scene.call('browser_navigate', { url: at('/') })).toMatch(/Line 0 of many[\s\S]*\(below: \d+ lines/)
+  expect(await scene.call('browser_snapshot', { more: 2 })).toMatch(/\(lines \d+ to \d+\)[\s\S]*more=3/)
+  expect(await scene.call('browser_snapshot', { find: 'Line 399' })).toContain('- text: Line 399 of many')
+})
+
+it('ends at the next start what a killed process left', async () => {
+  const { pid } = spawnSync(process.execPath, ['-e', ''])
+  await mkdir(join(scene.folder, 'cache'), { recursive: true })
+  const left = join(scene.folder, 'cache', `cloud-${pid}-1-abcd.json`)
+  await writeFile(left, JSON.stringify({ cloud: 'camofox', id: 'hermes-left' }))
+  await scene.call('browser_navigate', { url: at('/') })
+  expect(camofox.seen[0]).toBe('DELETE /sessions/hermes-left')
+  expect(await records()).toHaveLength(1)
+})
+
+it('is used where its address is set, and named where it is not', async () => {
+  const place = (backend: 'auto' | 'camofox', variables: Readonly<Record<string, string>>) =>
+    choosePlace({ settings: { ...DEFAULT_SETTINGS, backend }, variables, env: {}, connected: null })
+  expect(await place('auto', camofox.variables)).toEqual({ type: 'camofox' })
+  await expect(place('camofox', {})).rejects.toThrow('CAMOFOX_URL is not set')
+})
