@@ -458,6 +458,15 @@ describe('a skill is not installed', () => {
     expect(await installed()).toEqual(['trap'])
   })
 
+  it('from a repository that the disk has no room for, in one line', async () => {
+    const stderr = 'fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output\n'
+    const full = await scene.again({ run: async () => ({ exitCode: 128, stdout: '', stderr }) })
+    await expect(full.type('skills install ada/tides')).rejects.toThrow(
+      /^What is fetched could not be kept, and nothing was changed: the disk is full; [^\n]+\.$/,
+    )
+    expect(await quarantined()).toEqual([])
+  })
+
   it.each([
     ['private', 'could not read Username'],
     ['limited', '403'],
