@@ -14,8 +14,13 @@ import { spread } from './measure.mjs'
  * @property {'most' | 'least'} [bound]
  */
 
-/** @param {string} title @param {string} unit @param {number[]} values @returns {Row} */
+/**
+ * @param {string} title @param {string} unit @param {number[]} values @returns {Row}
+ * @throws where a sample is no finite number, or there is none: such a row would pass
+ */
 export function row(title, unit, values, limit = {}) {
+  if (values.length === 0 || !values.every(Number.isFinite))
+    throw new Error(`${title}: there is no figure (${JSON.stringify(values.map(String))})`)
   return { title, unit, ...spread(values), ...limit }
 }
 
