@@ -31,7 +31,7 @@ const home = {
   directory: join(root, 'home/skills'),
   cacheFile: join(root, 'home/cache.json'),
   userHome: root,
-  settings: { disabled: [] },
+  settings: { disabled: [], trusted_sources: [] },
   clock: { now: () => Date.now() },
   logger: silent,
 }

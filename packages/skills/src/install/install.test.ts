@@ -610,7 +610,7 @@ describe('installed skills', () => {
       'There is an installed skill tides already, from',
     )
     expect(await scene.call('skill_view', { name: 'tides' })).toContain('Do tides.')
-    expect(await scene.type('skills audit')).toMatch(/^ok tides from [^\n]*one: as it was installed/)
+    expect(await scene.type('skills audit')).toMatch(/^ok tides from [^\n]*one, community: as it was installed/)
     await writeFile(join(scene.home.directory, '.hub/quarantine', second, 'offer.json'), '{"name":')
     await expect(scene.type(`skills accept ${second}`)).rejects.toThrow(`No skill waits as ${second}`)
   })

@@ -10,6 +10,7 @@ import { fetchSkills } from './fetch-skill.js'
 import { keep } from './keep.js'
 import type { InstalledSkill, PackMark } from './lock.js'
 import { type ScannedSkill, scanSkill } from './scan-skill.js'
+import { sourceTrust } from './source-trust.js'
 
 /** A skill that was fetched and looked at, and waits for a person. */
 export interface OfferedSkill {
@@ -153,7 +154,9 @@ export class SkillInstaller {
       throw new HermesError(`${name} is not installed: ${blocked.map((one) => one.text).join('; ')}.`, {
         code: 'skills.blocked',
       })
-    if (!force && (warnings.length > 0 || again.findings.some(({ severity }) => severity === 'high')))
+    const found = again.findings.some(({ severity }) => severity === 'high')
+    const isTrusted = sourceTrust(offered.from, this.#library.home.settings.trusted_sources) === 'trusted'
+    if (!force && (warnings.length > 0 || (found && !isTrusted)))
       throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
         code: 'skills.blocked',
       })
