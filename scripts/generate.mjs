@@ -2,7 +2,7 @@
 // into docs/providers.md, and what comes of the keys of config.yaml: the table that is read at a start, the page about them, the schema for editors.
 // Pages below docs get the files they show, docs/entry-points.md its table, docs/reference and docs/parity.md what the sources have.
 // The script that the browser runs in pages is written as text into packages/browser/src/generated, skills that come with Hermes into
-// packages/skills/src/generated.
+// packages/skills/src/generated, which scanner this is into packages/safety/src/generated.
 // A tool is found by its export: `export const createNAMETool` (or `function`) in packages/tools/src, or in src/tools of any
 // other package, which then exports it at `./tools`, together with a type PACKAGEToolServices: what its factories take.
 // Exit codes: 0 written or fresh, 1 stale (--check) or a cell of that table without a test, 2 no tool found, two of one name, or a wrong option.
@@ -18,6 +18,7 @@ import { parityPage } from './parity.mjs'
 import { productFacts } from './product-facts.mjs'
 import { providerTable } from './provider-table.mjs'
 import { referencePages } from './reference-pages.mjs'
+import { scannerDigest } from './scanner-digest.mjs'
 
 const options = { check: { type: 'boolean' } }
 const { values, positionals } = readOptions(import.meta.filename, options, { allowPositionals: true })
@@ -52,6 +53,7 @@ for (const page of [
   ...pages(entryPointPage),
   ...pageScriptFile(root),
   ...pages(bundledSkillFiles),
+  ...scannerDigest(root),
 ])
   keep(page)
 

@@ -14,3 +14,7 @@ it('memory of a process that is gone is no figure', () => {
   expect(() => memoryOfProcess(2 ** 30)).toThrow('cannot be read')
   expect(() => memoryOf(null)).toThrow('no process in the group null')
 })
+
+it('a row is judged by its median', () => {
+  expect(verdict(row('turn', 'ms', [0, 9, 20], atMost(10)))).toBe('PASS')
+})

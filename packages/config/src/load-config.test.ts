@@ -193,6 +193,7 @@ describe('loadConfig', () => {
           write_approval: false,
           project_discovery: true,
           look_back: true,
+          trusted_sources: [],
           packs: {},
         },
         curator: { enabled: true, interval_hours: 168, stale_after_days: 14, archive_after_days: 30 },

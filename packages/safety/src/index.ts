@@ -12,6 +12,7 @@ export { isSecretPath } from './command/reads-secrets.js'
 export { outputSources } from './command/stays-here.js'
 export { writtenPaths } from './command/written-paths.js'
 export type { EvaluationSettings } from './evaluation-settings.js'
+export { SCANNER } from './generated/scanner.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathOperation } from './path/check-path.js'
 export {
   changesGitPrograms,

@@ -1,4 +1,5 @@
 import type { Skill } from './format/skill.js'
+import { scanDescriptions } from './index/scan-descriptions.js'
 import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
 import type { SkillLibrary } from './skill-library.js'
 
@@ -8,8 +9,6 @@ type PromptSkills = SkillsSection & { readonly problems: readonly string[] }
 /** What the model is told of a person's skills at the start of a session. */
 export class SkillPrompt {
   readonly #library: SkillLibrary
-  /** What the scanner said of a description: the same words are looked at once in a process. */
-  #scanned: ReadonlyMap<string, string | null> = new Map()
 
   constructor(library: SkillLibrary) {
     this.#library = library
@@ -17,7 +16,7 @@ export class SkillPrompt {
 
   /** For one who works in `cwd`; `windowTokens`: of the model. Never rejects. */
   async section({ cwd, windowTokens }: { readonly cwd: string; readonly windowTokens: number }): Promise<PromptSkills> {
-    const { skills, problems } = await this.#library.index(cwd)
+    const { skills, problems } = await this.#library.ofNewSession(cwd)
     const own = [...skills.values()].filter(({ source }) => source !== 'bundled')
     const trusted = await trustedIn(own, this.#library)
     const { listed, steering } = await this.#withoutOrders(own, trusted)
@@ -31,9 +30,10 @@ export class SkillPrompt {
   async #withoutOrders(own: readonly Skill[], trusted: ReadonlySet<Skill>) {
     const steering: string[] = []
     const listed: ListedSkill[] = []
-    const rules = await this.#scan([...trusted].map(({ description }) => description))
+    const unknown = [...trusted].filter((skill) => skill.rule === undefined)
+    const rules = await scanDescriptions(unknown.map(({ description }) => description))
     for (const skill of own) {
-      const rule = trusted.has(skill) ? rules.get(skill.description)! : null
+      const rule = trusted.has(skill) ? (skill.rule ?? rules.get(skill.description) ?? null) : null
       listed.push({ skill, isTrusted: trusted.has(skill) && rule === null })
       if (rule !== null)
         steering.push(
@@ -42,44 +42,6 @@ export class SkillPrompt {
     }
     return { listed, steering }
   }
-
-  /** The rule that each may break; `null` for none. */
-  async #scan(descriptions: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-    const known = this.#scanned
-    const fresh = descriptions.filter((text) => !known.has(text))
-    if (fresh.length === 0) return known
-    const { scanContext } = await import('@hermes/safety/scan')
-    const ruleOf = (text: string) => scanContext(text)[0]?.rule ?? null
-    const rules = new Map<string, string | null>()
-    // Hundreds of short texts take ten times as long as one of their length, so each is looked at alone only where a heap of them is not clean.
-    for (const heap of heapsOf(fresh)) {
-      const isClean = ruleOf(heap.join(APART)) === null
-      for (const text of heap) rules.set(text, isClean ? null : ruleOf(text))
-    }
-    // Only what there is now is kept.
-    const now = new Map(descriptions.map((text) => [text, (known.has(text) ? known : rules).get(text)!] as const))
-    this.#scanned = now
-    return now
-  }
-}
-
-/** Neither a word nor a row of letters goes over this. */
-const APART = '\n|\n'
-/** As short as what the scanner decodes all runs of. */
-const MAX_HEAP_CHARS = 3_000
-
-function heapsOf(texts: readonly string[]): readonly (readonly string[])[] {
-  const heaps: string[][] = []
-  let left = 0
-  for (const text of texts) {
-    if (text.length > left) {
-      heaps.push([])
-      left = MAX_HEAP_CHARS
-    }
-    heaps.at(-1)!.push(text)
-    left -= text.length + APART.length
-  }
-  return heaps
 }
 
 /** Those whose description may stand where the model takes its orders from. That of an installed one was agreed to with it, of one of a plugin its name. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
@@ -13,6 +14,20 @@ import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
 
+/** How long after a start a session belongs to it. */
+const AT_ONCE_MS = 2_000
+
+type Places = Awaited<ReturnType<typeof skillRoots>>
+
+/** A look that a start took. */
+interface Started {
+  readonly index: Promise<SkillIndex>
+  readonly cwd: string
+  readonly generation: number
+  readonly startedMs: number
+  readonly state: string
+}
+
 /** The skills of a home: which there are for a folder, and how often they are used. Nothing is read before the first is asked for. */
 export class SkillLibrary {
   readonly home: SkillsHome
@@ -24,6 +39,7 @@ export class SkillLibrary {
   /** Goes up when sessions have to look anew. */
   #generation = 0
   readonly #disabled: Set<string>
+  #started: Started | null = null
 
   constructor(home: SkillsHome) {
     this.home = home
@@ -42,11 +58,41 @@ export class SkillLibrary {
 
   /** The skills for who works in `cwd`, as they are now. Never rejects. */
   async index(cwd: string): Promise<SkillIndex> {
+    return this.#look(await this.#places(cwd))
+  }
+
+  /** The same as a process starts: the first session begins with it where it begins at once. Never rejects. */
+  async atStart(cwd: string): Promise<SkillIndex> {
+    const { generation, startedMs } = { generation: this.#generation, startedMs: this.home.clock.now() }
+    const places = await this.#places(cwd)
+    const index = this.#look(places)
+    this.#started = { ...{ cwd, generation, startedMs, index }, state: stateOfRoots(places.roots) }
+    return index
+  }
+
+  /**
+   * Those that a session begins with. A start that goes on into a session looks once: what is written into a SKILL.md in between is seen by the
+   * next session, a folder that comes or goes at once. Never rejects.
+   */
+  async ofNewSession(cwd: string): Promise<SkillIndex> {
+    const started = this.#started
+    this.#started = null
+    const places = await this.#places(cwd)
+    const isOfNow =
+      started?.cwd === cwd &&
+      started.generation === this.#generation &&
+      this.home.clock.now() - started.startedMs < AT_ONCE_MS &&
+      started.state === stateOfRoots(places.roots)
+    return isOfNow ? started.index : this.#look(places)
+  }
+
+  #places(cwd: string): Promise<Places> {
+    return skillRoots(this.home, cwd)
+  }
+
+  async #look({ roots, problems }: Places): Promise<SkillIndex> {
     const { isSafe, os } = this.home
-    const [{ roots, problems }, installed] = await Promise.all([
-      skillRoots(this.home, cwd),
-      isSafe ? { skills: [], problems: [] } : this.lock.sound(),
-    ])
+    const installed = isSafe ? { skills: [], problems: [] } : await this.lock.sound()
     const index = await buildIndex({
       ...{ roots, os, disabled: this.#disabled, cache: this.#cache },
       others: [...installed.skills, ...BUNDLED],
@@ -108,3 +154,7 @@ export class SkillLibrary {
     this.reload()
   }
 }
+
+/** Another one where a folder came or went directly in one of them. */
+const stateOfRoots = (roots: Places['roots']) =>
+  roots.map(({ folder }) => `${folder} ${statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0}`).join('\n')

@@ -13,6 +13,8 @@ export interface SkillSettings {
   readonly project_discovery: boolean
   /** Whether sessions are looked back at when they were left, for skills that are worth keeping or mending. */
   readonly look_back: boolean
+  /** Sources whose skills need no `--force` for what the scanner finds. */
+  readonly trusted_sources: readonly string[]
   /** Signed lists of skills by name, and who signs them. */
   readonly packs: Readonly<Record<string, PackSettings | undefined>>
 }

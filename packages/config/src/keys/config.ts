@@ -273,6 +273,9 @@ export const CONFIG = section({
     look_back: flag(true).describe(
       'Whether hard sessions are looked back at when they were left, for skills that are worth keeping or mending. What is found waits for your yes.',
     ),
+    trusted_sources: texts().describe(
+      'Where skills come from that you trust: `OWNER`, `OWNER/REPOSITORY`, an address, a folder. What the scanner finds in them is shown and needs no `--force`; what it blocks is not installed all the same.',
+    ),
     packs: record(
       someSection({
         from: text().describe('Where its signed list lies: an address or a file.'),

@@ -1,7 +1,7 @@
 // node install-twice.mjs ROOT AT [ROUND] [full]: installs the skill below ROOT/work/tides, and puts another text in its place. Before the AT-th change of a
 // file by the install of that round (default the second) it is killed, or finds the disk full once; prints how many changes there were, and
 // what the full disk came to: the line, and the skill after another try.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const home = {
   directory: join(root, 'home/skills'),
   cacheFile: join(root, 'home/cache.json'),
   userHome: root,
-  settings: { disabled: [] },
+  settings: { disabled: [], trusted_sources: [] },
   clock: { now: () => Date.now() },
   logger: silent,
 }
@@ -39,9 +39,13 @@ const library = new SkillLibrary(home)
 const installer = new SkillInstaller(library)
 const source = join(root, 'work/tides')
 await mkdir(join(source, 'references'), { recursive: true })
+let waiting = null
+/** What was offered waits after a failure: it is not fetched again. */
 const install = async () => {
-  const { offered } = await installer.offer('tides', { cwd: join(root, 'work'), signal: new AbortController().signal })
-  await installer.accept(offered.id, { force: false })
+  const fetching = { cwd: join(root, 'work'), signal: new AbortController().signal }
+  waiting ??= (await installer.offer('tides', fetching)).offered.id
+  await installer.accept(waiting, { force: false })
+  waiting = null
 }
 const failures = []
 for (const number of [1, 2]) {
@@ -53,7 +57,9 @@ for (const number of [1, 2]) {
   } catch (error) {
     isCounted = false
     const { skills, problems } = await library.lock.sound()
-    failures.push({ code: error.code, line: error.message, before: skills.map((one) => one.description), problems })
+    const installed = await readdir(library.lock.directory).catch(() => [])
+    const before = skills.map((one) => one.description)
+    failures.push({ code: error.code, line: error.message, before, problems, installed: installed.length })
     await install()
   }
   isCounted = false

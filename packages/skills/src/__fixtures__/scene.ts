@@ -72,7 +72,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     userHome: join(root, 'user'),
     cwd: join(root, 'work'),
     bundlesDirectory: join(root, 'home/skill-bundles'),
-    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true, look_back: true, packs: {} },
+    settings: { external_dirs: [], disabled: [], write_approval: false, project_discovery: true, look_back: true, trusted_sources: [], packs: {} },
     curator: { enabled: true, interval_hours: 168, stale_after_days: 14, archive_after_days: 30 },
     learnt: { often: async () => [], list: async () => [], undo: async () => null },
     ask: async () => '{}',

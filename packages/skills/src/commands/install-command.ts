@@ -9,6 +9,7 @@ import type { InstalledSkill } from '../install/lock.js'
 import { shownPath } from '../install/plain.js'
 import { scanSkill } from '../install/scan-skill.js'
 import { searchSkills } from '../install/search.js'
+import { sourceTrust } from '../install/source-trust.js'
 import { type PackInstaller, packName } from '../packs/pack-installer.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { factsOf, question } from './offers.js'
@@ -50,7 +51,7 @@ export async function install(
     case 'one':
       // What nobody may install need not wait for anybody.
       if (isBlocked(offer.offered)) await installer.discard(offer.offered.id)
-      return shown(offer.offered)
+      return shown(offer.offered, trustedIn(parts))
     default:
       return offer satisfies never
   }
@@ -60,9 +61,11 @@ const UNNAMEABLE = 'cannot be installed alone: git cannot get it, or its name is
 
 const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severity }) => severity === 'blocked')
 
-function shown(offered: OfferedSkill): readonly CommandOutput[] {
+const trustedIn = ({ library }: Parts) => library.home.settings.trusted_sources
+
+function shown(offered: OfferedSkill, trusted: readonly string[]): readonly CommandOutput[] {
   const { id, name } = offered
-  const { text, isRisky } = factsOf(offered)
+  const { text, isRisky } = factsOf(offered, trusted)
   if (isBlocked(offered)) return [say(text), { type: 'text', text: `${name} is not installed.`, isProblem: true }]
   return [say(text), ...question(name, id, isRisky)]
 }
@@ -92,8 +95,8 @@ export async function uninstall(name: string, { installer, packs }: Parts): Prom
 }
 
 /** Looks whether installed skills are as they were agreed to, and scans them anew. */
-export async function audit({ library }: Parts): Promise<CommandResult> {
-  const { lock } = library
+export async function audit(parts: Parts): Promise<CommandResult> {
+  const { lock } = parts.library
   const findings = await Promise.all(
     Object.entries(await lock.read()).map(async ([name, entry]) => {
       const problem = await lock.problemOf(name, entry)
@@ -105,7 +108,10 @@ export async function audit({ library }: Parts): Promise<CommandResult> {
       const of = entry.pack === undefined ? '' : ` of the pack ${entry.pack.name} ${entry.pack.version}`
       const at = `${name}${of} from ${entry.from}${entry.pin === null ? '' : ` at ${entry.pin.slice(0, 12)}`}`
       return [
-        { level: 'ok', text: `${at}: as it was installed, ${Object.keys(entry.files).length} files` } as const,
+        {
+          level: 'ok',
+          text: `${at}, ${sourceTrust(entry.from, trustedIn(parts))}: as it was installed, ${Object.keys(entry.files).length} files`,
+        } as const,
         ...fresh.map(({ text }) => ({ level: 'warn', text: `${name}: ${text}` }) as const),
       ]
     }),

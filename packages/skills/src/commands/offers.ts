@@ -4,16 +4,21 @@ import { visibleText } from '@hermes/safety'
 import type { SkillCapability, SkillHead } from '../format/skill.js'
 import type { OfferedSkill } from '../install/installer.js'
 import { shownPath } from '../install/plain.js'
+import { sourceTrust } from '../install/source-trust.js'
 
 /** A skill that waits, as a person sees it before they say yes. */
-export function factsOf(offered: OfferedSkill): { readonly text: string; readonly isRisky: boolean } {
+export function factsOf(
+  offered: OfferedSkill,
+  trusted: readonly string[],
+): { readonly text: string; readonly isRisky: boolean } {
   const { name, from, pin, scanned, installed, warnings } = offered
   const { head, files, bytes, findings } = scanned
-  const isRisky = warnings.length > 0 || findings.some(({ severity }) => severity === 'high')
+  const trust = sourceTrust(from, trusted)
+  const isRisky = warnings.length > 0 || (trust === 'community' && findings.some(({ severity }) => severity === 'high'))
   const changes = installed === null ? [] : changesBetween(installed.files, files)
   const lines = [
     `${name}: ${head.description.slice(0, 300)}`,
-    `from ${from}${pin === null ? '' : ` at ${pin.slice(0, 12)}`}`,
+    `from ${from}${pin === null ? '' : ` at ${pin.slice(0, 12)}`}${trust === 'trusted' ? ', a source that you trust' : ''}`,
     `files (${Object.keys(files).length}, ${Math.ceil(bytes / 1024)} KB): ${Object.keys(files).map(shownPath).join(', ')}`,
     ...(changes.length > 0 ? [`since the installed one: ${changes.join(', ')}`] : []),
     `its programs: ${mayDo(head, installed?.head.capabilities)}`,

@@ -69,15 +69,20 @@ export async function installPack(
   name: string,
   args: JsonObject,
   { cwd, signal }: CommandContext,
-  { packs }: Parts,
+  { packs, library }: Parts,
 ): Promise<CommandResult> {
   const id = args['id']
   const offer = await packs.offer(name, { cwd, signal, ...(typeof id === 'string' && id !== '' ? { id } : {}) })
-  return offer === null ? say(`The pack ${name} is installed as it is there.`) : shown(offer)
+  return offer === null
+    ? say(`The pack ${name} is installed as it is there.`)
+    : shown(offer, library.home.settings.trusted_sources)
 }
 
-function shown({ id, list, key, before, offered, gone }: OfferedPack): readonly CommandOutput[] {
-  const facts = offered.map(factsOf)
+function shown(
+  { id, list, key, before, offered, gone }: OfferedPack,
+  trusted: readonly string[],
+): readonly CommandOutput[] {
+  const facts = offered.map((one) => factsOf(one, trusted))
   const same = list.skills.length - offered.length
   const lines = [
     `the pack ${list.name} ${list.version}${before === null ? '' : `, of which ${before} is installed`}: ${list.skills.length} skills`,

@@ -3,6 +3,7 @@ import { useLine } from '../attach-skills.js'
 import { BUNDLED } from '../bundled.js'
 import type { BundleStore } from '../bundles/bundle-store.js'
 import type { Skill } from '../format/skill.js'
+import type { SkillIndex } from '../index/skill-index.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { commandOfBundle } from './bundles-command.js'
 
@@ -92,12 +93,17 @@ export class SkillCommands {
   }
 
   /** Looks anew. A name that a command has already stays what it is. Gives what is not right about skills, a line each. Never rejects. */
-  async refresh(): Promise<readonly string[]> {
-    const { cwd } = this.#library.home
-    const [{ skills, problems }, { bundles, problems: odd }] = await Promise.all([
-      this.#library.index(cwd),
-      this.#bundles.list(),
-    ])
+  refresh(): Promise<readonly string[]> {
+    return this.#keep(this.#library.index(this.#library.home.cwd))
+  }
+
+  /** The same as a process starts. */
+  start(): Promise<readonly string[]> {
+    return this.#keep(this.#library.atStart(this.#library.home.cwd))
+  }
+
+  async #keep(index: Promise<SkillIndex>): Promise<readonly string[]> {
+    const [{ skills, problems }, { bundles, problems: odd }] = await Promise.all([index, this.#bundles.list()])
     const own = [...skills.values()].filter(({ source, name }) => source !== 'bundled' && COMMAND.test(name))
     // What a person put together is more to them than a single skill of that name.
     const wanted = new Map(

@@ -5,8 +5,9 @@ import { errorLine, HermesError, type JsonObject, nearestName } from '@hermes/co
 import type { CommandContext, CommandOutput, CommandResult } from '@hermes/contracts/extension'
 import { BUNDLED } from '../bundled.js'
 import type { Curator } from '../curator/curator.js'
-import { SKILL_FILE } from '../format/skill.js'
+import { SKILL_FILE, type Skill } from '../format/skill.js'
 import type { SkillInstaller } from '../install/installer.js'
+import { sourceTrust } from '../install/source-trust.js'
 import { MOST_SHARE } from '../learning/skill-share.js'
 import { describeChange, type SkillWriter } from '../library/skill-writer.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
@@ -114,6 +115,7 @@ async function inspect(
   const { source, folder, origin, description, variables, capabilities, platforms } = skill
   const facts: readonly (readonly [string, string])[] = [
     ['source', origin === undefined ? source : `${source} from ${origin}`],
+    ['trust', await trustOf(skill, library)],
     ['folder', folder ?? ''],
     ['for', description],
     ['systems', platforms.join(', ')],
@@ -126,6 +128,20 @@ async function inspect(
   ]
   const head = facts.filter(([, value]) => value !== '').map(([key, value]) => `${key}: ${value}`)
   return say([skill.name, ...head, ...notes, '', text.trim()].join('\n'))
+}
+
+/** How far it is trusted; empty where whose it is says that. */
+async function trustOf(skill: Skill, library: SkillLibrary): Promise<string> {
+  switch (skill.source) {
+    case 'bundled':
+      return 'built in'
+    case 'installed':
+      return sourceTrust(skill.origin ?? '', library.home.settings.trusted_sources)
+    case 'user':
+      return (await library.isSelfWritten(skill)) ? 'written by an agent' : ''
+    default:
+      return ''
+  }
 }
 
 const TEMPLATE = `## When to use it

@@ -55,6 +55,8 @@ export interface Skill extends SkillHead {
   readonly folder: string | null
   /** Of an installed one: where it was got from; of one of a plugin: its name. */
   readonly origin?: string
+  /** What the scanner says of its description, `null` for nothing; missing where it did not look yet. */
+  readonly rule?: string | null
 }
 
 /** The file that makes a folder a skill. */

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { errorLine, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
+import { errorLine, type Logger } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
-import { isSkillHead, type SkillHead } from '../format/skill.js'
+import { SCANNER } from '@hermes/safety'
+import type { SkillHead } from '../format/skill.js'
 
 /** What was read of a SKILL.md while its facts were `state`. */
 export interface CachedHead {
@@ -9,9 +11,12 @@ export interface CachedHead {
   readonly head: SkillHead | null
   /** Why there is no head. */
   readonly why: string
+  /** What the scanner says of its description; `null` for nothing. */
+  readonly rule: string | null
 }
 
-const VERSION = 2
+/** Of the form of the file, and of the scanner: what either changed in is read anew. */
+const VERSION = `3 ${SCANNER}`
 
 /** What heads said, by folder, in memory and in a file of the cache. A file that is damaged is one that is not there. */
 export class HeadCache {
@@ -44,26 +49,23 @@ export class HeadCache {
   async save(): Promise<void> {
     if (!this.#isChanged || !this.#heads) return
     this.#isChanged = false
-    const heads = Object.fromEntries(this.#heads)
-    await writePrivate(this.#file, JSON.stringify({ version: VERSION, heads })).catch((error: unknown) =>
+    const heads = JSON.stringify([...this.#heads])
+    await writePrivate(this.#file, `${stampOf(heads)}\n${heads}`).catch((error: unknown) =>
       this.#logger.warn('The index of skills could not be kept.', { error: errorLine(error) }),
     )
   }
 }
 
+/** A file is believed by its sum: looking at the parts of each of hundreds of heads would take as long as reading them. */
 async function read(file: string): Promise<Map<string, CachedHead>> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    if (!isJsonObject(value) || value['version'] !== VERSION || !isJsonObject(value['heads'])) return new Map()
-    return new Map(
-      Object.entries(value['heads']).filter((entry): entry is [string, CachedHead & JsonObject] => isCached(entry[1])),
-    )
+    const text = await readFile(file, 'utf8')
+    const end = text.indexOf('\n')
+    const heads = text.slice(end + 1)
+    return new Map(text.slice(0, end) === stampOf(heads) ? (JSON.parse(heads) as [string, CachedHead][]) : [])
   } catch {
     return new Map()
   }
 }
 
-function isCached(value: unknown): boolean {
-  if (!isJsonObject(value) || typeof value['state'] !== 'string' || typeof value['why'] !== 'string') return false
-  return value['head'] === null ? value['why'] !== '' : isSkillHead(value['head'])
-}
+const stampOf = (heads: string) => `${VERSION} ${createHash('sha256').update(heads).digest('hex')}`

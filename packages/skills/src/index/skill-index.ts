@@ -5,6 +5,7 @@ import { readSkill } from '../format/read-skill.js'
 import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillSource } from '../format/skill.js'
 import { type FoundFolder, findSkillFolders } from './find-skill-folders.js'
 import type { CachedHead, HeadCache } from './head-cache.js'
+import { scanDescriptions } from './scan-descriptions.js'
 
 /** The skills there are for a folder that is worked in, as they were when it was made. */
 export interface SkillIndex {
@@ -59,7 +60,7 @@ export async function buildIndex({ roots, others, disabled, os, cache }: IndexOp
   const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
   for (const { root, one, known = read.get(one)! } of found) {
     if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
-    else fromFolders.push({ ...known.head, ...root, folder: one.folder })
+    else fromFolders.push({ ...known.head, ...root, folder: one.folder, rule: known.rule })
   }
   await cache.save()
   // The model is told that those of Hermes are built in: nobody but the person puts another one in their place.
@@ -77,21 +78,21 @@ async function readHeads(
   cache: HeadCache,
 ): Promise<ReadonlyMap<FoundFolder, CachedHead>> {
   const { default: yaml } = await import('yaml')
-  const heads = new Map<FoundFolder, CachedHead>()
-  await Promise.all(
-    unread.map(async ({ one }) => {
-      const head = await headOf(one, yaml.parse)
-      heads.set(one, head)
+  const read = await Promise.all(unread.map(async ({ one }) => [one, await headOf(one, yaml.parse)] as const))
+  const rules = await scanDescriptions(read.flatMap(([, { head }]) => head?.description ?? []))
+  return new Map(
+    read.map(([one, reading]) => {
+      const head: CachedHead = { ...reading, rule: rules.get(reading.head?.description ?? '') ?? null }
       cache.set(one.folder, head)
+      return [one, head]
     }),
   )
-  return heads
 }
 
 async function headOf(
   { folder, name, size, state }: FoundFolder,
   parse: typeof import('yaml').parse,
-): Promise<CachedHead> {
+): Promise<Omit<CachedHead, 'rule'>> {
   // A file of gigabytes is not read to be told that it is too large.
   if (size > MAX_SKILL_BYTES)
     return {

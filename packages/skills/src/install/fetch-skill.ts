@@ -10,7 +10,7 @@ import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillsHome } from '../skills-home.js'
 import type { Fetched, Quarantined } from './fetched.js'
 import { HUBS } from './hubs.js'
-import { keep } from './keep.js'
+import { diskReason, keep, notKept } from './keep.js'
 import { marketplaceAt } from './marketplace.js'
 import { fetchFromServer, isOfServer } from './mcp-skills.js'
 import { isPlain, shownPath } from './plain.js'
@@ -51,6 +51,8 @@ export async function fetchSkills(from: string, fetching: Fetching): Promise<Qua
   } catch (error) {
     await discard()
     fetching.signal.throwIfAborted()
+    const reason = diskReason(error)
+    if (reason !== null) throw notKept('What is fetched', reason, error)
     if (HermesError.isInstance(error) && error.code === 'skills.not_fetched') throw error
     throw notFetched(errorLine(error).replace(/\.$/, ''))
   }
@@ -154,6 +156,7 @@ async function run(argv: readonly [string, ...string[]], cwd: string, { home, si
   signal.throwIfAborted()
   if (exitCode === 0) return stdout
   if (exitCode === 127) throw notFetched(`${argv[0]} is not installed`)
+  if (/no space left on device/i.test(stderr)) throw Object.assign(new Error(stderr), { code: 'ENOSPC' })
   const lines = stderr.split('\n').filter((line) => line.trim() !== '')
   const why = lines.find((line) => /fatal|error/i.test(line)) ?? lines[0] ?? `exit code ${exitCode ?? 'unknown'}`
   throw notFetched(`${argv[0]} says ${JSON.stringify(why.slice(0, 200))}; it may be private, or gone`)

@@ -318,8 +318,14 @@ describe('LobeHub', () => {
     ['a file that is larger than it says', (archive) => patched(archive, 24, 1), 'is not what its list says'],
     ['an encrypted file', (archive) => patched(archive, 8, 1), 'a file of it is encrypted'],
     ['a file that is packed in another way', (archive) => patched(archive, 10, 12), 'packed in a way'],
+    ['a file on another disk', (archive) => patched(archive, 34, 1), 'lies on another disk'],
+    ['an end on another disk', (archive) => endPatched(archive, 4), 'lies on another disk'],
+    ['a list on another disk', (archive) => endPatched(archive, 6), 'lies on another disk'],
+    ['a list of which a part is elsewhere', (archive) => endPatched(archive, 8), 'lies on another disk'],
+    ['two files of one name', (archive) => renamed(archive, archive.length), 'two files of it have one name'],
+    ['a file that calls itself otherwise', (archive) => renamed(archive, 1), 'is not what its list says'],
   ])('that sends an archive with %s installs nothing', async (_, change, why) => {
-    await publish({ archive: change(await zipped(files)) })
+    await publish({ archive: change(await zipped({ ...files, 'OTHER.md': 'Another one.\n' })) })
     await expect(scene.type(`skills install lobehub:${id}`)).rejects.toThrow(why)
   })
 
@@ -374,6 +380,21 @@ describe('LobeHub', () => {
 function patched(archive: Buffer, at: number, value: number): Uint8Array {
   const changed = Buffer.from(archive)
   changed.writeUInt16LE(value, changed.indexOf(Buffer.from('504b0102', 'hex')) + at)
+  return changed
+}
+
+/** As {@link patched}, in its last record. */
+function endPatched(archive: Buffer, at: number): Uint8Array {
+  const changed = Buffer.from(archive)
+  changed.writeUInt16LE(1, changed.lastIndexOf(Buffer.from('504b0506', 'hex')) + at)
+  return changed
+}
+
+/** Gives `OTHER.md` the name of another file, at most so many times from its beginning: in the file itself, then in the list. */
+function renamed(archive: Buffer, times: number): Uint8Array {
+  const changed = Buffer.from(archive)
+  for (let n = 0, at = changed.indexOf('OTHER.md'); n < times && at >= 0; n++, at = changed.indexOf('OTHER.md'))
+    changed.write('SKILL.md', at)
   return changed
 }
 

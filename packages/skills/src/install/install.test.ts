@@ -458,6 +458,15 @@ describe('a skill is not installed', () => {
     expect(await installed()).toEqual(['trap'])
   })
 
+  it('from a repository that the disk has no room for, in one line', async () => {
+    const stderr = 'fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output\n'
+    const full = await scene.again({ run: async () => ({ exitCode: 128, stdout: '', stderr }) })
+    await expect(full.type('skills install ada/tides')).rejects.toThrow(
+      /^What is fetched could not be kept, and nothing was changed: the disk is full; [^\n]+\.$/,
+    )
+    expect(await quarantined()).toEqual([])
+  })
+
   it.each([
     ['private', 'could not read Username'],
     ['limited', '403'],
@@ -601,7 +610,7 @@ describe('installed skills', () => {
       'There is an installed skill tides already, from',
     )
     expect(await scene.call('skill_view', { name: 'tides' })).toContain('Do tides.')
-    expect(await scene.type('skills audit')).toMatch(/^ok tides from [^\n]*one: as it was installed/)
+    expect(await scene.type('skills audit')).toMatch(/^ok tides from [^\n]*one, community: as it was installed/)
     await writeFile(join(scene.home.directory, '.hub/quarantine', second, 'offer.json'), '{"name":')
     await expect(scene.type(`skills accept ${second}`)).rejects.toThrow(`No skill waits as ${second}`)
   })

@@ -10,6 +10,7 @@ import { fetchSkills } from './fetch-skill.js'
 import { keep } from './keep.js'
 import type { InstalledSkill, PackMark } from './lock.js'
 import { type ScannedSkill, scanSkill } from './scan-skill.js'
+import { sourceTrust } from './source-trust.js'
 
 /** A skill that was fetched and looked at, and waits for a person. */
 export interface OfferedSkill {
@@ -86,7 +87,8 @@ export class SkillInstaller {
 
   /**
    * Puts what was offered in place. `force`: although the scanner has found something.
-   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `skills.taken`, `skills.not_kept`, `files.not_writable`; what was installed stays then
+   * @throws HermesError `skills.unknown`, `skills.blocked`, `skills.changed`, `skills.taken`, `skills.not_kept`, `files.not_writable`; what was installed
+   * stays then, and what was offered waits on
    */
   async accept(id: string, { force }: { readonly force: boolean }): Promise<OfferedSkill> {
     const [offered] = await this.acceptAll([id], { force })
@@ -104,9 +106,8 @@ export class SkillInstaller {
     for (const { name, from } of ready) requireSource(name, from, there[name] ?? null)
     const { names = [], ...mark } = pack ?? {}
     const changes: Record<string, InstalledSkill | null> = pack === undefined ? {} : ofPack(there, pack)
-    for (const { id, name, from, pin, scanned, warnings } of ready) {
+    for (const { name, from, pin, scanned, warnings } of ready) {
       const folder = `${name}@${digestOf(scanned.files).slice(0, 12)}`
-      await keep(name, () => putInPlace(join(this.placeOf(id), 'files'), join(lock.directory, folder)))
       changes[name] = {
         ...{ head: scanned.head, from, pin, folder, files: scanned.files },
         installedAtMs: home.clock.now(),
@@ -115,13 +116,20 @@ export class SkillInstaller {
       }
     }
     const before: InstalledSkill[] = []
-    await lock.set(changes, (name, entry) => {
+    const putOne = async (name: string, entry: InstalledSkill | null) => {
       // Another one may have been accepted while this one waited.
       const next = changes[name]
       if (next) requireSource(name, next.from, entry)
       if (next?.folder === there[name]?.folder && entry?.folder !== next?.folder) throw changedMeanwhile(name)
       if (entry !== null && entry.folder !== next?.folder) before.push(entry)
-    })
+      const offered = ready.find((one) => one.name === name)
+      if (!next || !offered) return async () => undefined
+      const folder = join(lock.directory, next.folder)
+      await putInPlace(join(this.placeOf(offered.id), 'files'), folder)
+      // One that the lock names already is whole now, whatever it was before.
+      return async () => entry?.folder !== next.folder && rm(folder, { recursive: true, force: true })
+    }
+    await keep(ready.map(({ name }) => name).join(', '), () => lock.set(changes, putOne))
     // It is installed: what cannot be cleared away now goes with the next sweep.
     const gone = before.map(({ folder }) => join(lock.directory, folder))
     const answered = ready.map(({ id }) => this.placeOf(id))
@@ -135,7 +143,7 @@ export class SkillInstaller {
     const place = this.placeOf(id)
     const text = await readFile(join(place, 'offer.json'), 'utf8').catch(() => null)
     const offered = text === null ? null : offerIn(text)
-    // A kill after its files were moved, and before the lock was written, leaves the rest.
+    // A kill while what was answered is cleared away leaves a part of it.
     if (offered === null || !existsSync(join(place, 'files'))) throw waitsNot(id)
     const { name, scanned, warnings } = offered
     const again = await scanSkill(join(place, 'files'), name)
@@ -146,7 +154,9 @@ export class SkillInstaller {
       throw new HermesError(`${name} is not installed: ${blocked.map((one) => one.text).join('; ')}.`, {
         code: 'skills.blocked',
       })
-    if (!force && (warnings.length > 0 || again.findings.some(({ severity }) => severity === 'high')))
+    const found = again.findings.some(({ severity }) => severity === 'high')
+    const isTrusted = sourceTrust(offered.from, this.#library.home.settings.trusted_sources) === 'trusted'
+    if (!force && (warnings.length > 0 || (found && !isTrusted)))
       throw new HermesError(`${name} is not installed without --force: the scanner has found something.`, {
         code: 'skills.blocked',
       })
@@ -217,11 +227,22 @@ async function putAside(folder: string, place: string, offered: OfferedSkill): P
   }
 }
 
-/** Nothing loads a folder that the lock does not name, so a kill leaves each skill as it was or as it is to be. */
+/**
+ * Nothing loads a folder that the lock does not name, so a kill leaves each skill as it was or as it is to be. What was offered is copied, so that it
+ * can be accepted again where this, or what comes after it, fails.
+ */
 async function putInPlace(files: string, folder: string): Promise<void> {
-  await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
-  await rm(folder, { recursive: true, force: true })
-  await rename(files, folder)
+  const copy = `${folder}.new`
+  try {
+    await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
+    await rm(copy, { recursive: true, force: true })
+    await cp(files, copy, { recursive: true, verbatimSymlinks: true })
+    await rm(folder, { recursive: true, force: true })
+    await rename(copy, folder)
+  } catch (error) {
+    await rm(copy, { recursive: true, force: true }).catch(() => undefined)
+    throw error
+  }
 }
 
 /** How a source is fetched. */

@@ -7,6 +7,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'the permissions of the home do not allow it',
 }
 
+/** Why the system did not write, for a line; `null` for what failed otherwise. */
+export function diskReason(error: unknown): string | null {
+  const cause = HermesError.isInstance(error) && error.code === 'files.not_writable' ? error.cause : error
+  return REASONS[String((cause as NodeJS.ErrnoException | undefined)?.code)] ?? null
+}
+
 /**
  * Does what brings files of a skill onto the disk; `name` is for the line.
  * @throws HermesError `skills.not_kept`, for what the system did not do
@@ -15,11 +21,12 @@ export async function keep<T>(name: string, work: () => Promise<T>): Promise<T> 
   try {
     return await work()
   } catch (cause) {
-    if (HermesError.isInstance(cause)) throw cause
-    const reason = REASONS[String((cause as NodeJS.ErrnoException).code)] ?? errorLine(cause)
-    throw new HermesError(`${name} could not be kept, and nothing was changed: ${reason}.`, {
-      code: 'skills.not_kept',
-      cause,
-    })
+    const reason = diskReason(cause)
+    if (reason === null && HermesError.isInstance(cause)) throw cause
+    throw notKept(name, reason ?? errorLine(cause), cause)
   }
 }
+
+/** An error of the code `skills.not_kept`. */
+export const notKept = (name: string, reason: string, cause: unknown): HermesError =>
+  new HermesError(`${name} could not be kept, and nothing was changed: ${reason}.`, { code: 'skills.not_kept', cause })

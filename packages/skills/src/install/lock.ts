@@ -83,23 +83,31 @@ export class SkillLock {
   }
 
   /**
-   * Puts entries in, or takes them out with `null`, all in one write; the others stay as they are, damaged ones too. `check` sees each that is
-   * there before it goes, and throws to keep all. Rejects with `skills.bad_lock`, `files.not_writable`.
+   * Puts entries in, or takes them out with `null`, all in one write; the others stay as they are, damaged ones too. `prepare` sees each that is
+   * there before it goes, and throws to keep all; what it gives undoes what it did, and is called where nothing is written. Rejects with
+   * `skills.bad_lock`, `files.not_writable`.
    */
   async set(
     changes: Readonly<Record<string, InstalledSkill | null>>,
-    check: (name: string, before: InstalledSkill | null) => void = () => undefined,
+    prepare: (name: string, before: InstalledSkill | null) => Promise<() => Promise<unknown>> = async () => async () =>
+      undefined,
   ): Promise<void> {
     await withLock(`${this.#file}.lock`, { busy: `Another process writes ${this.#file}; try again.` }, async () => {
       const before = await this.#entries()
       const skills: Record<string, unknown> = { ...before }
-      for (const [name, entry] of Object.entries(changes)) {
-        const there = Object.hasOwn(before, name) ? before[name] : null
-        check(name, isEntry(name, there) ? there : null)
-        if (entry === null) delete skills[name]
-        else skills[name] = entry
+      const undo: (() => Promise<unknown>)[] = []
+      try {
+        for (const [name, entry] of Object.entries(changes)) {
+          const there = Object.hasOwn(before, name) ? before[name] : null
+          undo.push(await prepare(name, isEntry(name, there) ? there : null))
+          if (entry === null) delete skills[name]
+          else skills[name] = entry
+        }
+        await writePrivate(this.#file, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`)
+      } catch (error) {
+        await Promise.allSettled(undo.map((back) => back()))
+        throw error
       }
-      await writePrivate(this.#file, `${JSON.stringify({ version: 1, skills }, null, 2)}\n`)
     })
     for (const name of Object.keys(changes)) this.#verified.delete(name)
   }

@@ -1,5 +1,5 @@
 // Archives of the kind that hubs hand out: stored or deflated files, by the list at the end (APPNOTE 6.3.10, sections 4.3 and 4.4). What people use
-// to hide things in archives is refused: encryption, links, parts on other disks, sizes that are not true, two files of one name.
+// to hide things in archives is refused: encryption, links, parts on other disks, sizes and names that are not true, two files of one name.
 import { crc32, inflateRawSync } from 'node:zlib'
 
 const END = 0x06054b50
@@ -27,10 +27,13 @@ export function readZip(
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength)
   const { count, at: first } = endOf(bytes)
   const files: ZippedFile[] = []
+  const paths = new Set<string>()
   let left = maxBytes
   for (let at = first, n = 0; n < count; n++) {
     const { entry, next } = listedAt(bytes, at)
     at = next
+    if (paths.has(entry.path)) throw new Error('two files of it have one name')
+    paths.add(entry.path)
     if (entry.path.endsWith('/')) continue
     if (files.length === maxFiles) throw new Error(`it has more than ${maxFiles} files`)
     if (entry.size > left) throw new Error(`it has more than ${maxBytes / 1024} KB`)
@@ -52,7 +55,11 @@ interface Entry {
 
 function endOf(bytes: Buffer): { readonly count: number; readonly at: number } {
   for (let at = bytes.length - 22; at >= Math.max(0, bytes.length - MAX_END_BYTES); at--)
-    if (bytes.readUInt32LE(at) === END) return { count: bytes.readUInt16LE(at + 10), at: bytes.readUInt32LE(at + 16) }
+    if (bytes.readUInt32LE(at) === END) {
+      const [disk, listDisk, countHere, count] = [4, 6, 8, 10].map((part) => bytes.readUInt16LE(at + part))
+      if (disk !== 0 || listDisk !== 0 || countHere !== count) throw otherDisk()
+      return { count: count!, at: bytes.readUInt32LE(at + 16) }
+    }
   throw half()
 }
 
@@ -61,6 +68,7 @@ function listedAt(bytes: Buffer, at: number): { readonly entry: Entry; readonly 
   const [nameLength, extraLength, commentLength] = [28, 30, 32].map((part) => bytes.readUInt16LE(at + part))
   const path = bytes.toString('utf8', at + 46, at + 46 + nameLength!)
   if ((bytes.readUInt16LE(at + 8) & IS_ENCRYPTED) !== 0) throw new Error('a file of it is encrypted')
+  if (bytes.readUInt16LE(at + 34) !== 0) throw otherDisk()
   // The upper half is the mode, where a Unix made it.
   if (((bytes.readUInt32LE(at + 38) >>> 16) & 0o170000) === LINK_MODE) throw new Error('a file of it is a link')
   const entry: Entry = {
@@ -72,10 +80,11 @@ function listedAt(bytes: Buffer, at: number): { readonly entry: Entry; readonly 
 
 function contentOf(bytes: Buffer, { path, method, crc, packed, size, at }: Entry): Uint8Array {
   if (at + 30 > bytes.length || bytes.readUInt32LE(at) !== LOCAL) throw half()
+  const ownName = bytes.toString('utf8', at + 30, at + 30 + bytes.readUInt16LE(at + 26))
   const start = at + 30 + bytes.readUInt16LE(at + 26) + bytes.readUInt16LE(at + 28)
   if (start + packed > bytes.length) throw half()
   const content = unpacked(bytes.subarray(start, start + packed), method, size)
-  if (content === null || content.length !== size || crc32(content) !== crc)
+  if (content === null || content.length !== size || crc32(content) !== crc || ownName !== path)
     throw new Error(`${JSON.stringify(path.slice(0, 100))} in it is not what its list says`)
   return content
 }
@@ -91,4 +100,5 @@ function unpacked(content: Buffer, method: number, size: number): Uint8Array | n
   }
 }
 
+const otherDisk = () => new Error('a part of it lies on another disk')
 const half = () => new Error('it is no whole ZIP archive')

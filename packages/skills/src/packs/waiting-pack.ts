@@ -12,12 +12,12 @@ interface WaitingPack extends PackMark {
 }
 
 /** Keeps it where the offer of that id lies. Rejects with `files.not_writable`. */
-export const keepWaiting = (place: string, pack: WaitingPack): Promise<void> =>
-  writePrivate(join(place, 'pack.json'), `${JSON.stringify(pack)}\n`)
+export const keepWaiting = (folder: string, pack: WaitingPack): Promise<void> =>
+  writePrivate(join(folder, 'pack.json'), `${JSON.stringify(pack)}\n`)
 
 /** The pack that waits there; `null` where none does, or what lies there is damaged. */
-export async function waitingAt(place: string): Promise<WaitingPack | null> {
-  const text = await readFile(join(place, 'pack.json'), 'utf8').catch(() => null)
+export async function waitingAt(folder: string): Promise<WaitingPack | null> {
+  const text = await readFile(join(folder, 'pack.json'), 'utf8').catch(() => null)
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
