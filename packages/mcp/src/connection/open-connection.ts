@@ -149,6 +149,13 @@ function isOlder(error: unknown): boolean {
   return status !== null && status >= 400 && status < 500 && status !== 401 && status !== 403
 }
 
+/** Whether a server of the older protocol took nothing of a request since it restarted and knows nobody any more: 404, or 400 by many. */
+export function isForgotten(error: unknown, client: Client): boolean {
+  if (client.getProtocolEra() !== 'legacy') return false
+  const status = statusOf(error)
+  return status === 404 || (status === 400 && /session|not initialized/i.test(errorLine(error)))
+}
+
 function statusOf(error: unknown): number | null {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const { status, code, data } = at as {
