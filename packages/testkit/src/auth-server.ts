@@ -30,6 +30,8 @@ export interface AuthServer extends AsyncDisposable {
   revoke(accessToken: string): Promise<void>
   /** Answers the next request to the token endpoint like this instead. */
   failNext(status: number, body: string): void
+  /** Keeps the answer to the next request to the token endpoint back, whose tokens count already, until what it gives is called. */
+  holdNext(): { readonly arrived: Promise<void>; release(): void }
   close(): Promise<void>
 }
 
@@ -58,6 +60,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   const handle = provider.callback()
   const tokenRequests: { grantType: string; status: number }[] = []
   const failures: { readonly status: number; readonly body: string }[] = []
+  const held: { readonly arrive: () => void; readonly released: Promise<void> }[] = []
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (request.url?.startsWith('/interaction/')) {
@@ -66,6 +69,8 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     }
     const failure = request.url === '/token' ? failures.shift() : undefined
     if (request.url === '/token') recordGrant(request, response, tokenRequests)
+    const hold = request.url === '/token' ? held.shift() : undefined
+    if (hold) holdBack(response, hold)
     if (request.url === '/device/auth' && pollIntervalS !== undefined) addInterval(response, pollIntervalS)
     if (failure) response.writeHead(failure.status, { 'content-type': 'application/json' }).end(failure.body)
     else void handle(request, response)
@@ -100,6 +105,11 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     accepts: async (accessToken) => (await provider.AccessToken.find(accessToken))?.isExpired === false,
     revoke: async (accessToken) => void (await (await provider.AccessToken.find(accessToken))?.destroy()),
     failNext: (status, body) => void failures.push({ status, body }),
+    holdNext: () => {
+      const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      held.push({ arrive: arrived.resolve, released: released.promise })
+      return { arrived: arrived.promise, release: released.resolve }
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -221,6 +231,18 @@ function addInterval(response: ServerResponse, interval: number): void {
     const text = JSON.stringify({ ...JSON.parse(String(body)), interval })
     response.setHeader('content-length', Buffer.byteLength(text))
     return end(text)
+  }
+}
+
+function holdBack(
+  response: ServerResponse,
+  { arrive, released }: { readonly arrive: () => void; readonly released: Promise<void> },
+): void {
+  const end = response.end.bind(response)
+  response.end = (body: unknown) => {
+    arrive()
+    void released.then(() => end(body))
+    return response
   }
 }
 

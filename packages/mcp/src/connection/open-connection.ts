@@ -22,6 +22,8 @@ export interface ConnectionPorts {
 export interface ConnectionAuth extends AuthProvider {
   /** Told what rights a request lacked. */
   wants(scope: string): Promise<void>
+  /** Resolves once a token under way is kept, or after a few seconds. Never rejects. Default: none has to be. */
+  settle?(): Promise<void>
 }
 
 /** What one connection is made with. */

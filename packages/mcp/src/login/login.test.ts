@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { createOriginFetch } from '@hermes/safety'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
@@ -156,6 +159,23 @@ function connected(settings: ServerSettings): McpServer {
   })
 }
 
+/** Another process of the same home: it connects once it is told to, and says what tools it found. */
+function startRenewing() {
+  const fixtures = join(import.meta.dirname, '../__fixtures__')
+  const sources = join(fixtures, '../../../testkit/src/__fixtures__/load-sources.mjs')
+  const script = [join(fixtures, 'renewing-process.mjs'), home.path, guarded.url]
+  const child = spawn(process.execPath, ['--conditions=@hermes/source', `--import=${sources}`, ...script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const [ready, lines] = [Promise.withResolvers<void>(), [] as string[]]
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(line)
+    ready.resolve()
+  })
+  const ended = once(child, 'close').then(() => lines[1])
+  return { ready: ready.promise, begin: () => void child.stdin.end('go\n'), ended }
+}
+
 it('finds where to log in, is registered there, and keeps the tokens for the owner alone', async () => {
   const settings = settingsOf(guarded.url)
   await expect(connected(settings).connect()).rejects.toMatchObject({
@@ -186,6 +206,39 @@ it('renews a token that is refused once for all, and none when the login ended',
   expect(renewed.tokens.access_token).not.toBe(login.tokens.access_token)
   await logins().write(settings, { ...renewed, tokens: { ...renewed.tokens, access_token: 'no', refresh_token: 'no' } })
   await expect(connected(settings).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
+})
+
+it('renews a token once for all processes of a home, whose logins go on with what came of it', async () => {
+  const settings = settingsOf(guarded.url)
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url))
+  // It ended for both at the same time; a refresh token that is used twice ends the login.
+  await logins().write(settings, { ...login, expiresAtMs: 1 })
+  const processes = [startRenewing(), startRenewing()]
+  await Promise.all(processes.map(({ ready }) => ready))
+  for (const { begin } of processes) begin()
+  expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual(['locked', 'locked'])
+  const renewals = () => auth.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')
+  expect(renewals()).toEqual([{ grantType: 'refresh_token', status: 200 }])
+  await logins().write(settings, { ...(await logins().read(settings))!, expiresAtMs: 1 })
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  expect(renewals().map(({ status }) => status)).toEqual([200, 200])
+}, 60_000)
+
+it('ends only once a token that is being renewed is kept', async () => {
+  const settings = settingsOf(guarded.url)
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url))
+  await logins().write(settings, { ...login, expiresAtMs: 1 })
+  const { arrived, release } = auth.holdNext()
+  const server = connected(settings)
+  const connecting = server.connect().catch(() => 'ended')
+  await arrived
+  const closing = server.close()
+  release()
+  await closing
+  expect((await logins().read(settings))?.tokens.access_token).not.toBe(login.tokens.access_token)
+  expect(await connecting).toBe('ended')
 })
 
 it('goes to no other place with a login than where it was had', async () => {

@@ -193,7 +193,11 @@ export class McpServer {
     this.#idle?.abort()
     this.#listeners.clear()
     await this.#connecting?.catch(() => undefined)
-    await Promise.all([this.disconnect(), ...[...this.#forgotten].map((connection) => connection.close())])
+    await Promise.all([
+      this.disconnect(),
+      this.#options.auth?.settle?.(),
+      ...[...this.#forgotten].map((connection) => connection.close()),
+    ])
   }
 
   async #open(): Promise<Connection> {
