@@ -47,16 +47,18 @@ interface AuthServerOptions {
   readonly pollIntervalS?: number
   /** Whether clients may register themselves. Default `false`. */
   readonly registers?: boolean
+  /** Documents of clients by their https addresses, which are client ids then. Default: no address is one. */
+  readonly documents?: Readonly<Record<string, object>>
 }
 
 /** Starts one on a free port. */
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
-  const { tokenLifeS = 3_600, pollIntervalS, registers = false } = options
+  const { tokenLifeS = 3_600, pollIntervalS, registers = false, documents = null } = options
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = createProvider(issuer, { tokenLifeS, registers })
+  const provider = createProvider(issuer, { tokenLifeS, registers, documents })
   const handle = provider.callback()
   const tokenRequests: { grantType: string; status: number }[] = []
   const failures: { readonly status: number; readonly body: string }[] = []
@@ -122,7 +124,13 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
 
 function createProvider(
   issuer: string,
-  { tokenLifeS, registers }: { readonly tokenLifeS: number; readonly registers: boolean },
+  {
+    tokenLifeS,
+    registers,
+    documents,
+  }: Required<Pick<AuthServerOptions, 'tokenLifeS' | 'registers'>> & {
+    readonly documents: Readonly<Record<string, object>> | null
+  },
 ): Provider {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return new Provider(issuer, {
@@ -139,10 +147,14 @@ function createProvider(
     ],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' } as never] },
     cookies: { keys: ['test'] },
+    // Documents stand on the public web, which is none in a test.
+    fetch: async (url) =>
+      Response.json(documents?.[String(url)] ?? {}, { status: documents?.[String(url)] ? 200 : 404 }),
     features: {
       deviceFlow: { enabled: true },
       devInteractions: { enabled: false },
       registration: { enabled: registers },
+      clientIdMetadataDocument: { enabled: documents !== null, ack: 'draft-02' },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({ scope: SCOPE, accessTokenFormat: 'opaque' }),

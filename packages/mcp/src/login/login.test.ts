@@ -286,6 +286,35 @@ it('has a login from the configured authorization server and from no other', asy
   await expect(connected(moved).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
 })
 
+it('is the client that its document describes where the server takes documents, and is registered where it does not', async () => {
+  const client_id = 'https://hermes.example/client.json'
+  const about = { client_name: 'Hermes', redirect_uris: ['http://127.0.0.1/callback'], application_type: 'native' }
+  const grants = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] }
+  const document = { client_id, token_endpoint_auth_method: 'none', ...about, ...grants }
+  const reading = await startAuthServer({ documents: { [client_id]: document } })
+  onTestFinished(() => reading.close())
+  const other = await startGuarded(reading)
+  onTestFinished(other.close)
+  const oauth = { client_metadata_url: client_id }
+  const settings = settingsOf(other.url, oauth)
+  const login = await loginAt(settings, (url) => reading.agreeInBrowser(url))
+  expect(login.client.client_id).toBe(client_id)
+  await logins().write(settings, { ...login, expiresAtMs: 1 })
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  expect(reading.tokenRequests.map(({ grantType, status }) => `${grantType} ${status}`)).toEqual([
+    'authorization_code 200',
+    'refresh_token 200',
+  ])
+  const registered = await loginAt(settingsOf(guarded.url, oauth), (url) => auth.agreeInBrowser(url))
+  expect(registered.client.client_id).not.toBe(client_id)
+  const [problem] = readServers({
+    a: { url: 'https://a.example', oauth: { client_metadata_url: 'http://b.example/c' } },
+  }).problems
+  expect(problem?.message).toBe('it must be an https address with a path.')
+})
+
 it('redeems no code that another authorization server sent', async () => {
   const settings = settingsOf(guarded.url)
   const mixUp = (url: string) => comeBack(url, { code: 'theirs', iss: 'https://evil.example' })
