@@ -46,6 +46,7 @@ function open(now: ConfiguredServers, more: Partial<McpOptions> = {}): void {
     cacheDir: `${home.path}/listings`,
     loginDir: `${home.path}/logins`,
     openLoopback: () => Promise.reject(new Error('Nobody logs in.')),
+    startDevice: () => Promise.reject(new Error('Nobody logs in.')),
     conceal: () => undefined,
     startProgram: async () => {
       throw new HermesError('it was left.', { code: 'sandbox.not_found' })
