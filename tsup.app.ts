@@ -1,5 +1,5 @@
 // How apps are bundled: everything in lazy chunks, only what the manifest names as a dependency stays outside.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -32,6 +32,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     version: string
     dependencies?: Record<string, string>
   }
+  const tables = plainTables()
   return {
     entry: ['src/bin.ts', 'src/main.ts', ...(start ? [start.runner] : [])],
     format: 'esm',
@@ -45,10 +46,16 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     metafile: true,
     noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
     define: { __HERMES_VERSION__: JSON.stringify(version) },
-    plugins: [{ name: 'require-where-called', renderChunk: (code) => ({ code: requireWhereCalled(code) }) }],
+    plugins: [
+      { name: 'require-where-called', renderChunk: (code) => ({ code: requireWhereCalled(code) }) },
+      { name: 'plain-tables', renderChunk: async (code) => ({ code: await tables.write(code) }) },
+    ],
     esbuildPlugins: [
       takeBuiltins(),
+      takeOnce(),
+      leaveOut(),
       keepNames(),
+      tables.plugin,
       ...(cores.length === 0 ? [] : [keepTogether(absolute(cores), absolute(apart))]),
     ],
     esbuildOptions: (options) => {
@@ -114,6 +121,56 @@ async function lazyFiles(build: Build, self: string): Promise<ReadonlySet<string
   const paths = imports.filter(({ kind }) => kind === 'dynamic-import').map(({ path }) => resolve(path))
   return new Set(paths.filter((path) => OWN.test(path)))
 }
+
+const ESCAPED = /\\u[0-9a-fA-F]{4}/g
+/** No text that a person wrote has so many. */
+const TABLE_ESCAPES = 20_000
+
+/** Chunks with tables of characters, which no start loads, are half as long with the characters themselves. */
+function plainTables(): { readonly plugin: Plugin; write(code: string): Promise<string> } {
+  let esbuild: Build['esbuild'] | null = null
+  return {
+    plugin: { name: 'plain-tables', setup: (build) => void (esbuild = build.esbuild) },
+    write: async (code) => {
+      if (esbuild === null || (code.match(ESCAPED)?.length ?? 0) < TABLE_ESCAPES) return code
+      return (await esbuild.transform(code, { charset: 'utf8', minifyWhitespace: true, target: 'node22' })).code
+    },
+  }
+}
+
+/** Turndown brings a DOM for pages as text; it is given elements, as in browsers, for which its manifest leaves that DOM out too. */
+function leaveOut(): Plugin {
+  return {
+    name: 'leave-out',
+    setup: (build) => {
+      build.onResolve({ filter: /^@mixmark-io\/domino$/ }, ({ path }) => ({ path, namespace: 'left-out' }))
+      build.onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: 'module.exports = {}' }))
+    },
+  }
+}
+
+/** Both halves of the protocol's SDK have the same validator, which is long: the one of clients is used for both. */
+function takeOnce(): Plugin {
+  return {
+    name: 'take-once',
+    setup: (build) => {
+      const inMcp = createRequire(resolve(import.meta.dirname, 'packages/mcp/package.json'))
+      const folder = dirname(inMcp.resolve('@modelcontextprotocol/client'))
+      build.onResolve({ filter: /^\.\/ajvProvider-[^/]*\.mjs$/ }, ({ path, importer, resolveDir }) => {
+        if (!importer.includes('/@modelcontextprotocol/server/')) return undefined
+        const own = withoutHashes(readFileSync(join(resolveDir, path), 'utf8'))
+        const same = readdirSync(folder).find(
+          (name) =>
+            /^ajvProvider-[^/]*\.mjs$/.test(name) && withoutHashes(readFileSync(join(folder, name), 'utf8')) === own,
+        )
+        return same === undefined ? undefined : { path: join(folder, same) }
+      })
+    },
+  }
+}
+
+/** A file of a bundle, whatever the files beside it are called. */
+const withoutHashes = (code: string) => code.replace(/(["=/][\w./]*-)\w{8}(\.mjs)/g, '$1$2')
 
 /**
  * Takes what is imported of Node's own modules from `process.getBuiltinModule`. An `import` of one makes an ES module around it, which reads
@@ -194,11 +251,14 @@ function writeLicences(): void {
   const { inputs } = bundled()
   const folders = new Set(
     Object.keys(inputs)
-      .filter((input) => !input.startsWith('builtin:'))
+      .filter((input) => !/^(?:builtin|left-out):/.test(input))
       .flatMap((input) => packageFolder(resolve(input.replace(/^named:/, ''))) ?? []),
   )
-  const texts = [...folders].map(licenceOf).sort((left, right) => left.localeCompare(right, 'en'))
-  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', texts.join(`\n${'-'.repeat(80)}\n\n`))
+  const licences = [...folders].map(licenceOf).sort((left, right) => left.head.localeCompare(right.head, 'en'))
+  // Most are one of few texts to the letter, but for spaces: each stands there once, below all it is for.
+  const texts = Map.groupBy(licences, ({ text }) => text.replace(/\s+/g, ' ').trim()).values()
+  const parts = [...texts].map((same) => `${same.map(({ head }) => `${head}\n`).join('')}\n${same[0]!.text}`)
+  writeFileSync('dist/THIRD-PARTY-LICENSES.txt', parts.join(`\n${'-'.repeat(80)}\n\n`))
 }
 
 function packageFolder(file: string): string | null {
@@ -208,17 +268,18 @@ function packageFolder(file: string): string | null {
   return join(file.slice(0, at), 'node_modules', scope.startsWith('@') ? join(scope, name) : scope)
 }
 
-function licenceOf(folder: string): string {
+/** What a package is, in a line, and its licence. */
+function licenceOf(folder: string): { readonly head: string; readonly text: string } {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     name: string
     version: string
     license?: string
   }
-  const head = `${manifest.name} ${manifest.version} (${manifest.license ?? 'see text'})\n\n`
+  const head = `${manifest.name} ${manifest.version} (${manifest.license ?? 'see text'})`
   for (const name of ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'LICENCE', 'License']) {
     try {
-      return head + readFileSync(join(folder, name), 'utf8')
+      return { head, text: readFileSync(join(folder, name), 'utf8') }
     } catch {}
   }
-  return `${head}No licence text in ${dirname(folder).split('/').pop()}; licence as named above.\n`
+  return { head, text: 'No licence text in its package; licence as named above.\n' }
 }

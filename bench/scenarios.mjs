@@ -131,7 +131,7 @@ export async function installedSize() {
     })
     const { bytes, packages } = measureInstall(join(directory, 'cli'))
     return [
-      row('installed CLI', 'MB', [bytes / 1e6], atMost(60)),
+      row('installed CLI', 'MB', [bytes / 1e6], atMost(55)),
       row('installed packages', '', [packages.length], atMost(25)),
     ]
   } finally {

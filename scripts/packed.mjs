@@ -25,7 +25,7 @@ import { problemsOfTarball } from './publishable.mjs'
 
 readOptions(import.meta.filename)
 
-const MAX_CLI_BYTES = 60_000_000
+const MAX_CLI_BYTES = 55_000_000
 const MAX_CLI_PACKAGES = 25
 const root = resolve(import.meta.dirname, '..')
 const scratch = mkdtempSync(join(tmpdir(), 'hermes-packed-'))

@@ -1,8 +1,8 @@
 import { callCommand, findCommand } from '@hermes/commands'
 import type { JsonObject } from '@hermes/contracts'
-import type { CommandOutput } from '@hermes/contracts/extension'
+import type { CommandContext, CommandOutput } from '@hermes/contracts/extension'
 import { EXIT, UsageError } from './errors.js'
-import type { Io } from './io.js'
+import { canAsk, type Io } from './io.js'
 import { withRuntime } from './open-cli.js'
 import { renderFindings, renderTable } from './render/command-table.js'
 import { printable } from './render/style.js'
@@ -24,11 +24,21 @@ export function homeCommand(
     const caller = { platform: 'cli', user: io.user, isOwner: true, changes: ['shortened'] } as const
     const controller = new AbortController()
     const notice = (text: string) => void io.stderr.write(`${text}\n`)
-    const context = { caller, session: null, cwd: io.cwd, commands, notice, signal: controller.signal }
+    const asking = canAsk(io) ? { ask: askerOf(io) } : {}
+    const context = { caller, session: null, cwd: io.cwd, commands, notice, ...asking, signal: controller.signal }
     const outputs = await callCommand(command, args, context)
     for (const output of outputs) show(io, output, json)
     return outputs.some(isProblem) ? EXIT.failed : EXIT.ok
   })
+}
+
+/** Lines that a command asks the person at the terminal for. */
+function askerOf(io: Io): NonNullable<CommandContext['ask']> {
+  return async (title, signal) => {
+    const { createAsker } = await import('./interactive/person.js')
+    const answer = await createAsker(io).pick({ title, options: [], freeText: true }, signal)
+    return answer.type === 'text' ? answer.text : null
+  }
 }
 
 function isProblem(output: CommandOutput): boolean {

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { HermesError, silentLogger } from '@hermes/contracts'
 import type { DoctorCheck, HookEvent } from '@hermes/contracts/extension'
@@ -46,6 +47,7 @@ function open(now: ConfiguredServers, more: Partial<McpOptions> = {}): void {
     cacheDir: `${home.path}/listings`,
     loginDir: `${home.path}/logins`,
     openLoopback: () => Promise.reject(new Error('Nobody logs in.')),
+    startDevice: () => Promise.reject(new Error('Nobody logs in.')),
     conceal: () => undefined,
     startProgram: async () => {
       throw new HermesError('it was left.', { code: 'sandbox.not_found' })
@@ -143,6 +145,32 @@ it('has what config.yaml says as a run begins, a minute after it changed at most
   await clock.advance(60_000)
   await call('run-start')
   expect(await found()).toEqual(['The MCP server tea was never connected.'])
+})
+
+it('keeps what a server offers that is starting for the first time before it ends, and waits for none for long', async () => {
+  const tea = { command: process.execPath, args: [OBEDIENT], protocol: 'legacy' }
+  const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], protocol: 'legacy' }
+  const started: string[] = []
+  const start: McpOptions['startProgram'] = async ({ name, address }) => {
+    started.push(name)
+    return startProgram(address.type === 'stdio' ? address.argv : [])
+  }
+  const files = () => readdir(`${home.path}/listings`).catch(() => [])
+  open({ value: { silent, tea } }, { startProgram: start })
+  call('session-start')
+  await clock.advance(400)
+  await expect.poll(() => started).toEqual(['silent', 'tea'])
+  const closing = close()
+  await expect.poll(files).toHaveLength(1)
+  await clock.waitForSleepers()
+  await clock.advance(1_000)
+  await closing
+  open({ value: { tea } }, { startProgram: start })
+  call('session-start')
+  await clock.advance(400)
+  const source = [...sources.values()][0]!
+  expect((await source.list(new AbortController().signal)).length).toBeGreaterThan(0)
+  expect(started).toHaveLength(2)
 })
 
 it('lets calls under way end before a server that changed goes, and has no run wait for that', async () => {

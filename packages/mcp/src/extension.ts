@@ -6,6 +6,7 @@ import { answersFor } from './answers/answers.js'
 import { RunningCalls } from './answers/running-calls.js'
 import { mcpCommands } from './commands/mcp-commands.js'
 import { type ReadServers, serverOf, unknown } from './commands/parts.js'
+import { lateLine } from './connection/fetched-program.js'
 import { loginFetch } from './login/login-fetch.js'
 import { LoginFiles } from './login/login-files.js'
 import { ProgramAuth } from './login/program-auth.js'
@@ -212,7 +213,10 @@ async function findings(
           server.forgive()
           await server.connect(AbortSignal.any([signal, AbortSignal.timeout(DOCTOR_WITHIN_MS)]))
         } catch (error) {
-          const line = signal.aborted || !isTimeout(error) ? errorLine(error) : lateLine(server.name)
+          const line =
+            signal.aborted || !isTimeout(error)
+              ? errorLine(error)
+              : `The MCP server ${server.name} ${lateLine(server.settings, DOCTOR_WITHIN_MS)}`
           return { level: 'fail', text: line }
         }
       }
@@ -234,7 +238,6 @@ function offerOf(name: string, { tools, dropped }: Listing): Finding {
 }
 
 const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError'
-const lateLine = (name: string) => `The MCP server ${name} did not answer within ${DOCTOR_WITHIN_MS / 1000} s.`
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Sample } from './answers/sampling.js'
 import type { ConnectionPorts } from './connection/open-connection.js'
-import type { OpenLoopback } from './login/log-in.js'
+import type { OpenLoopback, StartDevice } from './login/log-in.js'
 import type { Folders } from './settings/written-entry.js'
 
 /** `mcp_servers` of config.yaml. */
@@ -31,6 +31,7 @@ export interface McpOptions extends ConnectionPorts {
   /** Where logins are kept. Absolute; made on first write. */
   readonly loginDir: string
   readonly openLoopback: OpenLoopback
+  readonly startDevice: StartDevice
   /** Takes a text out of all that is stored and logged from now on. */
   conceal(secret: string): void
   /** Asks the model of a session for a server. Default: none is asked. */

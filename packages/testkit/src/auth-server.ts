@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider'
 
 /** A real authorization server on loopback: refresh tokens are good for one use, and a second use ends the login. */
@@ -20,8 +21,10 @@ export interface AuthServer extends AsyncDisposable {
   approveDevice(userCode: string): Promise<void>
   /** Declines a device login. */
   declineDevice(userCode: string): Promise<void>
-  /** Opens an authorization URL like a browser whose person agrees, up to the redirect to the waiting program. */
+  /** Opens an authorization URL like a browser whose person agrees, and goes back to the waiting program. */
   agreeInBrowser(url: string): Promise<Response>
+  /** The same on another machine, where nobody waits: the address that the browser ends at. */
+  agreeElsewhere(url: string): Promise<string>
   /** Logs somebody in out of band. */
   login(): Promise<{ readonly accessToken: string; readonly refreshToken: string }>
   /** Whether an access token is good. */
@@ -30,12 +33,64 @@ export interface AuthServer extends AsyncDisposable {
   revoke(accessToken: string): Promise<void>
   /** Answers the next request to the token endpoint like this instead. */
   failNext(status: number, body: string): void
+  /** Keeps the answer to the next request to the token endpoint back, whose tokens count already, until what it gives is called. */
+  holdNext(): { readonly arrived: Promise<void>; release(): void }
   close(): Promise<void>
 }
 
 const CLIENT_ID = 'hermes-test'
 const SCOPE = 'openid offline_access'
 const ACCOUNT = 'ada'
+
+/** An MCP server that wants a login. */
+export interface GuardedServer {
+  readonly url: string
+  /** Says from now on that one logs in at another authorization server. */
+  name(issuer: string): void
+  close(): void
+}
+
+/** A server of one tool that answers nobody without a token of `auth`. */
+export async function startGuardedServer({ issuer, accepts }: AuthServer): Promise<GuardedServer> {
+  let named = issuer
+  const server = createServer(async (request, response) => {
+    const origin = `http://${request.headers.host}`
+    const json = (status: number, body: object, headers = {}) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    if (request.url === '/about')
+      return json(200, {
+        resource: `${origin}/mcp`,
+        authorization_servers: [named],
+        scopes_supported: ['openid', 'offline_access'],
+      })
+    if (!(await accepts(request.headers.authorization?.replace('Bearer ', '') ?? '')))
+      return json(401, {}, { 'www-authenticate': `Bearer resource_metadata="${origin}/about"` })
+    const { id, method } = JSON.parse((await text(request)) || '{}') as { id?: number; method?: string }
+    if (id === undefined) return response.writeHead(202).end()
+    const inputSchema = { type: 'object' }
+    const results: Readonly<Record<string, object>> = {
+      initialize: {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'g', version: '1' },
+      },
+      'tools/list': { tools: [{ name: 'locked', inputSchema }] },
+    }
+    const result = results[method ?? '']
+    return json(200, { jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'No.' } }) })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    name: (other: string) => {
+      named = other
+    },
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
 
 /** How an {@link AuthServer} behaves. */
 interface AuthServerOptions {
@@ -45,19 +100,22 @@ interface AuthServerOptions {
   readonly pollIntervalS?: number
   /** Whether clients may register themselves. Default `false`. */
   readonly registers?: boolean
+  /** Documents of clients by their https addresses, which are client ids then. Default: no address is one. */
+  readonly documents?: Readonly<Record<string, object>>
 }
 
 /** Starts one on a free port. */
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
-  const { tokenLifeS = 3_600, pollIntervalS, registers = false } = options
+  const { tokenLifeS = 3_600, pollIntervalS, registers = false, documents = null } = options
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const provider = createProvider(issuer, { tokenLifeS, registers })
+  const provider = createProvider(issuer, { tokenLifeS, registers, documents })
   const handle = provider.callback()
   const tokenRequests: { grantType: string; status: number }[] = []
   const failures: { readonly status: number; readonly body: string }[] = []
+  const held: { readonly arrive: () => void; readonly released: Promise<void> }[] = []
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (request.url?.startsWith('/interaction/')) {
@@ -66,6 +124,8 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     }
     const failure = request.url === '/token' ? failures.shift() : undefined
     if (request.url === '/token') recordGrant(request, response, tokenRequests)
+    const hold = request.url === '/token' ? held.shift() : undefined
+    if (hold) holdBack(response, hold)
     if (request.url === '/device/auth' && pollIntervalS !== undefined) addInterval(response, pollIntervalS)
     if (failure) response.writeHead(failure.status, { 'content-type': 'application/json' }).end(failure.body)
     else void handle(request, response)
@@ -81,7 +141,9 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     tokenRequests,
     approveDevice: async (userCode) => {
       const code = await findDevice(provider, userCode)
-      Object.assign(code, { accountId: ACCOUNT, grantId: await newGrant(provider), scope: SCOPE, authTime: nowS() })
+      const { resource } = code.params
+      const grantId = await newGrant(provider, code.clientId, resource)
+      Object.assign(code, { accountId: ACCOUNT, grantId, scope: SCOPE, authTime: nowS(), resource })
       await code.save(60)
     },
     declineDevice: async (userCode) => {
@@ -89,7 +151,8 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
       Object.assign(code, { error: 'access_denied', errorDescription: 'the person declined' })
       await code.save(60)
     },
-    agreeInBrowser,
+    agreeInBrowser: (url) => browse(url, () => true) as Promise<Response>,
+    agreeElsewhere: async (url) => (await browse(url, (target) => target.startsWith(issuer))) as string,
     login: async () => {
       const client = (await provider.Client.find(CLIENT_ID))!
       const fields = { accountId: ACCOUNT, client, grantId: await newGrant(provider), scope: SCOPE, gty: 'device_code' }
@@ -100,6 +163,11 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     accepts: async (accessToken) => (await provider.AccessToken.find(accessToken))?.isExpired === false,
     revoke: async (accessToken) => void (await (await provider.AccessToken.find(accessToken))?.destroy()),
     failNext: (status, body) => void failures.push({ status, body }),
+    holdNext: () => {
+      const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      held.push({ arrive: arrived.resolve, released: released.promise })
+      return { arrived: arrived.promise, release: released.resolve }
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -112,7 +180,13 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
 
 function createProvider(
   issuer: string,
-  { tokenLifeS, registers }: { readonly tokenLifeS: number; readonly registers: boolean },
+  {
+    tokenLifeS,
+    registers,
+    documents,
+  }: Required<Pick<AuthServerOptions, 'tokenLifeS' | 'registers'>> & {
+    readonly documents: Readonly<Record<string, object>> | null
+  },
 ): Provider {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return new Provider(issuer, {
@@ -129,10 +203,14 @@ function createProvider(
     ],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' } as never] },
     cookies: { keys: ['test'] },
+    // Documents stand on the public web, which is none in a test.
+    fetch: async (url) =>
+      Response.json(documents?.[String(url)] ?? {}, { status: documents?.[String(url)] ? 200 : 404 }),
     features: {
       deviceFlow: { enabled: true },
       devInteractions: { enabled: false },
       registration: { enabled: registers },
+      clientIdMetadataDocument: { enabled: documents !== null, ack: 'draft-02' },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({ scope: SCOPE, accessTokenFormat: 'opaque' }),
@@ -195,6 +273,8 @@ async function findDevice(provider: Provider, userCode: string) {
 }
 
 interface DeviceCode {
+  readonly clientId: string
+  readonly params: { readonly resource?: string }
   save(lifeS: number): Promise<string>
 }
 
@@ -224,7 +304,20 @@ function addInterval(response: ServerResponse, interval: number): void {
   }
 }
 
-async function agreeInBrowser(url: string): Promise<Response> {
+function holdBack(
+  response: ServerResponse,
+  { arrive, released }: { readonly arrive: () => void; readonly released: Promise<void> },
+): void {
+  const end = response.end.bind(response)
+  response.end = (body: unknown) => {
+    arrive()
+    void released.then(() => end(body))
+    return response
+  }
+}
+
+/** Follows redirects for as long as an address can be reached: the last answer, or the address that cannot. */
+async function browse(url: string, isReached: (target: string) => boolean): Promise<Response | string> {
   const cookies = new Map<string, string>()
   for (let target = url; ; ) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -236,6 +329,7 @@ async function agreeInBrowser(url: string): Promise<Response> {
     const location = response.headers.get('location')
     if (location === null) return response
     target = new URL(location, target).href
+    if (!isReached(target)) return target
   }
 }
 

@@ -53,8 +53,9 @@ export function addMcp(program: Command, choose: Choose): void {
     .action((server: string, { accept = false, ...options }) => call(['tools', server], { accept }, options))
   mcp
     .command('login <server>')
-    .description('log in at a server of the network, in a browser of this machine')
-    .action((server: string) => call(['login', server]))
+    .description('log in at a server of the network, in a browser of this machine or another one')
+    .option('--device', 'with a code that is entered on any device')
+    .action((server: string, { device = false }) => call(['login', server], { device }))
   mcp
     .command('logout <server>')
     .description('forget the login')

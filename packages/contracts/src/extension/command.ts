@@ -153,6 +153,8 @@ export interface CommandContext {
   readonly commands: readonly Command[]
   /** Shows a line before the result, while something takes its time. */
   notice(text: string): void
+  /** Asks the person for a line; `null` when they give none. Rejects with an `AbortError`. Default: nobody can be asked meanwhile. */
+  readonly ask?: (question: string, signal: AbortSignal) => Promise<string | null>
   /** Fires when the caller is gone or interrupts. */
   readonly signal: AbortSignal
 }

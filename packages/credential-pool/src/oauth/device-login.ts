@@ -30,6 +30,8 @@ interface DeviceLogin {
 /** Options of {@link startDeviceLogin}. */
 interface DeviceLoginOptions extends FlowOptions {
   readonly clock?: Clock
+  /** What the tokens are for (RFC 8707). Default: the server does not hear of it. */
+  readonly resource?: string | undefined
 }
 
 const DEFAULT_INTERVAL_S = 5
@@ -45,10 +47,11 @@ export async function startDeviceLogin(
   settings: OAuthSettings,
   options: DeviceLoginOptions = {},
 ): Promise<DeviceLogin> {
-  const { clock = systemClock } = options
+  const { clock = systemClock, resource } = options
   const found = await findServer(settings, ['device_authorization_endpoint', 'token_endpoint'], options)
   const { server, client, authentication } = found
   const parameters = new URLSearchParams(settings.scope === undefined ? {} : { scope: settings.scope })
+  if (resource !== undefined) parameters.set('resource', resource)
   const device = await atEndpoint(server.device_authorization_endpoint!, options, async (request) =>
     oauth.processDeviceAuthorizationResponse(
       server,
@@ -81,9 +84,9 @@ interface Pending {
 async function poll(
   { server, client, authentication }: AuthorizationServer,
   { code, intervalS, expiresAtMs }: Pending,
-  options: FlowOptions & { readonly clock: Clock },
+  options: FlowOptions & { readonly clock: Clock; readonly resource?: string | undefined },
 ): Promise<TokenSet> {
-  const { clock, signal } = options
+  const { clock, signal, resource } = options
   for (let pauseS = intervalS; ; ) {
     await clock.sleep(pauseS * 1_000, signal)
     if (clock.now() >= expiresAtMs) throw expired()
@@ -92,7 +95,10 @@ async function poll(
         oauth.processDeviceCodeResponse(
           server,
           client,
-          await oauth.deviceCodeGrantRequest(server, client, authentication, code, request),
+          await oauth.deviceCodeGrantRequest(server, client, authentication, code, {
+            ...request,
+            ...(resource === undefined ? {} : { additionalParameters: { resource } }),
+          }),
         ),
       )
       return toTokenSet(response, { now: () => clock.now() })

@@ -6,9 +6,9 @@ import { type McpCommandParts, serverOf, usage } from './parts.js'
 export async function login(
   { servers, options, logins }: McpCommandParts,
   [name, ...more]: readonly string[],
-  { signal, notice }: Pick<CommandContext, 'signal' | 'notice'>,
+  { signal, notice, ask, isByCode }: Pick<CommandContext, 'signal' | 'notice' | 'ask'> & { readonly isByCode: boolean },
 ): Promise<CommandResult> {
-  if (name === undefined || more.length > 0) throw usage('Use /mcp login SERVER.')
+  if (name === undefined || more.length > 0) throw usage('Use /mcp login SERVER [--device].')
   const server = serverOf(servers, name)
   const { settings } = server
   const address = settings.address.type === 'http' ? settings.address.url : 'http://localhost'
@@ -16,11 +16,14 @@ export async function login(
   const had = await logIn(settings, {
     ...options,
     fetch: loginFetch(address, options.fetchTo),
-    show: (url) => {
+    isByCode,
+    ask,
+    show: (url, code, hasCodes) => {
+      if (code !== null) return notice(`Open this in a browser, on any device, and enter the code ${code}:\n${url}`)
       const port = URL.parse(new URL(url).searchParams.get('redirect_uri') ?? '')?.port
-      notice(
-        `Open this in a browser on this machine:\n${url}\nOver ssh, forward the port first: ssh -L ${port}:127.0.0.1:${port} …`,
-      )
+      const remote = ask ? '' : `\nOver ssh, forward the port first: ssh -L ${port}:127.0.0.1:${port} …`
+      const other = hasCodes ? `\nWithout a browser here: hermes mcp login ${name} --device` : ''
+      notice(`Open this in a browser${ask ? '' : ' on this machine'}:\n${url}${remote}${other}`)
     },
     wanted: (await logins.read(settings))?.wanted,
     signal,
@@ -31,7 +34,8 @@ export async function login(
   server.forgive()
   await server.disconnect()
   await server.connect(signal)
-  return { type: 'text', text: `You are logged in at ${name}: ${server.listing!.tools.length} tools.` }
+  const { length } = server.listing!.tools
+  return { type: 'text', text: `You are logged in at ${name}: ${length} tool${length === 1 ? '' : 's'}.` }
 }
 
 /** Forgets a login. */

@@ -22,6 +22,7 @@ export function mcpCommands(api: ExtensionApi, parts: McpCommandParts): void {
       type: 'object',
       properties: {
         accept: { type: 'boolean', default: false, description: 'take tools as they are now' },
+        device: { type: 'boolean', default: false, description: 'log in with a code that is entered on any device' },
         words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
       },
     },
@@ -41,7 +42,7 @@ export function mcpCommands(api: ExtensionApi, parts: McpCommandParts): void {
 async function run(
   parts: McpCommandParts,
   args: JsonObject,
-  { signal, notice }: CommandContext,
+  { signal, notice, ask }: CommandContext,
 ): Promise<CommandResult> {
   const [verb = 'list', ...rest] = args['words'] as readonly string[]
   switch (verb) {
@@ -54,7 +55,10 @@ async function run(
     case 'tools':
       return tools(parts, rest, { signal, accepts: args['accept'] === true })
     case 'login':
-      return (await import('./login-commands.js')).login(parts, rest, { signal, notice })
+      return (await import('./login-commands.js')).login(parts, rest, {
+        ...{ signal, notice, isByCode: args['device'] === true },
+        ...(ask ? { ask } : {}),
+      })
     case 'logout':
       return (await import('./login-commands.js')).logout(parts, rest)
     case 'reload':

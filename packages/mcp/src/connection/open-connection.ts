@@ -5,6 +5,8 @@ import type { AuthProvider, Client, ClientCapabilities, PriorDiscovery, Transpor
 import { loginNeeded, needed } from '../login/login-needed.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
+import { fetchedBy, lateLine } from './fetched-program.js'
+import { isLate } from './is-late.js'
 import { limitedFetch } from './limited-fetch.js'
 import { tellingLine } from './telling-line.js'
 
@@ -22,6 +24,8 @@ export interface ConnectionPorts {
 export interface ConnectionAuth extends AuthProvider {
   /** Told what rights a request lacked. */
   wants(scope: string): Promise<void>
+  /** Resolves once a token under way is kept, or after a few seconds. Never rejects. Default: none has to be. */
+  settle?(): Promise<void>
 }
 
 /** What one connection is made with. */
@@ -52,9 +56,11 @@ export interface Connection {
 
 /**
  * How long a program that may know only the older protocol has for the question which one it speaks. Over HTTP such a server answers the
- * question with an error, and one that is silent is slow, so it has all the time there is.
+ * question with an error, and one that is silent is slow, so it has all the time there is; and so has one that may have to be fetched first.
  */
 const PROBE_MS = 5_000
+const probeMs = (server: ServerSettings) =>
+  Math.min(server.address.type === 'http' || fetchedBy(server) !== null ? Infinity : PROBE_MS, server.connectTimeoutMs)
 
 /**
  * Connects to a server, in the newest protocol it speaks. Abort rejects and leaves nothing running.
@@ -70,7 +76,8 @@ export async function openConnection(request: ConnectionRequest, ports: Connecti
     if (request.signal.aborted || protocol !== 'auto') throw error
     // Some of the older ones end when they are asked what they do not know; others have become newer or older than they were.
     const isKnown = prior?.kind === 'legacy'
-    if (isKnown || HermesError.isInstance((error as Error).cause)) throw error
+    const { cause } = error as Error
+    if (isKnown || HermesError.isInstance(cause) || (fetchedBy(server) !== null && (await isLate(cause)))) throw error
     return openStdio({ ...request, prior: { kind: 'legacy' } }, ports)
   }
 }
@@ -78,7 +85,7 @@ export async function openConnection(request: ConnectionRequest, ports: Connecti
 async function openStdio(request: ConnectionRequest, ports: ConnectionPorts): Promise<Connection> {
   const { server, signal } = request
   const sdk = await import('@modelcontextprotocol/client')
-  const { StdioTransport } = await import('./stdio-transport.js')
+  const { NOT_FOUND, StdioTransport } = await import('./stdio-transport.js')
   const program = await ports.startProgram(server)
   const transport = new StdioTransport({
     program,
@@ -96,7 +103,10 @@ async function openStdio(request: ConnectionRequest, ports: ConnectionPorts): Pr
         const output = last === '' ? '' : ` It output: ${cleanLine(last, 300)}`
         const noise =
           transport.firstNoise === null ? '' : ` Its output begins with: ${cleanLine(transport.firstNoise, 120)}`
-        return reason === undefined ? null : `${reason}.${output || noise}`
+        if (reason === undefined) return null
+        const missing = 'was not found; install it, or write its whole path'
+        const [name] = server.address.type === 'stdio' ? server.address.argv : []
+        return `${reason === NOT_FOUND ? `its program ${name} ${missing}` : reason}.${output || noise}`
       },
     })
   } catch (error) {
@@ -149,6 +159,13 @@ function isOlder(error: unknown): boolean {
   return status !== null && status >= 400 && status < 500 && status !== 401 && status !== 403
 }
 
+/** Whether a server of the older protocol took nothing of a request since it restarted and knows nobody any more: 404, or 400 by many. */
+export function isForgotten(error: unknown, client: Client): boolean {
+  if (client.getProtocolEra() !== 'legacy') return false
+  const status = statusOf(error)
+  return status === 404 || (status === 400 && /session|not initialized/i.test(errorLine(error)))
+}
+
 function statusOf(error: unknown): number | null {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const { status, code, data } = at as {
@@ -180,9 +197,7 @@ async function connect(
       capabilities,
       versionNegotiation: {
         mode: server.protocol === 'auto' ? 'auto' : server.protocol === 'legacy' ? 'legacy' : { pin: '2026-07-28' },
-        probe: {
-          timeoutMs: Math.min(server.address.type === 'http' ? Infinity : PROBE_MS, server.connectTimeoutMs),
-        },
+        probe: { timeoutMs: probeMs(server) },
       },
       inputRequired: { maxRounds: 10 },
       listChanged: {
@@ -220,24 +235,18 @@ async function connect(
     const reason = why()
     await close()
     if (signal.aborted || isAbort(error)) throw error
-    throw await notConnected(server, error, reason, sdk)
+    throw await notConnected(server, error, reason)
   }
 }
 
-async function notConnected(
-  settings: ServerSettings,
-  error: unknown,
-  reason: string | null,
-  { SdkErrorCode }: Connecting['sdk'],
-): Promise<HermesError> {
+async function notConnected(settings: ServerSettings, error: unknown, reason: string | null): Promise<HermesError> {
   if (HermesError.isInstance(error)) return error
   const { name, connectTimeoutMs } = settings
   const status = statusOf(error)
   const missing = await loginNeeded(settings, error)
   if (missing) return missing
   if (status === 401) return needed(name, 'wants a login. Log in with:', error)
-  const isLate = (error as { code?: unknown }).code === SdkErrorCode.RequestTimeout
-  const line = reason ?? (isLate ? `it did not answer within ${connectTimeoutMs / 1000} s.` : describe(error))
+  const line = reason ?? ((await isLate(error)) ? `it ${lateLine(settings, connectTimeoutMs)}` : describe(error))
   const message = `The MCP server ${name} cannot be used: ${line.replace(/\.?$/, '.')}`
   const about = { server: name, ...(status === null ? {} : { status }) }
   return new HermesError(message, { code: 'mcp.not_connected', retryable: true, details: about, cause: error })

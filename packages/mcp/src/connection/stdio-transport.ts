@@ -9,6 +9,11 @@ const MOST_NOISE = 10_000
 const MOST_PER_SECOND = 20_000
 const KEPT_ERROR_CHARS = 2_000
 const NEWLINE = 10
+/** How long the rest of an error output is waited for once its program has ended: what it started may hold it open. */
+const DRAIN_MS = 200
+
+/** Why a connection ended whose program a shell did not find. */
+export const NOT_FOUND = 'its program was not found'
 
 /** What the transport says besides messages. */
 interface StdioOptions {
@@ -61,9 +66,10 @@ export class StdioTransport implements Transport {
       this.#errors = (this.#errors + chunk.toString('utf8')).slice(-KEPT_ERROR_CHARS)
     })
     program.stderr.on('error', () => undefined)
-    void program.ended.then(({ exitCode, signal }) => {
+    void program.ended.then(async ({ exitCode, signal }) => {
+      await drained(program.stderr)
       const how = signal === null ? `with exit code ${exitCode ?? 'unknown'}` : `by ${signal}`
-      this.#end({ reason: exitCode === 127 ? 'its program was not found' : `it ended ${how}` })
+      this.#end({ reason: exitCode === 127 ? NOT_FOUND : `it ended ${how}` })
     })
   }
 
@@ -157,4 +163,16 @@ export class StdioTransport implements Transport {
     if (now - this.#window.atMs >= 1000) this.#window = { atMs: now, count: 0 }
     return ++this.#window.count > MOST_PER_SECOND
   }
+}
+
+/** Resolves once nothing more comes: why a program ended stands last. */
+function drained(stream: RunningProgram['stderr']): Promise<void> {
+  if (stream.readableEnded || stream.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, DRAIN_MS)
+    stream.once('close', () => {
+      clearTimeout(late)
+      resolve()
+    })
+  })
 }

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { createOriginFetch } from '@hermes/safety'
 import { type TemporaryHome, temporaryHome } from '@hermes/testkit'
-import { type AuthServer, startAuthServer } from '@hermes/testkit/auth-server'
+import { type AuthServer, type GuardedServer, startAuthServer, startGuardedServer } from '@hermes/testkit/auth-server'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { ListingFiles } from '../servers/listing.js'
 import { McpServer } from '../servers/server.js'
@@ -18,12 +21,12 @@ import { ServerAuth } from './server-auth.js'
 
 let home: TemporaryHome
 let auth: AuthServer
-let guarded: Awaited<ReturnType<typeof startGuarded>>
+let guarded: GuardedServer
 
 beforeEach(async () => {
   home = await temporaryHome()
   auth = await startAuthServer({ registers: true })
-  guarded = await startGuarded(auth)
+  guarded = await startGuardedServer(auth)
 })
 afterEach(async () => {
   guarded.close()
@@ -32,49 +35,6 @@ afterEach(async () => {
 })
 
 const fetchTo = (baseUrl: string) => createOriginFetch({ baseUrl })
-
-/** A server of one tool that answers nobody without a token of `auth`. */
-async function startGuarded({ issuer, accepts }: AuthServer) {
-  let named = issuer
-  const server = createServer(async (request, response) => {
-    const origin = `http://${request.headers.host}`
-    const json = (status: number, body: object, headers = {}) =>
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
-    if (request.url === '/about')
-      return json(200, {
-        resource: `${origin}/mcp`,
-        authorization_servers: [named],
-        scopes_supported: ['openid', 'offline_access'],
-      })
-    if (!(await accepts(request.headers.authorization?.replace('Bearer ', '') ?? '')))
-      return json(401, {}, { 'www-authenticate': `Bearer resource_metadata="${origin}/about"` })
-    const { id, method } = JSON.parse(await bodyOf(request)) as { id?: number; method?: string }
-    if (id === undefined) return response.writeHead(202).end()
-    const inputSchema = { type: 'object' }
-    const results: Readonly<Record<string, object>> = {
-      initialize: {
-        protocolVersion: '2025-06-18',
-        capabilities: { tools: {} },
-        serverInfo: { name: 'g', version: '1' },
-      },
-      'tools/list': { tools: [{ name: 'locked', inputSchema }] },
-    }
-    const result = results[method ?? '']
-    return json(200, { jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'No.' } }) })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    /** Says from now on that one logs in at another authorization server. */
-    name: (other: string) => {
-      named = other
-    },
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
 
 /** An authorization server that would take whatever it is sent. */
 async function startOther() {
@@ -117,13 +77,19 @@ const settingsOf = (url: string, oauth: object = {}): ServerSettings =>
   readServers({ locked: { url, protocol: 'legacy', oauth } }).servers[0]!
 const logins = () => new LoginFiles(join(home.path, 'mcp-tokens'))
 
-function loginAt(settings: ServerSettings, agree: (url: string) => Promise<unknown>) {
+function loginAt(
+  settings: ServerSettings,
+  agree: (url: string, code: string | null) => Promise<unknown>,
+  more: Partial<Parameters<typeof logIn>[1]> = {},
+) {
   return logIn(settings, {
     openLoopback,
+    startDevice: () => Promise.reject(new Error('Nobody logs in by code here.')),
     fetch: loginFetch(guarded.url, fetchTo),
-    show: (address) => void agree(address).catch(() => undefined),
+    show: (address, code) => void agree(address, code).catch(() => undefined),
     signal: AbortSignal.timeout(20_000),
     clock: systemClock,
+    ...more,
   })
 }
 
@@ -156,6 +122,23 @@ function connected(settings: ServerSettings): McpServer {
   })
 }
 
+/** Another process of the same home: it connects once it is told to, and says what tools it found. */
+function startRenewing() {
+  const fixtures = join(import.meta.dirname, '../__fixtures__')
+  const sources = join(fixtures, '../../../testkit/src/__fixtures__/load-sources.mjs')
+  const script = [join(fixtures, 'renewing-process.mjs'), home.path, guarded.url]
+  const child = spawn(process.execPath, ['--conditions=@hermes/source', `--import=${sources}`, ...script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const [ready, lines] = [Promise.withResolvers<void>(), [] as string[]]
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(line)
+    ready.resolve()
+  })
+  const ended = once(child, 'close').then(() => lines[1])
+  return { ready: ready.promise, begin: () => void child.stdin.end('go\n'), ended }
+}
+
 it('finds where to log in, is registered there, and keeps the tokens for the owner alone', async () => {
   const settings = settingsOf(guarded.url)
   await expect(connected(settings).connect()).rejects.toMatchObject({
@@ -186,6 +169,39 @@ it('renews a token that is refused once for all, and none when the login ended',
   expect(renewed.tokens.access_token).not.toBe(login.tokens.access_token)
   await logins().write(settings, { ...renewed, tokens: { ...renewed.tokens, access_token: 'no', refresh_token: 'no' } })
   await expect(connected(settings).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
+})
+
+it('renews a token once for all processes of a home, whose logins go on with what came of it', async () => {
+  const settings = settingsOf(guarded.url)
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url))
+  // It ended for both at the same time; a refresh token that is used twice ends the login.
+  await logins().write(settings, { ...login, expiresAtMs: 1 })
+  const processes = [startRenewing(), startRenewing()]
+  await Promise.all(processes.map(({ ready }) => ready))
+  for (const { begin } of processes) begin()
+  expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual(['locked', 'locked'])
+  const renewals = () => auth.tokenRequests.filter(({ grantType }) => grantType === 'refresh_token')
+  expect(renewals()).toEqual([{ grantType: 'refresh_token', status: 200 }])
+  await logins().write(settings, { ...(await logins().read(settings))!, expiresAtMs: 1 })
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  expect(renewals().map(({ status }) => status)).toEqual([200, 200])
+}, 60_000)
+
+it('ends only once a token that is being renewed is kept', async () => {
+  const settings = settingsOf(guarded.url)
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url))
+  await logins().write(settings, { ...login, expiresAtMs: 1 })
+  const { arrived, release } = auth.holdNext()
+  const server = connected(settings)
+  const connecting = server.connect().catch(() => 'ended')
+  await arrived
+  const closing = server.close()
+  release()
+  await closing
+  expect((await logins().read(settings))?.tokens.access_token).not.toBe(login.tokens.access_token)
+  expect(await connecting).toBe('ended')
 })
 
 it('goes to no other place with a login than where it was had', async () => {
@@ -233,6 +249,56 @@ it('has a login from the configured authorization server and from no other', asy
   await expect(connected(moved).connect()).rejects.toMatchObject({ code: 'mcp.login_needed' })
 })
 
+it('is the client that its document describes where the server takes documents, and is registered where it does not', async () => {
+  const client_id = 'https://hermes.example/client.json'
+  const about = { client_name: 'Hermes', redirect_uris: ['http://127.0.0.1/callback'], application_type: 'native' }
+  const grants = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] }
+  const document = { client_id, token_endpoint_auth_method: 'none', ...about, ...grants }
+  const reading = await startAuthServer({ documents: { [client_id]: document } })
+  onTestFinished(() => reading.close())
+  const other = await startGuardedServer(reading)
+  onTestFinished(other.close)
+  const oauth = { client_metadata_url: client_id }
+  const settings = settingsOf(other.url, oauth)
+  const login = await loginAt(settings, (url) => reading.agreeInBrowser(url))
+  expect(login.client.client_id).toBe(client_id)
+  await logins().write(settings, { ...login, expiresAtMs: 1 })
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  expect(reading.tokenRequests.map(({ grantType, status }) => `${grantType} ${status}`)).toEqual([
+    'authorization_code 200',
+    'refresh_token 200',
+  ])
+  const registered = await loginAt(settingsOf(guarded.url, oauth), (url) => auth.agreeInBrowser(url))
+  expect(registered.client.client_id).not.toBe(client_id)
+  const [problem] = readServers({
+    a: { url: 'https://a.example', oauth: { client_metadata_url: 'http://b.example/c' } },
+  }).problems
+  expect(problem?.message).toBe('it must be an https address with a path.')
+})
+
+it('takes the address that the browser of another machine ends at, and no other one', async () => {
+  const settings = settingsOf(guarded.url)
+  const back = Promise.withResolvers<string>()
+  const questions: string[] = []
+  const ask = async (question: string) => {
+    questions.push(question)
+    const address = await back.promise
+    const pasted = ['no address', address.replace(/state=[^&]*/, 'state=theirs'), ` ${address}\n`]
+    return pasted[questions.length - 1]!
+  }
+  const agree = async (url: string) => back.resolve(await auth.agreeElsewhere(url))
+  await logins().write(settings, await loginAt(settings, agree, { ask }))
+  expect(questions.map((question) => question.slice(0, 10))).toEqual(['Or paste t', 'That is no', 'That is no'])
+  const server = connected(settings)
+  await server.connect()
+  await server.close()
+  // Who pastes nothing may still come back by themselves.
+  const login = await loginAt(settings, (url) => auth.agreeInBrowser(url), { ask: async () => null })
+  expect(await auth.accepts(login.tokens.access_token)).toBe(true)
+})
+
 it('redeems no code that another authorization server sent', async () => {
   const settings = settingsOf(guarded.url)
   const mixUp = (url: string) => comeBack(url, { code: 'theirs', iss: 'https://evil.example' })
@@ -245,6 +311,8 @@ it('says in a line why a login failed', async () => {
   await expect(loginAt(settings, decline)).rejects.toMatchObject({
     message: 'Cannot log in at the MCP server locked: it was declined (access_denied).',
   })
+  guarded.name((await startOther()).issuer)
+  await expect(loginAt(settings, decline, { isByCode: true })).rejects.toThrow('has no logins by code')
   const program = readServers({ files: { command: 'files' } }).servers[0]!
   await expect(loginAt(program, decline)).rejects.toThrow('it is a program')
   expect(JSON.stringify(await readFile(join(home.path, 'mcp-tokens'), 'utf8').catch(() => 'none'))).toBe('"none"')

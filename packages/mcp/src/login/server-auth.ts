@@ -7,6 +7,8 @@ import type { Login, LoginFiles } from './login-files.js'
 const EARLY_MS = 60_000
 /** After a renewal that failed in passing, until the next one. */
 const AGAIN_AFTER_MS = 30_000
+/** How long who ends waits for a renewal: the token before it counts no more, so what comes of it must be kept. */
+const SETTLES_WITHIN_MS = 5_000
 
 interface ServerAuthOptions {
   readonly logins: LoginFiles
@@ -26,6 +28,7 @@ export class ServerAuth implements ConnectionAuth {
   readonly #options: ServerAuthOptions
   #sent: string | undefined
   #renewing: Promise<Login | null> | null = null
+  #asking: Promise<Login> | null = null
   #againAtMs = 0
 
   constructor(settings: ServerSettings, options: ServerAuthOptions) {
@@ -63,6 +66,12 @@ export class ServerAuth implements ConnectionAuth {
     })
   }
 
+  async settle(): Promise<void> {
+    const kept = new AbortController()
+    const asking = Promise.resolve(this.#asking).finally(() => kept.abort())
+    await Promise.race([asking, this.#options.clock.sleep(SETTLES_WITHIN_MS, kept.signal)]).catch(() => undefined)
+  }
+
   /** What was had from another authorization server than the configured one is none. */
   async #login(): Promise<Login | null> {
     const login = await this.#options.logins.read(this.#settings)
@@ -87,7 +96,8 @@ export class ServerAuth implements ConnectionAuth {
       return await logins.alone(this.#settings, async () => {
         const now = await logins.read(this.#settings)
         if (now === null || now.tokens.access_token !== stale.tokens.access_token) return now
-        return this.#ask(now)
+        this.#asking = this.#ask(now)
+        return await this.#asking
       })
     } catch (error) {
       this.#againAtMs = clock.now() + AGAIN_AFTER_MS

@@ -9,6 +9,9 @@ import { toolsOf } from '../tools/server-tools.js'
 import { changedTools } from './listing.js'
 import { McpServer, type ServerOptions } from './server.js'
 
+/** How long a home that ends waits for what servers offer that are starting for the first time. */
+const KEPT_WITHIN_MS = 1_000
+
 /** What the servers of a home share. */
 type SharedOptions = Omit<ServerOptions, 'settings' | 'auth' | 'answers'> & {
   readonly clock: Clock
@@ -134,11 +137,18 @@ export class HomeServers {
       })
   }
 
+  /** Ends them all. What those offer that are starting for the first time is kept first, or the next start would find it out anew. */
   async close(): Promise<void> {
     const all = this.list()
     for (const { source } of this.#servers.values()) source.dispose()
     for (const { name } of all) this.#prompts.remove(name)
     this.#servers.clear()
+    await untilOver(
+      all
+        .filter(({ state, listing }) => state.type === 'starting' && listing === null)
+        .map((server) => server.connect()),
+      { clock: this.#options.clock, withinMs: KEPT_WITHIN_MS },
+    )
     await Promise.all([...all, ...this.#leaving].map((server) => server.close()))
   }
 }
@@ -153,8 +163,21 @@ export async function untilHeard(
     if (server.listing) return void server.connect().catch(() => undefined)
     await server.connect(signal).catch(() => undefined)
   })
-  const ended = new AbortController()
-  const late = clock.sleep(withinMs, AbortSignal.any([signal, ended.signal])).catch(() => undefined)
-  await Promise.race([Promise.all(waits), late])
-  ended.abort()
+  await untilOver(waits, { clock, signal, withinMs })
+}
+
+/** Resolves once all of the work is over, however it ends, or `withinMs` are. Never rejects. */
+async function untilOver(
+  work: readonly Promise<unknown>[],
+  {
+    clock,
+    signal,
+    withinMs,
+  }: { readonly clock: Clock; readonly signal?: AbortSignal | undefined; readonly withinMs: number },
+): Promise<void> {
+  if (work.length === 0) return
+  const over = new AbortController()
+  const late = clock.sleep(withinMs, AbortSignal.any([over.signal, ...(signal ? [signal] : [])])).catch(() => undefined)
+  await Promise.race([Promise.allSettled(work), late])
+  over.abort()
 }

@@ -51,6 +51,7 @@ async function setup(
     cacheDir: `${home.path}/listings`,
     loginDir: `${home.path}/logins`,
     openLoopback: () => Promise.reject(new Error('Nobody logs in.')),
+    startDevice: () => Promise.reject(new Error('Nobody logs in.')),
     conceal: () => undefined,
     startProgram: () => Promise.reject(new Error('No program.')),
     fetchTo: () => fetch,

@@ -6,6 +6,7 @@ import {
   type Connection,
   type ConnectionAuth,
   type ConnectionPorts,
+  isForgotten,
   openConnection,
 } from '../connection/open-connection.js'
 import type { ServerSettings } from '../settings/server-settings.js'
@@ -46,6 +47,8 @@ export class McpServer {
   #connecting: Promise<Connection> | null = null
   #connection: Connection | null = null
   #connectedAtMs = 0
+  /** Connections that their server forgot, on which calls may still end. */
+  readonly #forgotten = new Set<Connection>()
   #active = 0
   #idle: AbortController | null = null
   #failures = 0
@@ -117,7 +120,7 @@ export class McpServer {
     this.#active++
     this.#idle?.abort()
     try {
-      const result = await work(await this.connect(signal))
+      const result = await this.#try(work, signal)
       // Only one that does what it is for is a good one: many start well and end in every call.
       this.#failures = 0
       this.#problem = null
@@ -127,9 +130,26 @@ export class McpServer {
       throw error
     } finally {
       if (--this.#active === 0) {
+        for (const connection of this.#forgotten) void connection.close()
+        this.#forgotten.clear()
         this.#rest()
         this.#calm?.()
       }
+    }
+  }
+
+  /** One that restarted meanwhile is connected anew: it took nothing. */
+  async #try<T>(work: (client: Client) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const client = await this.connect(signal)
+    try {
+      return await work(client)
+    } catch (error) {
+      if (signal?.aborted || !isForgotten(error, client)) throw error
+      if (this.#connection?.client === client) {
+        this.#forgotten.add(this.#connection)
+        this.#connection = null
+      }
+      return work(await this.connect(signal))
     }
   }
 
@@ -173,7 +193,11 @@ export class McpServer {
     this.#idle?.abort()
     this.#listeners.clear()
     await this.#connecting?.catch(() => undefined)
-    await this.disconnect()
+    await Promise.all([
+      this.disconnect(),
+      this.#options.auth?.settle?.(),
+      ...[...this.#forgotten].map((connection) => connection.close()),
+    ])
   }
 
   async #open(): Promise<Connection> {

@@ -178,6 +178,8 @@ function readOAuth(entry: JsonObject, read: EntryReader): OAuthSettings {
   const clientSecret = read.text(oauth, 'client_secret', ['oauth'])
   const scope = read.text(oauth, 'scope', ['oauth'])
   const clientMetadataUrl = read.text(oauth, 'client_metadata_url', ['oauth'])
+  if (clientMetadataUrl !== undefined && !/^https:\/\/[^/@#]+\/[^#]/i.test(clientMetadataUrl))
+    return read.fail(['oauth', 'client_metadata_url'], 'it must be an https address with a path.')
   const redirectPort = read.number(oauth, 'redirect_port', ['oauth'])
   const privateKey = read.text(oauth, 'private_key', ['oauth'])
   const signingAlgorithm = read.text(oauth, 'signing_algorithm', ['oauth'])

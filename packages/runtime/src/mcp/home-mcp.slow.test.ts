@@ -300,7 +300,9 @@ describe('bad servers', () => {
         expect.stringMatching(/^fail The MCP server crashes cannot be used: it ended with exit code 3\./),
         expect.stringMatching(/^fail The MCP server floods was lost: it writes to its output what is no message\./),
         expect.stringMatching(/^fail The MCP server huge cannot be used: it sent a message of more than 32 MB\./),
-        expect.stringMatching(/^fail The MCP server missing cannot be used: its program was not found\./),
+        expect.stringMatching(
+          /^fail The MCP server missing cannot be used: its program no-such-program-anywhere was not found; /,
+        ),
         'ok MCP server noisy: 4 tools',
       ])
   }, 60_000)

@@ -77,6 +77,8 @@ export function openHomeMcp(options: HomeMcpOptions): HomeMcp {
     },
     loginDir: join(home, 'mcp-tokens'),
     openLoopback: async (about) => (await import('@hermes/credential-pool/oauth')).openLoopback(about),
+    startDevice: async (client, about) =>
+      (await import('@hermes/credential-pool/oauth')).startDeviceLogin(client, about),
     cacheDir: join(homeLayout(home).cache, 'mcp'),
     startProgram: (server) => startServer(server, options),
     fetchTo,

@@ -53,15 +53,15 @@ export async function killTree(
   const { graceMs = DEFAULT_GRACE_MS } = options
   const known = new Map<number, string>()
   // Looked for again each time: a process may fork between being found and being told to end.
-  const alive = () => {
-    const rows = listProcesses()
+  const alive = (isFirst = false) => {
+    const rows = lookTogether(options.clock, isFirst ? root : null)
     const fresh = treeOf(rows, root, options.startTime).filter((row) => known.get(row.pid) !== row.startTime)
     for (const row of fresh) known.set(row.pid, row.startTime)
     return { all: rows.filter((row) => !row.ended && known.get(row.pid) === row.startTime), fresh }
   }
   let pauseMs = FIRST_PAUSE_MS
   for (let waitedMs = 0; waitedMs < graceMs; waitedMs += pauseMs) {
-    const { all, fresh } = alive()
+    const { all, fresh } = alive(waitedMs === 0)
     if (all.length === 0) return
     signalEach(fresh, 'SIGTERM')
     if (waitedMs > 0) pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)
@@ -128,6 +128,22 @@ function treeOf(rows: readonly ProcessRow[], root: number, startTime: string | u
   }
   found.delete(process.pid)
   return [...found.values()].filter((row) => !row.ended)
+}
+
+/** What was last seen in this turn of the event loop, by the clock of those who asked. */
+const looks = new WeakMap<Clock, readonly ProcessRow[]>()
+
+/**
+ * All processes. Trees that end side by side share one look a turn, since each reads a file for every process of the machine. One in which `root`
+ * is not alive is too old for it.
+ */
+function lookTogether(clock: Clock, root: number | null): readonly ProcessRow[] {
+  const shared = looks.get(clock)
+  if (shared && (root === null || shared.some(({ pid, ended }) => pid === root && !ended))) return shared
+  const rows = listProcesses()
+  looks.set(clock, rows)
+  setImmediate(() => looks.delete(clock))
+  return rows
 }
 
 function listProcesses(): ProcessRow[] {
