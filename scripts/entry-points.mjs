@@ -1,7 +1,7 @@
-// docs/entry-points.md, made from docs/entry-points.json. Used by generate.mjs.
+// docs/entry-points.md, made from docs/entry-points.json by generate.mjs; test.mjs holds it to what ran.
 // A cell of the table names a test as `FILE > TITLE`, or says in one line why a feature is not there (`{ "why": … }`).
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const COLUMNS = {
   terminal: 'terminal',
@@ -26,6 +26,45 @@ export function entryPointPage(root) {
   if (enforced) mistakes.push(...beyondLimits(features))
   if (mistakes.length > 0) throw new Error(`docs/entry-points.json:\n${mistakes.join('\n')}`)
   return [{ file: 'docs/entry-points.md', text: render(features) }]
+}
+
+/**
+ * The cells whose test did not run, by the report of a whole run; a test that failed did run, and is a failure by itself. A title is found
+ * by its words: placeholders (`%s`, `$name`, `${…}`) stand for any text, a dash for a space, as in names of recorded sessions. A test of a
+ * suite that other files call may have run in any of them.
+ * @param {string} root
+ * @param {{ name: string, assertionResults: { fullName: string, status: string }[] }[]} files `testResults` of vitest's JSON report
+ * @param {{ maySkip: boolean }} options whether a test that was skipped, for want of a program, is let pass
+ * @returns {string[]} a line for each such cell
+ */
+export function cellsWithoutRun(root, files, { maySkip }) {
+  const data = join(root, 'docs/entry-points.json')
+  if (!existsSync(data)) return []
+  const titlesOf = new Map()
+  for (const { name, assertionResults } of files) {
+    const ran = assertionResults.filter(({ status }) => maySkip || ['passed', 'failed'].includes(status))
+    titlesOf.set(
+      relative(root, name).replaceAll('\\', '/'),
+      ran.map(({ fullName }) => fullName),
+    )
+  }
+  const all = [...titlesOf.values()].flat()
+  const hasRun = (cell) => {
+    const [file, ...titles] = cell.split(' > ')
+    const form = formOf(titles.join(' '))
+    return (file.endsWith('.test.ts') ? (titlesOf.get(file) ?? []) : all).some((ran) => form.test(ran))
+  }
+  return JSON.parse(readFileSync(data, 'utf8')).features.flatMap((row) =>
+    cellsOf(row)
+      .filter(({ cell }) => typeof cell === 'string' && !hasRun(cell))
+      .map(({ name, cell }) => `${row.feature}, ${name}: no test ran as "${cell}"`),
+  )
+}
+
+function formOf(title) {
+  const parts = title.split(/%[sdifjo#]|\$\{[^}]*\}|\$[\w.]+/)
+  const escaped = parts.map((part) => part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&').replaceAll('-', '[- ]'))
+  return new RegExp(`(?:^|\\s)${escaped.join('[^]*')}(?:\\s|$)`)
 }
 
 function cellsOf(row) {

@@ -2,6 +2,7 @@
 // Random tests take their seed from HERMES_TEST_SEED; without one a fresh seed is drawn and printed.
 // Before that come the seconds of processor time each package took, against its share in scripts/test-shares.json. A whole run also has a limit
 // on the clock, which counts only while other programs leave the processors alone. More runs than usual (HERMES_TEST_RUNS) have no limits.
+// A whole run also holds docs/entry-points.json to what ran: a cell whose test did not run is a failure.
 // Files with a failed test, up to three of them, run once more by themselves. A test that passes there counts as passed and is named at the
 // end: it depends on what runs beside it, and that is a defect to be mended. What failed twice is named there too, with its first line.
 // Exit codes: 0 all passed, 1 something failed, did not build, took more than its share, or nothing ran.
@@ -11,10 +12,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { bundle } from './build.mjs'
+import { cellsWithoutRun } from './entry-points.mjs'
 import { calibrate, clockVerdict, processors, reckon } from './test-costs.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const MOST_REPEATED = 3
+const isWhole = process.argv.length === 2
 const env = {
   ...process.env,
   HERMES_TEST_SLOW: '1',
@@ -35,7 +38,8 @@ function main() {
     const status = run('vitest', ['run', ...reporters, ...process.argv.slice(2)])
     const isCheap = isWithin(before)
     const first = count(report, status)
-    const result = isRepeatable(first) ? repeat(first, join(directory, 'repeated.json')) : first
+    const second = isRepeatable(first) ? repeat(first, join(directory, 'repeated.json')) : first
+    const result = isWhole ? withClaims(second, first.files) : second
     for (const { name, message } of result.failures) console.log(`FAILED ${name}: ${message}`)
     return Math.max(summarize(result), isCheap ? 0 : 1)
   } finally {
@@ -52,7 +56,7 @@ function isWithin({ calibrationMs, ...before }) {
     before,
     after: processors(),
     shares,
-    isWhole: process.argv.length === 2,
+    isWhole,
     calibrationMs: calibration,
   })
   console.log(['', 'Processor time by package:', ...lines, clock.line, ''].join('\n'))
@@ -78,7 +82,7 @@ function count(report, status) {
   try {
     data = JSON.parse(readFileSync(report, 'utf8'))
   } catch {
-    return { passed: 0, failed: 1, skipped: 0, failures: [] }
+    return { passed: 0, failed: 1, skipped: 0, failures: [], files: [] }
   }
   const failures = data.testResults.filter(({ status }) => status === 'failed').flatMap(failuresOf)
   return {
@@ -86,7 +90,19 @@ function count(report, status) {
     failed: failures.length === 0 && status !== 0 ? 1 : failures.length,
     skipped: data.numPendingTests + data.numTodoTests,
     failures,
+    files: data.testResults,
   }
+}
+
+/** Adds a failure for each cell of docs/entry-points.json whose test did not run. */
+function withClaims(result, files) {
+  const file = 'docs/entry-points.json'
+  const unproven = cellsWithoutRun(root, files, { maySkip: !env.HERMES_TEST_REQUIRE }).map((message) => ({
+    file,
+    name: file,
+    message,
+  }))
+  return { ...result, failed: result.failed + unproven.length, failures: [...result.failures, ...unproven] }
 }
 
 function failuresOf({ name: file, message, assertionResults }) {

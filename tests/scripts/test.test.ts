@@ -10,7 +10,7 @@ let root: string
 /** A workspace with the real script, setup and vitest, and a `turbo` that does nothing. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'test-script-'))
-  for (const name of ['test.mjs', 'test-costs.mjs', 'build.mjs'])
+  for (const name of ['test.mjs', 'test-costs.mjs', 'build.mjs', 'entry-points.mjs'])
     await cp(join(repository, 'scripts', name), join(root, 'scripts', name))
   await cp(join(repository, 'tests/support'), join(root, 'support'), { recursive: true })
   await write('package.json', '{ "type": "module" }')
@@ -113,4 +113,22 @@ it('prints the seed and gives it to random tests', async () => {
   const { status, stdout } = run()
   expect(status).toBe(0)
   expect(stdout).toContain('HERMES_TEST_SEED=42\n')
+})
+
+it('fails where a cell of the entry points names a test that did not run', async () => {
+  await write(
+    'a.test.ts',
+    `import { it } from 'vitest'
+it.each(['tea'])('drinks %s', () => {})
+it.skipIf(process.env.DRY)('sips $3', () => {})
+`,
+  )
+  const cells = { terminal: 'a.test.ts > drinks %s', oneshot: { why: 'no mouth' }, gateway: 'suite.ts > sips $3' }
+  await write('docs/entry-points.json', JSON.stringify({ features: [{ feature: 'tea', ...cells }] }))
+  expect(run({ HERMES_TEST_REQUIRE: 'all' }).last).toBe('2 passed, 0 failed, 0 skipped')
+  expect(run({ DRY: '1' }).last).toBe('1 passed, 0 failed, 1 skipped')
+  const dry = run({ HERMES_TEST_REQUIRE: 'all', DRY: '1' })
+  expect(dry.last).toBe('1 passed, 1 failed, 1 skipped')
+  expect(dry.stdout).toContain('FAILED docs/entry-points.json: tea, gateway: no test ran as "suite.ts > sips $3"')
+  expect(dry.status).toBe(1)
 })

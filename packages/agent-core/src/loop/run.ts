@@ -24,6 +24,7 @@ import { observe, transformations } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
 import { beginSession } from '../hooks/session-hooks.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
+import { visibleTools } from '../permits/visible-tools.js'
 import { guidanceOfNewModel, newLocation, promptEntry } from '../prompt/prompt-entry.js'
 import { type OpenCall, redactData } from '../session/session.js'
 import { waitWhilePaused } from '../steering/pause.js'
@@ -32,7 +33,6 @@ import type { ModelStep, RunContext } from './run-context.js'
 import { appendMessage, type RunInput, saysSomething } from './run-input.js'
 import { TIME_IS_OVER } from './time-limit.js'
 import { answerCall, answerInterrupted, runToolCalls } from './tool-calls.js'
-import { visibleTools } from './visible-tools.js'
 
 const MAX_EMPTY_REPLIES = 3
 const MAX_CONTINUATIONS = 3

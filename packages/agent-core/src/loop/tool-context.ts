@@ -3,10 +3,10 @@ import type { Environment } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import type { Answer, Question, Tool, ToolContext, ToolMail } from '@hermes/contracts/tool'
 import { ParkedApproval } from '../permits/parked-approval.js'
+import { requireEnvironment, taintsOf } from '../permits/plan-context.js'
 import { requestPermit, takeGranted } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
 import { toolMail } from '../steering/mail.js'
-import { requireEnvironment, taintsOf } from './plan-context.js'
 import type { RunContext } from './run-context.js'
 
 /** What a running call may use; `granted` are the permits it was given before it started, `more` is what this call has of its own. */

@@ -4,10 +4,10 @@ import type { Action, ApprovalOutcome, Permit, Policy, Subject } from '@hermes/c
 import type { Tool } from '@hermes/contracts/tool'
 import { observe } from '../hooks/dispatch.js'
 import { hookEvent } from '../hooks/run-hook-event.js'
-import { planContext, taintsOf } from '../loop/plan-context.js'
 import type { RunContext } from '../loop/run-context.js'
 import { noteApproval } from './approval-notes.js'
 import { ParkedApproval } from './parked-approval.js'
+import { planContext, taintsOf } from './plan-context.js'
 
 /** How a permit is asked for. */
 export type PermitRequest = Pick<NonNullable<Parameters<Policy['decide']>[2]>, 'mayAsk' | 'ask'>

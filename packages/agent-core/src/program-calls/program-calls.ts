@@ -4,15 +4,15 @@ import type { ToolCaller, ToolDefinition, ToolOutcome, ToolState } from '@hermes
 import { errorOutcome, type PreparedCall, type ToolNames } from '@hermes/registry'
 import { deniedData } from '../events/denial.js'
 import { type ChangedResult, changeResult, gateCall, runWrapped } from '../hooks/tool-call-hooks.js'
-import { plannedCall } from '../loop/plan-context.js'
 import type { RunContext } from '../loop/run-context.js'
 import { type PlannedCall, segmentLength } from '../loop/segments.js'
 import { asTool, toolContext } from '../loop/tool-context.js'
-import { visibleTools } from '../loop/visible-tools.js'
+import { settleParts } from '../outside-text/settle-sources.js'
 import { ParkedApproval } from '../permits/parked-approval.js'
+import { plannedCall } from '../permits/plan-context.js'
 import { permitsOf } from '../permits/request-permit.js'
+import { visibleTools } from '../permits/visible-tools.js'
 import { redactData } from '../session/session.js'
-import { settleParts } from '../session/settle-sources.js'
 
 const MAX_NOTED_CHARS = 500
 /** Where it is shown, the other tools of the session can be called too. */

@@ -1,7 +1,7 @@
 import type { Entry, NewEntry, PromptEntry } from '@hermes/contracts/conversation'
 import type { RunContext } from '../loop/run-context.js'
-import { startedIn } from '../session/started-in.js'
 import { guidanceAfterSwitch } from './guidance.js'
+import { startedIn } from './started-in.js'
 
 /** The prompt of a new session: read once here, stored, and replayed from then on. What was left out of it is told. */
 export async function promptEntry(context: RunContext): Promise<PromptEntry> {

@@ -20,8 +20,8 @@ import {
 import type { FolderTrust } from '@hermes/contracts/policy'
 import type { Inbox, InboxMessage, Lease, NewOutboxMessage, NewSession, SessionStore } from '@hermes/contracts/store'
 import type { ToolState } from '@hermes/contracts/tool'
+import { settleSources } from '../outside-text/settle-sources.js'
 import { type Prefix, PrefixWatch } from '../prompt/prefix-break.js'
-import { settleSources } from './settle-sources.js'
 
 const SAMPLING = [
   'reasoningEffort',

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path/posix'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ToolState } from '@hermes/contracts/tool'
-import { startedIn } from '../../session/started-in.js'
+import { startedIn } from '../../prompt/started-in.js'
 
 /** When a command of the agent's own ran, in Unix milliseconds. */
 interface CommandSpan {

@@ -7,7 +7,7 @@ import type { Action, Permit } from '@hermes/contracts/policy'
 import { seenFiles } from '@hermes/contracts/tool'
 import { isWithin } from '@hermes/safety'
 import { openUntrustedGit, PLAIN_DIFF } from '../../git/untrusted-git.js'
-import { startedIn } from '../../session/started-in.js'
+import { startedIn } from '../../prompt/started-in.js'
 import type { ReferenceOptions } from './options.js'
 import type { LineRange, Reference } from './parse.js'
 

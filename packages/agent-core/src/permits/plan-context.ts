@@ -2,8 +2,8 @@ import { HermesError } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import { concurrencyOf, effectOf, type ToolPlanContext } from '@hermes/contracts/tool'
 import type { PreparedCall } from '@hermes/registry'
-import type { RunContext } from './run-context.js'
-import type { PlannedCall } from './segments.js'
+import type { RunContext } from '../loop/run-context.js'
+import type { PlannedCall } from '../loop/segments.js'
 
 /** What a call may use while it is being planned. */
 export function planContext(context: RunContext): ToolPlanContext {

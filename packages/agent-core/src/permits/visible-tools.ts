@@ -1,5 +1,5 @@
 import type { ToolNames } from '@hermes/registry'
-import type { RunContext } from './run-context.js'
+import type { RunContext } from '../loop/run-context.js'
 
 interface Visible {
   readonly generation: number
