@@ -109,8 +109,8 @@ export interface Agent {
    * what the project or the home uses. `false` when it was so already.
    */
   setAccount(account: string | null): Promise<boolean>
-  /** The key or login that the session chose at a provider; `null` for none. */
-  accountAt(provider: string): string | null
+  /** The key or login that the session chose at a provider, which may have several names; `null` for none. */
+  accountAt(isProvider: (name: string) => boolean): string | null
   /**
    * Takes the place of another agent of the same session: notes that wait there, and notices that its tools give later, come here, and
    * tools keep what they have in memory. Do not run the former agent any more; {@link Agent.close} undoes its setup.
@@ -325,12 +325,12 @@ class CoreAgent implements Agent {
   async setAccount(account: string | null): Promise<boolean> {
     const { provider, model } = this.#parts.model
     return this.#write((session) =>
-      session.accountAt(provider) === account ? [] : [{ type: 'model', provider, model, account }],
+      session.accountAt((name) => name === provider) === account ? [] : [{ type: 'model', provider, model, account }],
     )
   }
 
-  accountAt(provider: string): string | null {
-    return this.#parts.session.accountAt(provider)
+  accountAt(isProvider: (name: string) => boolean): string | null {
+    return this.#parts.session.accountAt(isProvider)
   }
 
   /** Appends at any time: beside the run under way, or between runs. `false` when there was nothing to append. */

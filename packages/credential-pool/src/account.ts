@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { isJsonObject } from '@hermes/contracts'
+import { HermesError, isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { CredentialSource } from '@hermes/contracts/model'
 import type { AuthDocument } from './auth-store.js'
 import type { CredentialInfo } from './info.js'
@@ -14,6 +14,8 @@ export interface AccountChoice {
 
 /** The credentials of one provider as one session may use them: the account that was chosen alone, else all. */
 export interface AccountSource extends CredentialSource {
+  /** The one that is used alone now; `null` where all are. @throws HermesError `credentials.unknown`, `credentials.damaged` */
+  alone(): Promise<CredentialInfo | null>
   /**
    * The one a person names by id, label or place in the list, counted from 1, whether it can be used or not.
    * @throws HermesError `credentials.unknown`
@@ -24,33 +26,82 @@ export interface AccountSource extends CredentialSource {
 /** The name under which choices of projects are in `auth.json`: by folder, then by provider, the label. */
 const PROJECTS = 'project_accounts'
 
-/** The account that the nearest project around a folder uses, and which project that is; `null` for none. */
+/**
+ * The account that the nearest project around a folder uses, and which project that is; `null` for none. `path`: of the document, for messages.
+ * @throws HermesError `credentials.damaged` where what is written there names none: another account must not stand in for it.
+ */
 export function projectAccount(
   document: AuthDocument,
-  provider: string,
-  folder: string,
+  { provider, folder, path }: { readonly provider: string; readonly folder: string; readonly path: string },
 ): { readonly label: string; readonly folder: string } | null {
-  const projects = document[PROJECTS]
-  if (!isJsonObject(projects)) return null
+  const projects = projectsIn(document, path)
   for (let at = folder; ; at = dirname(at)) {
-    const chosen = Object.hasOwn(projects, at) ? projects[at] : undefined
-    const label = isJsonObject(chosen) && Object.hasOwn(chosen, provider) ? chosen[provider] : undefined
+    const label = memberOf(choicesIn(projects, at, path), provider)
     if (typeof label === 'string') return { label, folder: at }
+    if (label !== undefined) throw damaged(path, at)
     if (dirname(at) === at) return null
   }
 }
 
-/** The document with another choice of a project; `null` takes it back. */
+/** The document with another choice of a project; `null` takes it back. @throws HermesError `credentials.damaged` */
 export function withProjectAccount(
   document: AuthDocument,
-  { provider, folder, label }: { readonly provider: string; readonly folder: string; readonly label: string | null },
+  {
+    provider,
+    folder,
+    label,
+    path,
+  }: { readonly provider: string; readonly folder: string; readonly label: string | null; readonly path: string },
 ): AuthDocument {
-  const projects = isJsonObject(document[PROJECTS]) ? document[PROJECTS] : {}
-  const { [folder]: before, ...others } = projects
-  const { [provider]: _former, ...rest } = isJsonObject(before) ? before : {}
+  const projects = projectsIn(document, path)
+  const { [folder]: _before, ...others } = projects
+  const { [provider]: _former, ...rest } = choicesIn(projects, folder, path)
   const chosen = label === null ? rest : { ...rest, [provider]: label }
   return {
     ...document,
     [PROJECTS]: Object.keys(chosen).length === 0 ? others : { ...others, [folder]: chosen },
   }
+}
+
+/** Labels of keys and logins that were removed, by provider: sessions and projects may have chosen them, and nothing else gets them by itself. */
+const RETIRED = 'retired_labels'
+
+/** The labels that no new key or login of a provider gets by itself. */
+export function retiredLabels(document: AuthDocument, provider: string): readonly string[] {
+  const all = memberOf(document, RETIRED)
+  const labels = isJsonObject(all) ? memberOf(all, provider) : undefined
+  return Array.isArray(labels) ? labels.filter((label) => typeof label === 'string') : []
+}
+
+/** The document in which one label more is one of them. */
+export function withRetired(document: AuthDocument, provider: string, label: string): AuthDocument {
+  const all = memberOf(document, RETIRED)
+  const labels = [...new Set([...retiredLabels(document, provider), label])]
+  return { ...document, [RETIRED]: { ...(isJsonObject(all) ? all : {}), [provider]: labels } }
+}
+
+function projectsIn(document: AuthDocument, path: string): JsonObject {
+  const projects = memberOf(document, PROJECTS, NOTHING)
+  if (!isJsonObject(projects)) throw damaged(path, null)
+  return projects
+}
+
+function choicesIn(projects: JsonObject, folder: string, path: string): JsonObject {
+  const choices = memberOf(projects, folder, NOTHING)
+  if (!isJsonObject(choices)) throw damaged(path, folder)
+  return choices
+}
+
+const NOTHING: JsonObject = Object.freeze({})
+
+function memberOf(object: JsonObject, name: string, missing?: JsonValue): JsonValue | undefined {
+  return Object.hasOwn(object, name) ? object[name] : missing
+}
+
+function damaged(path: string, folder: string | null): HermesError {
+  const where = folder === null ? PROJECTS : `${PROJECTS} for ${folder}`
+  return new HermesError(
+    `${where} in ${path} is damaged, so nothing says which account may be used. Correct it there or take it out, then choose anew: hermes auth use PROVIDER NAME --project FOLDER`,
+    { code: 'credentials.damaged' },
+  )
 }

@@ -31,7 +31,12 @@ export class AuthStore {
   }
 
   /** The file as it is now; an empty document when there is none or it cannot be used. Never rejects. */
-  async read(): Promise<AuthDocument> {
+  read(): Promise<AuthDocument> {
+    return this.readable().catch(() => ({}))
+  }
+
+  /** The same where something is decided by what is not in it. @throws HermesError `credentials.unreadable` where it cannot be read. */
+  async readable(): Promise<AuthDocument> {
     const { path } = this.#options
     const signature = await signatureOf(path)
     if (signature !== null && this.#cached?.signature === signature) return this.#cached.document
@@ -40,10 +45,11 @@ export class AuthStore {
       return this.#exclusive(async () =>
         this.#usable(await readAuthFile(path)).then((document) => document ?? {}),
       ).catch((error: unknown) => {
-        this.#tell(`${path} is kept as it is and not used: ${file.reason}. ${errorLine(error)}`)
-        return {}
+        const line = `${path} is kept as it is and not used: ${file.reason}. ${errorLine(error)}`
+        this.#tell(line)
+        throw new HermesError(line, { code: 'credentials.unreadable' })
       })
-    const document = (await this.#usable(file).catch(() => null)) ?? {}
+    const document = (await this.#usable(file)) ?? {}
     if (file.type === 'file' && signature !== null) this.#cached = { signature, document }
     return document
   }
@@ -98,7 +104,7 @@ export class AuthStore {
         if (again.type !== 'malformed') return this.#usable(again)
         const aside = await setAside(path, clock.now())
         this.#tell(
-          `${path} could not be used: ${again.reason}. It is kept as ${aside}; keys and logins in it have to be added again.`,
+          `${path} could not be used: ${again.reason}. It is kept as ${aside}; keys and logins in it have to be added again, and accounts of projects chosen again.`,
         )
         return null
       }

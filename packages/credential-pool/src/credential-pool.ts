@@ -58,7 +58,8 @@ export interface CredentialPool extends CredentialSource {
   renew(name: string, options?: { readonly signal?: AbortSignal }): Promise<CredentialInfo>
   /**
    * The same as a session may use it: while an account is chosen no other is handed out, also where that one cannot be used. `select` and
-   * `usableAtMs` reject with `credentials.unknown` while the chosen one does not exist.
+   * `usableAtMs` reject while the chosen one does not exist (`credentials.unknown`), and while it cannot be told which one is chosen
+   * (`credentials.unreadable`, `credentials.damaged`).
    */
   forAccount(choice: AccountChoice): AccountSource
 }
@@ -123,28 +124,35 @@ class FilePool implements CredentialPool {
         const renewed = await this.refresh(credential, options)
         return renewed && credential.account !== undefined ? { ...renewed, account: credential.account } : renewed
       },
+      alone: async () => {
+        const chosen = await this.#chosen(choice)
+        return chosen && toInfo(chosen)
+      },
       find: async (name) => toInfo(findEntry(await this.#all(), this.#options.provider, name)),
     }
   }
 
   /** The entry that a session or its project uses alone; `null` where all are used. */
   async #chosen({ chosen, folder }: AccountChoice): Promise<PoolEntry | null> {
-    const { provider } = this.#options
+    const { provider, path } = this.#options
     const own = await chosen()
     if (own === null && folder === null) return null
-    const document = await this.#store.read()
-    const project = own === null ? projectAccount(document, provider, folder!) : null
+    const document = await this.#store.readable()
+    const project = own === null ? projectAccount(document, { provider, folder: folder!, path }) : null
     const name = own ?? project?.label
     if (name === undefined) return null
     const entries = this.#entriesOf(this.#patched(document))
-    const entry = entries.find(({ id }) => id === name) ?? entries.find(({ label }) => label === name)
-    if (entry) return entry
-    const [whose, undo] = project
-      ? [`the project ${project.folder}`, `hermes auth use ${provider} default --project ${project.folder}`]
-      : ['this session', '/account default']
+    const called = entries.filter(({ label }) => label === name)
+    const [entry, twin] = called.length > 0 ? called : entries.filter(({ id }) => id === name)
+    if (entry && !twin) return entry
+    const whose = project ? `the project ${project.folder}` : 'this session'
+    const undo = project
+      ? `hermes auth use ${provider} default --project ${quoted(project.folder)}`
+      : '/account default'
     const there = entries.length > 0 ? ` There are: ${entries.map(({ label }) => label).join(', ')}.` : ''
+    const why = twin ? 'is not the only one of that name' : 'is not there any more'
     throw new HermesError(
-      `The account "${name}" of ${provider}, chosen for ${whose}, is not there any more.${there} Choose anew: /account NAME, or ${undo}.`,
+      `The account "${name}" of ${provider}, chosen for ${whose}, ${why}.${there} Choose anew: /account NAME, or ${undo}.`,
       { code: 'credentials.unknown' },
     )
   }
@@ -338,6 +346,11 @@ async function renewOverHttp(
 ): ReturnType<RenewTokens> {
   const { renewTokens } = await import('./oauth/index.js')
   return renewTokens(refreshToken, settings, { fetchTo, now: () => clock.now() })
+}
+
+/** A word for a shell of the person's. */
+function quoted(word: string): string {
+  return /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 function originOf(url: string): string {

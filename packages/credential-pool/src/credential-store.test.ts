@@ -113,6 +113,14 @@ describe('add', () => {
 })
 
 describe('remove', () => {
+  it('gives a label that was removed to no later one by itself, so that a choice of it does not pass on', async () => {
+    const { store } = await open()
+    for (const secret of ['one', 'two']) await store.add(apiKey(secret))
+    await store.remove('p', 'key-2')
+    expect((await store.add(apiKey('three'))).label).toBe('key-3')
+    expect((await store.add(apiKey('four', { label: 'key-2' }))).label).toBe('key-2')
+  })
+
   it.each(['id-1', 'key-1', '2'])('takes id, label or place: %s', async (name) => {
     const { store } = await open(keys({}, {}, {}))
     expect(await store.remove('p', name)).toMatchObject({ id: 'id-1' })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, HermesError, type JsonObject, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import { projectAccount, withProjectAccount } from './account.js'
+import { projectAccount, retiredLabels, withProjectAccount, withRetired } from './account.js'
 import type { AuthDocument } from './auth-store.js'
 import { AuthStore } from './auth-store.js'
 import {
@@ -35,7 +35,7 @@ interface CredentialStoreOptions {
 export type NewCredential = {
   /** A provider id, or `custom:NAME` for an endpoint of config.yaml. */
   readonly provider: string
-  /** Unique within the provider. Default: `key-1`, `key-2` … or `login-1` … */
+  /** Unique within the provider. Default: `key-1`, `key-2` … or `login-1` …, never one that was removed. */
   readonly label?: string | undefined
   /** 0 comes first. Default: after all others. */
   readonly priority?: number | undefined
@@ -82,10 +82,10 @@ export interface CredentialStore {
   /**
    * Has one used alone by what works in a folder or below it, from the next request on; `null` takes that back. `folder`: absolute, symbolic
    * links resolved. Resolves with the one that is used then; `null` for none.
-   * @throws HermesError `credentials.unknown`
+   * @throws HermesError `credentials.unknown`; `credentials.damaged` where the choices of projects cannot be read
    */
   useInProject(provider: string, name: string | null, folder: string): Promise<CredentialInfo | null>
-  /** The label of the one that the nearest project around a folder uses, and that project; `null` for none. */
+  /** The label of the one that the nearest project around a folder uses, and that project; `null` for none. Rejects where that cannot be told. */
   usedInProject(provider: string, folder: string): Promise<{ readonly label: string; readonly folder: string } | null>
 }
 
@@ -126,7 +126,10 @@ class FileStore implements CredentialStore {
         throw failure('duplicate', `${provider} has a credential "${same.label}" already; choose another --label.`)
       const next = same
         ? changeEntry(document, { provider, entry: same, fields: this.#loginFields(credential, same.stored ?? {}) })
-        : withEntries(document, provider, [...storedEntries(document, provider), this.#newEntry(credential, entries)])
+        : withEntries(document, provider, [
+            ...storedEntries(document, provider),
+            this.#newEntry(credential, entries, document),
+          ])
       const added = this.#entries(next, provider).find((entry) =>
         same ? entry.id === same.id : !entries.some(({ id }) => id === entry.id),
       )!
@@ -140,7 +143,10 @@ class FileStore implements CredentialStore {
       if (isBorrowed(entry.source) && entry.secret !== null)
         throw failure('borrowed', `${entry.label} comes from ${placeOf(entry.source)}; take it out there.`)
       const left = storedEntries(document, provider).filter((stored) => stored !== entry.stored)
-      return { document: withEntries(document, provider, left), result: toInfo(entry) }
+      return {
+        document: withRetired(withEntries(document, provider, left), provider, entry.label),
+        result: toInfo(entry),
+      }
     })
   }
 
@@ -175,13 +181,19 @@ class FileStore implements CredentialStore {
   useInProject(provider: string, name: string | null, folder: string): Promise<CredentialInfo | null> {
     return this.#store.update((document) => {
       const entry = name === null ? null : findEntry(this.#entries(document, provider), provider, name)
-      const next = withProjectAccount(document, { provider, folder, label: entry?.label ?? null })
+      const next = withProjectAccount(document, {
+        provider,
+        folder,
+        label: entry?.label ?? null,
+        path: this.#options.path,
+      })
       return { document: next, result: entry && toInfo(entry) }
     })
   }
 
   async usedInProject(provider: string, folder: string) {
-    return projectAccount(await this.#store.read(), provider, folder)
+    const { path } = this.#options
+    return projectAccount(await this.#store.readable(), { provider, folder, path })
   }
 
   #entries(document: AuthDocument, provider: string): PoolEntry[] {
@@ -189,12 +201,16 @@ class FileStore implements CredentialStore {
     return poolEntries(document, provider, { borrowed, nowMs: this.#clock.now() })
   }
 
-  #newEntry(credential: NewCredential, entries: readonly PoolEntry[]): StoredEntry {
+  #newEntry(credential: NewCredential, entries: readonly PoolEntry[], document: AuthDocument): StoredEntry {
     const isKey = credential.type === 'api-key'
     const twin = isKey ? entries.find(({ secret }) => secret === credential.secret) : undefined
     if (twin) throw failure('duplicate', `This key is there already, as "${twin.label}".`)
     const {
-      label = freeLabel(isKey ? 'key' : 'login', entries),
+      provider,
+      label = freeLabel(isKey ? 'key' : 'login', [
+        ...entries.map((entry) => entry.label),
+        ...retiredLabels(document, provider),
+      ]),
       priority = 1 + Math.max(-1, ...entries.map((entry) => entry.priority)),
       baseUrl,
     } = credential
@@ -243,9 +259,9 @@ function placeOf(source: string): string {
       : source
 }
 
-function freeLabel(word: string, entries: readonly PoolEntry[]): string {
+function freeLabel(word: string, taken: readonly string[]): string {
   let number = 1
-  while (entries.some(({ label }) => label === `${word}-${number}`)) number++
+  while (taken.includes(`${word}-${number}`)) number++
   return `${word}-${number}`
 }
 

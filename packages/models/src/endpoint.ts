@@ -53,7 +53,7 @@ export interface ModelEndpoint {
   readonly stallTimeoutMs?: number | undefined
   /** How long a provider with marks for its cache keeps a prefix. Default `5m`. */
   readonly cacheTtl?: '5m' | '1h'
-  /** Where `apiKey` is from, for messages: a variable or a file. Default: the variable of the provider. */
+  /** Where the key is from, for messages: a variable or a file. Default: the list of `credentials`, else the variable of the provider. */
   readonly keySource?: string | undefined
   /** Tokens of the model's window. With it, a connection dropped on a nearly full one counts as too long a conversation. */
   readonly contextLength?: number | (() => number | undefined) | undefined
@@ -130,8 +130,7 @@ export class Endpoint {
   #makeTransport(): Transport {
     const { api, headers, body, fetch, model, timeoutMs, stallTimeoutMs, cacheTtl, credentials } = this.options
     const { provider, baseUrl } = this.#resolved
-    // Which of several keys it was, their list says.
-    const keySource = credentials ? `see hermes auth list ${this.name}` : this.options.keySource
+    const keySource = this.options.keySource ?? (credentials ? `see hermes auth list ${this.name}` : undefined)
     const settings = { api, model, headers, body, fetch, timeoutMs, stallTimeoutMs, cacheTtl, clock: this.#clock }
     // Whoever named the endpoint knows it by that name.
     const name = this.name === 'custom' ? undefined : this.name

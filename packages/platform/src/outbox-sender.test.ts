@@ -289,10 +289,77 @@ it('tries one message after five sends in a row that nobody answered, less and l
 
 it('does not count a no as silence', async () => {
   const breaker = new SendBreaker({ now: () => 0 })
-  for (let turn = 0; turn < 4; turn++) breaker.failed('No route.')
+  for (let turn = 0; turn < 4; turn++) breaker.failed('No route.', false)
   breaker.answered()
-  for (let turn = 0; turn < 4; turn++) breaker.failed('No route.')
+  for (let turn = 0; turn < 4; turn++) breaker.failed('No route.', false)
   expect(breaker.state).toEqual({ type: 'open' })
-  breaker.failed('No route.')
+  breaker.failed('No route.', false)
   expect(breaker.lets).toBe(false)
+})
+
+/** Broken at 0: one message is tried from 5,000 on. */
+function brokenBreaker(clock: { now: () => number }) {
+  const breaker = new SendBreaker(clock)
+  for (let turn = 0; turn < 5; turn++) breaker.failed('No route.', false)
+  return breaker
+}
+
+it('tries one at once where the clock was set back, and waits by the new time', () => {
+  let nowMs = 1_000_000
+  const breaker = brokenBreaker({ now: () => nowMs })
+  expect(breaker.lets).toBe(false)
+  nowMs = 500_000
+  expect(breaker.lets).toBe(true)
+  breaker.trying()
+  breaker.failed('No route.', true)
+  expect(breaker.state).toMatchObject({ untilMs: 510_000 })
+  expect(breaker.lets).toBe(false)
+})
+
+it('hears nothing of the platform by what failed here, nor by what was under way as it broke', async () => {
+  const clock = { now: () => Date.now(), sleep: systemClock.sleep }
+  const before = { now: () => Date.now() - 60_000 }
+  const tooLarge = row({ text: '', file: '/a' }, { key: 'file' })
+  const unwritten = row({ text: 'Hello.' }, { key: 'unwritten', target: '8' })
+  const breaker = brokenBreaker(before)
+  const { outbox, outcomes } = outboxOf([tooLarge, unwritten])
+  const { platform, sent } = platformWith([])
+  const stop = new AbortController()
+  let isFull = true
+  const offering = async () => {
+    if (!isFull) return
+    isFull = false
+    expect(breaker.state.type).toBe('broken')
+    throw new Error('The disk is full.')
+  }
+  const loadFile = async () => ({ kind: 'file', name: 'a', mediaType: 'text/plain', bytes: new Uint8Array(9) }) as const
+  const options = { platform, loadFile, outbox: { ...outbox, offering }, breaker, clock, logger: silentLogger }
+  const done = sendOutbox(options, stop.signal)
+  await expect.poll(() => outcomes).toEqual(['failed', 'retry', 'sent'])
+  stop.abort()
+  await done
+  // What was never offered bears no mark of a repetition.
+  expect(sent.map(({ text }) => text)).toEqual(['Hello.'])
+  expect(breaker.state.type).toBe('open')
+  const other = brokenBreaker(before)
+  other.trying()
+  other.unasked(false)
+  other.failed('No route.', false)
+  expect(other.lets).toBe(false)
+})
+
+it('changes once more what may have been changed already, in place of showing it twice', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: 'The answer.' })])
+  const { platform, sent } = platformWith([])
+  let edits = 0
+  const edit = async () => {
+    if (++edits === 1) throw platformError('unknown_outcome', 'No answer in time.')
+  }
+  const stop = new AbortController()
+  const options = { platform: { ...platform, edit }, outbox, clock: systemClock, logger: silentLogger }
+  const done = sendOutbox({ ...options, bubbleOf: async () => '5' }, stop.signal)
+  await expect.poll(() => outcomes).toEqual(['perhaps', 'sent'])
+  stop.abort()
+  await done
+  expect([sent, edits]).toEqual([[], 2])
 })

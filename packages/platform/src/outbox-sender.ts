@@ -20,6 +20,7 @@ const LOOK_EVERY_MS = 1_000
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 300_000
 const GIVE_UP_AFTER_MS = 24 * 3_600_000
+const EDITS_OF_UNKNOWN_OUTCOME = 4
 const REPEAT_MARK = '(This may be a repetition: the connection broke off while it was sent.)\n'
 
 /** A row of the outbox, as far as it is sent. @see `OutboxMessage` of `@hermes/storage` */
@@ -131,13 +132,14 @@ export async function sendOutbox<Message extends SendableMessage>(
   }
   while (!signal.aborted) {
     try {
+      const isTrial = breaker.state.type === 'broken'
       const message =
         sending.size - pausing < AT_ONCE && breaker.lets && !options.isPaused?.()
           ? await outbox.take({ platform: platform.name, leaseMs: LEASE_MS })
           : null
       if (message) {
-        breaker.taken()
-        const done = deliver(options, message, { pause, gate, breaker }).finally(() => sending.delete(done))
+        if (isTrial) breaker.trying()
+        const done = deliver(options, message, { pause, gate, breaker, isTrial }).finally(() => sending.delete(done))
         sending.add(done)
         continue
       }
@@ -158,6 +160,8 @@ type Pause = (ms: number) => Promise<boolean>
 
 /** What is written down of a part, before the platform is asked to take it and after it did. */
 interface PartLog {
+  /** The platform is asked, where nothing has to be written down before. */
+  asking(): void
   offering(): Promise<void>
   accepted(platformId: string): Promise<void>
   /** Does what offers a text, as soon as few enough are offered. */
@@ -191,15 +195,26 @@ class Gate {
 /** The platform did not answer, or does not know this account. */
 const SILENT: ReadonlySet<string> = new Set(['unreachable', 'unknown_outcome', 'unauthorized', 'conflict'])
 
+/** What a message that was taken is sent with. */
+interface Hands {
+  readonly pause: Pause
+  readonly gate: Gate
+  readonly breaker: SendBreaker
+  /** It is the one that a platform is tried with which answered nothing. */
+  readonly isTrial: boolean
+}
+
 /** Sends one message that was taken, and writes down what came of it. Never rejects. */
 async function deliver<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
-  { pause, gate, breaker }: { readonly pause: Pause; readonly gate: Gate; readonly breaker: SendBreaker },
+  { pause, gate, breaker, isTrial }: Hands,
 ): Promise<void> {
   const { outbox, clock, logger } = options
   const { platform, key } = message
   let state = message
+  /** Of the newest part. */
+  let isAsked = false
   let isAnswered = false
   const settleAs = async (outcome: Parameters<typeof outbox.settle>[1]) => {
     try {
@@ -212,7 +227,16 @@ async function deliver<Message extends SendableMessage>(
   }
   try {
     const accepted = async (platformId: string) => {
+      isAnswered = true
       state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
+    }
+    const asking = () => {
+      isAsked = true
+      isAnswered = false
+    }
+    const offering = async () => {
+      await outbox.offering(state)
+      asking()
     }
     const inTurn = async <Result>(offer: () => Promise<Result>) => {
       const leave = await gate.pass()
@@ -224,22 +248,25 @@ async function deliver<Message extends SendableMessage>(
         isAnswered.abort()
       }
     }
-    const log = { offering: () => outbox.offering(state), accepted, inTurn }
+    const log = { asking, offering, accepted, inTurn }
     if (!(await sendParts(options, message, { log, pause }))) {
-      breaker.unasked()
+      if (isAsked) breaker.answered()
+      else breaker.unasked(isTrial)
       await settleAs({ type: 'retry', error: 'Sending ended before it.', dueAtMs: clock.now() })
       return
     }
     isAnswered = true
-    breaker.answered()
+    if (isAsked) breaker.answered()
+    else breaker.unasked(isTrial)
     await options.arrived?.(state)
     await outbox.settle(state, { type: 'sent' })
     options.sent?.(state)
   } catch (error) {
     logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
-    if (SILENT.has(failureOf(error).failure) && !isAnswered) breaker.failed(errorLine(error))
+    if (!isAsked) breaker.unasked(isTrial)
+    else if (SILENT.has(failureOf(error).failure) && !isAnswered) breaker.failed(errorLine(error), isTrial)
     else breaker.answered()
-    const outcome = outcomeOf(error, message, clock.now())
+    const outcome = outcomeOf(error, message, { nowMs: clock.now(), isAsked })
     await settleAs(outcome)
   }
 }
@@ -286,6 +313,7 @@ async function sendParts<Message extends SendableMessage>(
   const parts = splitMessage(text, room)
   if (edits !== undefined) {
     const last = buttons === undefined ? {} : { buttons }
+    log.asking()
     await platform.edit?.(edits, { ...base, text: parts[0] ?? text, ...last })
     return true
   }
@@ -303,7 +331,7 @@ async function sendParts<Message extends SendableMessage>(
     if (waitMs > 0 && !(await pause(waitMs))) return false
     await log.inTurn(async () => {
       await log.offering()
-      const isShown = bubble !== null && (await isEdited(platform, bubble, part))
+      const isShown = bubble !== null && (await isEdited(platform, bubble, { part, attempt: message.attempt }))
       await log.accepted(isShown ? bubble : await sendPart(platform, { ...part, text: mark + part.text }))
     })
   }
@@ -320,27 +348,39 @@ async function sendPart(platform: Platform, part: PlatformMessage): Promise<stri
   }
 }
 
-/** A message that cannot be changed any more is sent anew. */
-async function isEdited(platform: Platform, bubble: string, part: PlatformMessage): Promise<boolean> {
+/**
+ * A message that cannot be changed any more is sent anew. Where nobody knows whether it was changed that would show it twice: it is changed
+ * once more first, which does no harm.
+ */
+async function isEdited(
+  platform: Platform,
+  bubble: string,
+  { part, attempt }: { readonly part: PlatformMessage; readonly attempt: number },
+): Promise<boolean> {
   try {
     await platform.edit!(bubble, part)
     return true
   } catch (error) {
     const { failure } = failureOf(error)
     if (failure === 'rate_limited' || failure === 'unreachable') throw error
+    if (failure === 'unknown_outcome' && attempt < EDITS_OF_UNKNOWN_OUTCOME) throw error
     return false
   }
 }
 
 /** What a failure makes of a message. */
-function outcomeOf(error: unknown, { attempt, createdAtMs }: SendableMessage, nowMs: number) {
+function outcomeOf(
+  error: unknown,
+  { attempt, createdAtMs }: SendableMessage,
+  { nowMs, isAsked }: { readonly nowMs: number; readonly isAsked: boolean },
+) {
   const { failure, retryAfterMs } = failureOf(error)
   const line = errorLine(error)
   const isOver = nowMs - createdAtMs > GIVE_UP_AFTER_MS
   if (failure === 'rejected' || failure === 'too_large' || failure === 'markup_refused' || isOver)
     return { type: 'failed', error: isOver ? `Given up after a day: ${line}` : line } as const
   const waitMs = retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 20), MAX_WAIT_MS)
-  const type = failure === 'unknown_outcome' ? 'perhaps' : 'retry'
+  const type = failure === 'unknown_outcome' && isAsked ? 'perhaps' : 'retry'
   return { type, error: line, dueAtMs: nowMs + waitMs } as const
 }
 

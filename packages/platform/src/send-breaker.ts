@@ -19,6 +19,7 @@ export class SendBreaker {
   #failures = 0
   #error = ''
   #waitMs = FIRST_WAIT_MS
+  #sinceMs = 0
   #untilMs = 0
   #isTrying = false
 
@@ -31,13 +32,15 @@ export class SendBreaker {
     return { type: 'broken', failures: this.#failures, error: this.#error, untilMs: this.#untilMs }
   }
 
-  /** Whether a message may be taken now; where it is the one that is tried, `taken` says so. */
+  /** Whether a message may be taken now. A clock that was set back lets one be tried at once. */
   get lets(): boolean {
-    return this.#failures < FAILURES || (!this.#isTrying && this.#clock.now() >= this.#untilMs)
+    if (this.#failures < FAILURES) return true
+    const nowMs = this.#clock.now()
+    return !this.#isTrying && (nowMs >= this.#untilMs || nowMs < this.#sinceMs)
   }
 
-  /** A message was taken. */
-  taken(): void {
+  /** A message that was let go while nothing was answered is the one that is tried, which says so with what comes of it. */
+  trying(): void {
     this.#isTrying = this.#failures >= FAILURES
   }
 
@@ -47,19 +50,20 @@ export class SendBreaker {
     this.#isTrying = false
   }
 
-  failed(error: string): void {
+  failed(error: string, isTrial: boolean): void {
     this.#failures += 1
     this.#error = error
     if (this.#failures < FAILURES) return
     // Those that were under way as it broke say nothing new.
-    if (this.#failures > FAILURES && !this.#isTrying) return
+    if (this.#failures > FAILURES && !isTrial) return
     this.#isTrying = false
-    this.#untilMs = this.#clock.now() + this.#waitMs
+    this.#sinceMs = this.#clock.now()
+    this.#untilMs = this.#sinceMs + this.#waitMs
     this.#waitMs = Math.min(this.#waitMs * 2, MAX_WAIT_MS)
   }
 
-  /** Sending ended, or was refused here, before the platform was asked. */
-  unasked(): void {
-    this.#isTrying = false
+  /** The message came to an end here, before the platform was asked: that says nothing of the platform. */
+  unasked(isTrial: boolean): void {
+    if (isTrial) this.#isTrying = false
   }
 }

@@ -161,12 +161,12 @@ function openTasks({ common, sessions }: Ground, { models, resolver }: Answers, 
     fallbacks: () => resolver.fallbacks().choices,
     sees: (choice) => models.sees(choice),
     endpointOf: (choice) => resolver.endpointOf(choice),
-    choiceOf: (session) => resolver.chooseModel({ session }),
+    openChoice: (id) => sessions.choiceOf(id),
+    choiceOf: (session) => resolver.chooseFirst(session ? { session } : {}),
     spending: () => resolver.spending(),
   })
-  /** Who answers in a session, else who would in a new one. */
-  const choiceOf = (id: string | null): ModelChoice =>
-    (id === null ? undefined : sessions.choiceOf(id)) ?? resolver.chooseModel({})
+  /** What is known of models is of whoever answers in a session, else of who would in a new one. */
+  const choiceOf = (id: string): ModelChoice => sessions.choiceOf(id) ?? resolver.chooseFirst({})
   const pictures = {
     /** Whether who answers in a session sees images itself. */
     seesImages: async (id: string) => {
@@ -175,7 +175,7 @@ function openTasks({ common, sessions }: Ground, { models, resolver }: Answers, 
     },
     /** Told by a model that sees, chosen as for any auxiliary task. */
     describeImage: (image: ImagePart, about: { about: string; sessionId: string; signal: AbortSignal }) =>
-      auxiliaryTasks.describeImage(image, { ...about, main: choiceOf(about.sessionId) }),
+      auxiliaryTasks.describeImage(image, about),
   }
   return { auxiliaryTasks, choiceOf, pictures }
 }
@@ -184,7 +184,7 @@ type Tasks = ReturnType<typeof openTasks>
 
 function openPermissions(
   { common, options, facts, redaction }: Ground,
-  { auxiliaryTasks, choiceOf }: Tasks,
+  { auxiliaryTasks }: Tasks,
 ): HomePolicy {
   const { home, env } = options
   const { rules, asksAlways, writeRoots } = facts
@@ -194,14 +194,14 @@ function openPermissions(
     currentDenials: (known) => currentDenials({ home, env, known }),
     redactor: () => redaction.redactor(),
     // Chosen as for any auxiliary task: what config.yaml names, else the model of the session.
-    reviewModel: (sessionId) => auxiliaryTasks.client('approval', choiceOf(sessionId)),
+    reviewModel: async (sessionId) => auxiliaryTasks.client('approval', await auxiliaryTasks.mainOf(sessionId)),
   })
 }
 
 /** The services that agents and people use; each passes the policy. */
 function openParts(
   { common, options, facts, config, network, redaction, extensions, closers }: Ground,
-  { auxiliaryTasks, choiceOf, pictures }: Tasks,
+  { auxiliaryTasks, pictures }: Tasks,
   {
     permissions,
     personal,
@@ -224,7 +224,7 @@ function openParts(
   const brought = broughtServers(plugins.plugins.servers, secrets.values)
   const mcp = openHomeMcp({
     ...{ ...common, own: facts.ownConfig.own, brought: brought.servers, policy, conceal: redaction.conceal },
-    modelOf: (sessionId) => auxiliaryTasks.client('mcp', choiceOf(sessionId)),
+    modelOf: async (sessionId) => auxiliaryTasks.client('mcp', await auxiliaryTasks.mainOf(sessionId)),
   })
   plugins.serve({
     ...{ ...common, policy },
@@ -250,8 +250,7 @@ function openParts(
     ofPlugins: () => plugins.plugins.skills(),
     serverSkills: mcp.skills,
     learnt: learntElsewhere({ storage: common.storage, memory: () => personal.owner.files }),
-    ask: (request, { sessionId, signal }) =>
-      auxiliaryTasks.ask(request, { sessionId, signal, main: choiceOf(sessionId) }),
+    ask: (request, { sessionId, signal }) => auxiliaryTasks.ask(request, { sessionId, signal }),
   })
   auxiliaryTasks.learnWith((session) => skills.afterSession(session))
   return { checkpoints, hooks, mcp, brought, web, browser, skills, trust, plugins: plugins.plugins }
@@ -274,7 +273,10 @@ function openWork(
     extensionTools: extensions.tools,
     messaging: homeMessaging({ ...common, people: ground.people }),
     sudo: { password: facts.secrets.values['SUDO_PASSWORD'] || null, conceal: redaction.conceal },
-    mixture: async () => turnScopes.forTools(await resolver.mixtureClient()),
+    mixture: async (sessionId) => {
+      const account = sessions.choiceOf(sessionId)?.account
+      return turnScopes.forTools(await resolver.mixtureClient({}, account))
+    },
     keepResult: keepResultsIn({
       directoryOf: (id) => cacheOf(common.home, sessions.personOf(id) ?? null).results,
       redact: () => redaction.redactor(),
@@ -363,7 +365,7 @@ function builtInOf({ common, options }: Ground, home: Home, runtime: Runtime) {
     takes: ({ session }, part) => models.takes(choiceOf(session.id), part),
     flushUsage: () => resolver.flush(),
     askJudge: (request, { sessionId, signal }) =>
-      auxiliaryTasks.ask({ task: 'goal_judge', ...request }, { sessionId, signal, main: choiceOf(sessionId) }),
+      auxiliaryTasks.ask({ task: 'goal_judge', ...request }, { sessionId, signal }),
     describeImage: (image, { about, event: { session, signal } }) =>
       pictures.describeImage(image, { about, sessionId: session.id, signal }),
     windowTokens: ({ session }) => models.window(choiceOf(session.id)),

@@ -242,7 +242,7 @@ export interface Runtime {
   fetchForPerson(url: string, request: PersonFetch): Promise<Uint8Array>
   /** Takes the secrets of the home out of a text that leaves it another way than through a session's log. */
   redact(text: string): string
-  /** The keys and logins of a choice; `null` when it has one key at most, the one in it. */
+  /** The keys and logins of a choice; `null` when it has one key at most, the one in it, and no account of a session. */
   credentialsFor(choice: ModelChoice): Promise<CredentialSource | null>
   /**
    * Which model a request would get.

@@ -257,8 +257,8 @@ export class SessionLog {
   }
 
   /** The key or login that was chosen in this session at a provider; `null` for none. */
-  accountAt(provider: string): string | null {
-    return accountIn(this.#entries, provider)
+  accountAt(isProvider: (name: string) => boolean): string | null {
+    return accountIn(this.#entries, isProvider)
   }
 
   usage(): Usage {

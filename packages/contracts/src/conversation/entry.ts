@@ -66,10 +66,9 @@ export interface ModelEntry extends SamplingChange {
   readonly account?: string | null
 }
 
-/** The account that a session chose at a provider; `null` for none. Entries in order of `seq`. */
-export function accountIn(entries: readonly Entry[], provider: string): string | null {
-  const isChoice = (entry: Entry) =>
-    entry.type === 'model' && entry.provider === provider && entry.account !== undefined
+/** The account that a session chose at a provider, by whatever name it was asked there; `null` for none. Entries in order of `seq`. */
+export function accountIn(entries: readonly Entry[], isProvider: (name: string) => boolean): string | null {
+  const isChoice = (entry: Entry) => entry.type === 'model' && entry.account !== undefined && isProvider(entry.provider)
   const entry = entries.findLast(isChoice)
   return entry?.type === 'model' ? (entry.account ?? null) : null
 }

@@ -17,8 +17,8 @@ const parameters = {
 
 /** What the tools of this package need. */
 export interface ModelsToolServices {
-  /** Makes the client of the default mixture; `null` where config.yaml has none. */
-  readonly mixture: (() => Promise<ModelClient>) | null
+  /** Makes the client of the default mixture for a session; `null` where config.yaml has none. */
+  readonly mixture: ((sessionId: string) => Promise<ModelClient>) | null
 }
 
 /** Lets the model put one hard question to several models. */
@@ -38,7 +38,7 @@ export const createMixtureOfAgentsTool = ({ mixture }: ModelsToolServices) =>
       if (!mixture)
         return { isError: true, text: 'No mixture of models is set up here: moa.presets in config.yaml has none.' }
       const request = { messages: [userText(question)], tools: [] }
-      const { message } = await askModel(await mixture(), request, { purpose: 'moa', sessionId, signal })
+      const { message } = await askModel(await mixture(sessionId), request, { purpose: 'moa', sessionId, signal })
       return { text: messageText(message) }
     },
   })

@@ -37,7 +37,7 @@ import { type HomeModels, isLocalServer } from '../models/home-models.js'
 import { largerWindow } from '../models/larger-window.js'
 import { refuseUnlisted } from '../models/listed-models.js'
 import { MIXTURE } from '../models/mixtures.js'
-import { type ModelChoice, resolvedFolder, type SessionAccount } from '../models/model-choice.js'
+import { isSamePool, type ModelChoice, resolvedFolder, type SessionAccount } from '../models/model-choice.js'
 import { isRecorded, type ModelResolver, type ResolvedModel } from '../models/model-resolver.js'
 import { cacheOf } from '../people/people.js'
 import type { TurnScopes } from '../policy/turn-scopes.js'
@@ -149,12 +149,17 @@ function samplingOf(of: { readonly [Name in keyof Required<Sampling>]: Sampling[
 
 /** Has a session use one key or login of its provider alone. */
 async function useAccount(
-  { resolved: { credentials, choice }, agent }: Pick<AgentRecord, 'resolved' | 'agent'>,
+  { resolved: { credentials, choice }, model, agent }: Pick<AgentRecord, 'resolved' | 'model' | 'agent'>,
   name: string | null,
 ): Promise<string | null> {
+  if (model.provider === MIXTURE)
+    throw new HermesError(
+      `A mixture asks several providers. Choose while one of their models answers (/model NAME, /account NAME, then /moa), or for the project: hermes auth use PROVIDER NAME --project`,
+      { code: 'command.usage' },
+    )
   if (credentials === null && name !== null)
     throw new HermesError(
-      `${choice.provider} had one key at most when this session was opened. Add others (hermes auth add ${choice.provider}), then open it again: /model ${choice.model} does that too.`,
+      `${choice.provider} had no key when this session was opened. Add some (hermes auth add ${choice.provider}), then open it again: /model ${choice.model} does that too.`,
       { code: 'credentials.unknown' },
     )
   const chosen = name === null ? null : (await credentials!.find(name)).label
@@ -261,9 +266,9 @@ export class HomeAgents {
   async #accountAt(record: AgentRecord | null, provider: string): Promise<string | null> {
     if (record === null) return null
     const isRead = record.request.session === undefined || record.agent.entries().length > 0
-    if (isRead) return record.agent.accountAt(provider)
+    if (isRead) return record.agent.accountAt(isSamePool(provider))
     const { log } = await this.#options.storage()
-    return accountIn(await log.entries(record.sessionId), provider)
+    return accountIn(await log.entries(record.sessionId), isSamePool(provider))
   }
 
   /** The new agent takes over what the session works with, its shell and what runs in it included. */
@@ -287,7 +292,7 @@ export class HomeAgents {
 
   async #modelsOf({ resolved: { choice, credentials, fetch }, model }: AgentModel): Promise<readonly string[]> {
     if (model.provider === MIXTURE) return Object.keys(this.#options.config.moa.presets)
-    const apiKey = (await credentials?.select())?.secret ?? choice.apiKey
+    const apiKey = credentials ? ((await credentials.select())?.secret ?? null) : choice.apiKey
     const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
     return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
   }

@@ -48,8 +48,8 @@ interface HomeToolsOptions {
   /** For a model that does not. */
   readonly describeImage: NonNullable<ToolSettings['describeImage']>
   readonly fetchBytes: NonNullable<ToolSettings['fetchBytes']>
-  /** The default mixture. */
-  readonly mixture: () => Promise<ModelClient>
+  /** The default mixture, asked with the account of a session. */
+  readonly mixture: (sessionId: string) => Promise<ModelClient>
   readonly keepResult: KeepResult
   /** What extensions bring, as it comes and goes. */
   readonly extensionTools: ToolRegistry

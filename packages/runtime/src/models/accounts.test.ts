@@ -1,5 +1,5 @@
 // Twenty logins of one provider: each goes out in requests of the sessions, projects and profiles it was chosen for, and in no other.
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openCredentialStore } from '@hermes/credential-pool'
 import { startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
@@ -14,7 +14,7 @@ const homes: TemporaryHome[] = []
 const runtimes: Runtime[] = []
 
 /** A home that has these logins of the endpoint `lab`. */
-async function openHome(labels: readonly string[]) {
+async function openHome(labels: readonly string[], more: object = {}) {
   const home = await temporaryHome()
   homes.push(home)
   const config = {
@@ -22,6 +22,7 @@ async function openHome(labels: readonly string[]) {
     providers: { lab: { base_url: server.baseUrl } },
     agent: { api_max_retries: 1, max_wait: 1 },
     terminal: { isolation: 'off' },
+    ...more,
   }
   await writeFile(join(home.path, 'config.yaml'), JSON.stringify(config))
   const store = openCredentialStore({ path: join(home.path, 'auth.json') })
@@ -30,11 +31,11 @@ async function openHome(labels: readonly string[]) {
     await mkdir(join(home.path, name), { recursive: true })
     return realpath(join(home.path, name))
   }
-  return { home: home.path, store, folder, open: () => open(home.path) }
+  return { home: home.path, store, folder, open: (env = {}) => open(home.path, env) }
 }
 
-async function open(home: string): Promise<Runtime> {
-  const world = { env: { PATH: process.env['PATH'] ?? '' }, cwd: home, user: 'u', tempDir: home }
+async function open(home: string, env: Readonly<Record<string, string>>): Promise<Runtime> {
+  const world = { env: { PATH: process.env['PATH'] ?? '', ...env }, cwd: home, user: 'u', tempDir: home }
   const runtime = await openRuntime({ home, userHome: home, ...world, yolo: true })
   runtimes.push(runtime)
   return runtime
@@ -140,4 +141,96 @@ it('switches within a session, keeps the choice when it is resumed, and takes it
     ['in the project', 'third'],
     ['in the home again', 'first'],
   ])
+})
+
+it('goes wherever the session goes: to a mixture that its model asks, and to what is done of it once nobody has it open', async () => {
+  const { open, folder, store } = await openHome(['first', 'second', 'third'], {
+    moa: {
+      presets: {
+        both: { reference_models: [{ provider: 'lab', model: 'r' }], aggregator: { provider: 'lab', model: 'm' } },
+      },
+    },
+    skills: { look_back: true },
+  })
+  const runtime = await open()
+  const ready = await runtime.createAgent({ platform: 'cli', toolsets: ['moa'] })
+  await ready.useAccount('second')
+  server.enqueue({ toolCalls: [{ name: 'mixture_of_agents', args: { question: 'Solve word-of-mixtures.' } }] })
+  await say(ready, 'Ask several.')
+  // With so many calls that fail it is worth a look back.
+  for (let call = 0; call < 6; call++) server.enqueue({ toolCalls: [{ name: 'missing', args: {} }] })
+  await say(ready, 'word-of-reviews.')
+  const before = server.requests.length
+  await ready.close('left')
+  expect(await runtime.doSessionJob('skill-review', ready.agent.sessionId)).toBe(true)
+  expect(server.requests).toHaveLength(before + 1)
+  // A mixture answers in this one, which can be told only by its project.
+  await store.useInProject(POOL, 'third', await folder('deep'))
+  const mixed = await runtime.createAgent({ provider: 'moa', model: 'both', cwd: await folder('deep') })
+  await expect(mixed.useAccount('second')).rejects.toThrow('A mixture asks several providers.')
+  await say(mixed, 'word-of-titles.')
+  await mixed.close('left')
+  await runtime.doSessionJob('session-title', mixed.agent.sessionId)
+  expect([keysWith('word-of-mixtures'), keysWith('word-of-reviews'), keysWith('word-of-titles')]).toEqual([
+    ['second'],
+    ['second'],
+    ['third'],
+  ])
+  expect(server.requests.filter(({ body }) => JSON.stringify(body).includes('word-of-titles'))).toHaveLength(3)
+})
+
+it('follows a choice in a session that was opened with the only key there was', async () => {
+  const key = { providers: { lab: { base_url: server.baseUrl, key_env: 'LAB_KEY' } } }
+  const { open, folder, store } = await openHome([], key)
+  const runtime = await open({ LAB_KEY: keyOf('env') })
+  const ready = await runtime.createAgent({})
+  await say(ready, 'word-before.')
+  await store.add({ provider: POOL, type: 'api-key', label: 'work', secret: keyOf('work') })
+  await say(ready, 'word-between.')
+  await store.useInProject(POOL, 'work', await folder('.'))
+  await say(ready, 'word-chosen.')
+  await store.remove(POOL, 'work')
+  expect((await ready.agent.run('word-gone.').result).error?.message).toContain('The account "work"')
+  expect(keysWith('word-gone')).toEqual([])
+  // The whole conversation goes along each time: the last message is what counts.
+  const sent = server.requests.map(({ body, headers }) => [
+    /word-\w+(?=\.\W*$)/.exec(JSON.stringify(body.messages.findLast(({ role }) => role === 'user')))?.[0],
+    String(headers['authorization']).slice(21),
+  ])
+  expect(sent).toEqual([
+    ['word-before', 'env'],
+    ['word-between', 'env'],
+    ['word-chosen', 'work'],
+  ])
+})
+
+it.each([
+  ['no choices', '[]'],
+  ['no choice for the folder', '{"FOLDER": "work"}'],
+  ['no label', '{"FOLDER": {"custom:lab": null}}'],
+])('asks nobody where auth.json has a choice that cannot be read: %s', async (_, projects) => {
+  const { home, open, folder } = await openHome(['private', 'work'])
+  const path = join(home, 'auth.json')
+  const document = JSON.parse(await readFile(path, 'utf8'))
+  document.project_accounts = JSON.parse(projects.replace('FOLDER', await folder('.')))
+  await writeFile(path, JSON.stringify(document))
+  const ready = await (await open()).createAgent({})
+  expect((await ready.agent.run('Hello.').result).error?.message).toContain(`in ${path} is damaged`)
+  await writeFile(path, JSON.stringify({ ...document, project_accounts: undefined }))
+  expect(await say(ready, 'Hello again.')).toBe('completed')
+  expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual([`Bearer ${keyOf('private')}`])
+})
+
+it('finds the choice of a project whose folder was deleted, by the links that are left', async () => {
+  const { home, open, folder, store } = await openHome(['first', 'second'])
+  await store.useInProject(POOL, 'second', await folder("pro jects' own"))
+  await symlink(await folder("pro jects' own"), join(home, 'link'))
+  const runtime = await open()
+  const ready = await runtime.createAgent({ cwd: join(home, 'link', 'gone') })
+  await say(ready, 'word-of-a-folder.')
+  expect(keysWith('word-of-a-folder')).toEqual(['second'])
+  await store.remove(POOL, 'second')
+  expect((await ready.agent.run('Hello.').result).error?.message).toContain(
+    `hermes auth use ${POOL} default --project '${await realpath(home)}/pro jects'\\'' own'`,
+  )
 })

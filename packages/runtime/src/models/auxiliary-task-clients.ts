@@ -9,7 +9,7 @@ import type { HomeSkills } from '@hermes/skills'
 import type { Storage } from '@hermes/storage'
 import type { HomeMemory } from '../memory/home-memory.js'
 import type { SessionJob } from '../runtime.js'
-import { type ModelChoice, type ModelChoiceOptions, resolvedFolder } from './model-choice.js'
+import { isSamePool, type ModelChoice, type ModelChoiceOptions, resolvedFolder } from './model-choice.js'
 import type { Spending } from './spending.js'
 
 /** What auxiliary tasks need of a home. */
@@ -26,8 +26,10 @@ interface AuxiliaryTasksOptions {
   /** Whether a model can look at images, which the task `vision` needs. */
   readonly sees: (choice: ModelChoice) => Promise<boolean>
   readonly endpointOf: (choice: ModelChoice) => Promise<ModelEndpoint>
-  /** Who answers in a session. @throws HermesError `models.*` when that cannot be asked any more. */
-  readonly choiceOf: (session: SessionInfo) => ModelChoice
+  /** Who answers in a session that is open. */
+  readonly openChoice: (sessionId: string) => ModelChoice | undefined
+  /** Who answers in a stored session, `null` for a new one. @throws HermesError `models.*` when that cannot be asked any more. */
+  readonly choiceOf: (session: SessionInfo | null) => ModelChoice
   readonly spending: () => Promise<Spending>
   readonly storage: () => Promise<Storage>
   readonly clock: Clock
@@ -59,6 +61,19 @@ export class AuxiliaryTasks {
 
   constructor(options: AuxiliaryTasksOptions) {
     this.#options = options
+  }
+
+  /**
+   * Who answers in a session, open or not, with the account it chose; else who would in a new one.
+   * @throws HermesError `models.*` when that cannot be asked any more
+   */
+  async mainOf(sessionId: string | null): Promise<ModelChoice> {
+    const { openChoice, choiceOf, storage: open } = this.#options
+    const main = sessionId === null ? undefined : openChoice(sessionId)
+    if (main || sessionId === null) return main ?? choiceOf(null)
+    const storage = await open()
+    const session = await storage.sessions.get(sessionId)
+    return session ? this.#choiceOf(session, storage) : choiceOf(null)
   }
 
   /**
@@ -177,24 +192,24 @@ export class AuxiliaryTasks {
     const { choiceOf, cwd } = this.#options
     const entries = await log.entries(session.id)
     const account = {
-      at: async (provider: string) => accountIn(entries, provider),
+      at: async (provider: string) => accountIn(entries, isSamePool(provider)),
       folder: await resolvedFolder(session.cwd ?? cwd),
     }
     return { ...choiceOf(session), account }
   }
 
   /**
-   * What an image shows, told by a model that sees: the one `auxiliary.vision` names, else `main` if it does, else another there is a key for.
+   * What an image shows, told by a model that sees: the one `auxiliary.vision` names, else that of the session if it does, else another there is a key for.
    * Rejects with one line when nobody can, and as the model does; an abort ends it.
    */
   async describeImage(
     image: ImagePart,
-    { sessionId, about, main, signal }: { sessionId: string; about: string; main: ModelChoice; signal: AbortSignal },
+    { sessionId, about, signal }: { sessionId: string; about: string; signal: AbortSignal },
   ): Promise<{ readonly text: string; readonly by: string }> {
     const { max_tokens: maxTokens, timeout = VISION_SECONDS, enabled } = this.#options.config.auxiliary['vision'] ?? {}
     if (enabled === false) throw new Error('auxiliary.vision is off in config.yaml')
     const { describeImage } = await import('./describe-image.js')
-    const client = () => this.client('vision', main)
+    const client = async () => this.client('vision', await this.mainOf(sessionId))
     return this.#within(timeout, (limit) =>
       describeImage(image, { client, sessionId, about, maxTokens, signal: AbortSignal.any([signal, limit]) }),
     )
@@ -207,14 +222,14 @@ export class AuxiliaryTasks {
       system,
       text,
     }: { readonly task: 'goal_judge' | 'background_review' | 'curator'; system: string; text: string },
-    { sessionId, main, signal }: { sessionId: string | null; main: ModelChoice; signal: AbortSignal },
+    { sessionId, signal }: { sessionId: string | null; signal: AbortSignal },
   ): Promise<string> {
     const { purpose, seconds, maxTokens } = ASIDE_LIMITS[task]
     const { max_tokens: maxOutputTokens = maxTokens, timeout = seconds } = this.#options.config.auxiliary[task] ?? {}
     const messages = [{ role: 'system', content: [{ type: 'text', text: system }] }, userText(text)] as const
     return this.#within(timeout, async (limit) => {
       const scope = { purpose, ...(sessionId === null ? {} : { sessionId }), signal: AbortSignal.any([signal, limit]) }
-      const client = await this.client(task, main)
+      const client = await this.client(task, await this.mainOf(sessionId))
       return messageText((await askModel(client, { messages, tools: [], maxOutputTokens }, scope)).message)
     })
   }

@@ -20,10 +20,19 @@ interface CredentialsOptions {
   readonly onSecret: (secret: string) => void
 }
 
+/** The keys of a choice as a session may use them. */
+export interface ChoiceCredentials extends AccountSource {
+  /** Whether there is one key, of which `auth.json` knew nothing: it is used for as long as neither the session nor its project chooses another. */
+  readonly isSole: boolean
+}
+
 /** The keys and logins of a home. */
 export interface Credentials {
-  /** The keys of a choice, shared by all agents that use them, each with the account of its session; `null` when it has one key at most and `auth.json` knows nothing of it. */
-  sourceFor(choice: ModelChoice): Promise<AccountSource | null>
+  /**
+   * The keys of a choice, shared by all agents that use them, each with the account of its session; `null` where there is no key, and for
+   * what belongs to no session when there is one of which `auth.json` knows nothing.
+   */
+  sourceFor(choice: ModelChoice): Promise<ChoiceCredentials | null>
 }
 
 /** What `auth.json` holds. */
@@ -59,14 +68,17 @@ export async function findCredentials(home: string, clock: Clock): Promise<Store
   }
 }
 
-type Listed = Pick<StoredCredentials, 'providers' | 'secrets' | 'problems'> & { readonly known: readonly string[] }
-
-async function listCredentials(path: string, clock: Clock): Promise<Listed> {
-  const exists = await access(path).then(
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
     () => true,
     () => false,
   )
-  if (!exists) return { providers: {}, secrets: [], problems: [], known: [] }
+}
+
+type Listed = Pick<StoredCredentials, 'providers' | 'secrets' | 'problems'> & { readonly known: readonly string[] }
+
+async function listCredentials(path: string, clock: Clock): Promise<Listed> {
+  if (!(await exists(path))) return { providers: {}, secrets: [], problems: [], known: [] }
   const problems: string[] = []
   try {
     const { openCredentialStore } = await import('@hermes/credential-pool')
@@ -101,13 +113,52 @@ export function openCredentials(options: CredentialsOptions, stored: StoredCrede
       const borrowed = borrowedKeys(choice, options.secrets)
       // Where all of several are gone, the one that is left is not taken for the account that a session chose.
       const needed = stored.knows(provider) ? 1 : 2
-      if (!Object.hasOwn(stored.providers, provider) && borrowed.length < needed) return null
+      const isPool = Object.hasOwn(stored.providers, provider) || borrowed.length >= needed
+      const [sole] = borrowed
+      const { account } = choice
+      if (!isPool && (!sole || !account)) return null
       const name = JSON.stringify([provider, choice.baseUrl, borrowed.map(({ source }) => source)])
-      const pool = pools.get(name) ?? openPool(choice, { ...options, provider, borrowed })
-      pools.set(name, pool)
-      const { at, folder = null } = choice.account ?? {}
-      return (await pool).forAccount({ chosen: async () => (await at?.(choice.provider)) ?? null, folder })
+      const chosen = async () => (await account?.at(choice.provider)) ?? null
+      const open = async () => {
+        const pool = pools.get(name) ?? openPool(choice, { ...options, provider, borrowed })
+        pools.set(name, pool)
+        return (await pool).forAccount({ chosen, folder: account?.folder ?? null })
+      }
+      if (isPool) return { ...(await open()), isSole: false }
+      // Where nothing can have been chosen, nothing is loaded.
+      const mayBeChosen = async () => (await chosen()) !== null || exists(homeLayout(options.home).auth)
+      return soleKey(sole!.secret, { open, mayBeChosen, clock: options.clock })
     },
+  }
+}
+
+const SOLE = 'key'
+
+/** The only key there was when a session was opened, and whatever account the session or its project chooses since. */
+function soleKey(
+  secret: string,
+  {
+    open,
+    mayBeChosen,
+    clock,
+  }: {
+    readonly open: () => Promise<AccountSource>
+    readonly mayBeChosen: () => Promise<boolean>
+    readonly clock: Clock
+  },
+): ChoiceCredentials {
+  const alone = async () => ((await mayBeChosen()) ? (await open()).alone() : null)
+  return {
+    isSole: true,
+    alone,
+    select: async (options) => ((await alone()) ? (await open()).select(options) : { id: SOLE, secret }),
+    usableAtMs: async () => ((await alone()) ? (await open()).usableAtMs() : clock.now()),
+    report: async (credential, outcome) => {
+      if (credential.id !== SOLE) await (await open()).report(credential, outcome)
+    },
+    refresh: async (credential, options) =>
+      credential.id === SOLE ? null : (await open()).refresh(credential, options),
+    find: async (name) => (await open()).find(name),
   }
 }
 

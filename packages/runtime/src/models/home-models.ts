@@ -19,6 +19,9 @@ export interface HomeModelsOptions {
   readonly logger: Logger
 }
 
+/** The key for a choice; `null` for none. */
+type KeyFor = (choice: ModelChoice) => Promise<string | null>
+
 /** Refusals from which a window is learned. */
 const TOO_LONG = new Set(['transport.context_overflow', 'transport.long_context_tier'])
 
@@ -110,42 +113,48 @@ export class HomeModels {
 
   /**
    * The client, watched: a window that turns out smaller than it was said to be is remembered, and after the first answer what is
-   * known is brought up to date in the background.
+   * known is brought up to date in the background. `keyFor`: the key that an endpoint
+   * is asked for it with, by default that of the choice.
    */
-  watch(client: ResilientModelClient, choices: readonly [ModelChoice, ...ModelChoice[]]): ResilientModelClient {
+  watch(
+    client: ResilientModelClient,
+    choices: readonly [ModelChoice, ...ModelChoice[]],
+    keyFor: KeyFor = async ({ apiKey }) => apiKey,
+  ): ResilientModelClient {
     return {
       provider: client.provider,
       model: client.model,
       limits: () => client.limits(),
       nextEndpoint: (turnId) => client.nextEndpoint(turnId),
-      stream: (request, options) => this.#watched(client, choices, request, options),
+      stream: (request, options) => this.#watched(client, { choices, keyFor }, request, options),
     }
   }
 
   async *#watched(
     client: ModelClient,
-    choices: readonly [ModelChoice, ...ModelChoice[]],
+    { choices, keyFor }: { readonly choices: readonly [ModelChoice, ...ModelChoice[]]; readonly keyFor: KeyFor },
     request: Parameters<ModelClient['stream']>[0],
     options: Parameters<ModelClient['stream']>[1],
   ): ReturnType<ModelClient['stream']> {
     try {
       for await (const event of client.stream(request, options)) {
-        if (event.type === 'finish') this.#bringUpToDate(choices[0])
+        if (event.type === 'finish') this.#bringUpToDate(choices[0], keyFor)
         yield event
       }
     } catch (error) {
       const stopped = HermesError.isInstance(error) ? choices.find((choice) => isOf(choice, error)) : undefined
       if (!stopped) throw error
       await this.#learn(error, stopped, () => estimateTokens(request.messages) + estimateTokens(request.tools))
-      throw await this.#withNames(error, stopped)
+      throw await this.#withNames(error, stopped, keyFor)
     }
   }
 
   /** The error, with the names that were likely meant where the endpoint does not know the model. */
-  async #withNames(error: unknown, choice: ModelChoice): Promise<unknown> {
+  async #withNames(error: unknown, choice: ModelChoice, keyFor: KeyFor): Promise<unknown> {
     if (!HermesError.isInstance(error) || error.code !== 'transport.model_not_found') return error
     if (this.#closing.signal.aborted) return error
-    const { catalogueId: provider, baseUrl, apiKey, api, headers, quirks } = choice
+    const { catalogueId: provider, baseUrl, api, headers, quirks } = choice
+    const apiKey = await keyFor(choice).catch(() => null)
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(NAMES_TIMEOUT_MS)])
     const fetch = this.#options.fetchTo(baseUrl)
     const names = await listModels({ provider, baseUrl, apiKey, api, headers, quirks, fetch, signal }).catch(() => [])
@@ -172,25 +181,25 @@ export class HomeModels {
     this.#options.logger.info('A model has a smaller window than it was said to have.', { model: choice.model, tokens })
   }
 
-  #bringUpToDate(choice: ModelChoice): void {
+  #bringUpToDate(choice: ModelChoice, keyFor: KeyFor): void {
     const key = keyOf(choice)
     if (this.#looked.has(key) || this.#closing.signal.aborted) return
     this.#looked.add(key)
-    this.#update(choice).catch((error: unknown) => {
+    this.#update(choice, keyFor).catch((error: unknown) => {
       this.#options.logger.debug('What is known of models could not be brought up to date.', {
         error: errorLine(error),
       })
     })
   }
 
-  async #update(choice: ModelChoice): Promise<void> {
+  async #update(choice: ModelChoice, keyFor: KeyFor): Promise<void> {
     const { signal } = this.#closing
     await this.#options.clock.sleep(UPDATE_AFTER_MS, signal)
     const directory = await this.directory()
     const { contextLength } = await directory.facts(toRequestedModel(choice))
     const isSettled = contextLength.source === 'config' || contextLength.source === 'learned'
     // By then a server on this machine has loaded the model, whatever it told before.
-    if (!isSettled) await this.#probe(choice, { signal, isAgain: true })
+    if (!isSettled) await this.#probe({ ...choice, apiKey: await keyFor(choice) }, { signal, isAgain: true })
     const { refresh } = this.#options.config.models_dev
     if (refresh && !isLocalServer(choice)) await directory.refresh({ signal })
     this.#windows.delete(keyOf(choice))

@@ -1,6 +1,7 @@
 // Why no model can answer: one line each, with what to do.
 
 import { realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { JsonObject } from '@hermes/contracts'
 import { HermesError } from '@hermes/contracts'
 import type { WireApi } from '@hermes/contracts/model'
@@ -164,9 +165,18 @@ export function chooseModel(options: ModelChoiceOptions): ModelChoice {
   }
 }
 
-/** A folder with its symbolic links resolved; as it is where it is not on this machine. */
+/** A folder with its symbolic links resolved, as far as it is there: one that was deleted, or is not on this machine, keeps its last names. */
 export async function resolvedFolder(folder: string): Promise<string> {
-  return realpath(folder).catch(() => folder)
+  const above = dirname(folder)
+  return realpath(folder).catch(async () =>
+    above === folder ? folder : join(await resolvedFolder(above), basename(folder)),
+  )
+}
+
+/** Whether a name is another one for a provider, whose keys and logins are the same then. */
+export function isSamePool(provider: string): (name: string) => boolean {
+  const pool = poolName(provider)
+  return (name) => poolName(name) === pool
 }
 
 /** The name of a provider in `auth.json`: its id, or `custom:NAME` for an endpoint of config.yaml. */

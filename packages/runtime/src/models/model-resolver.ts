@@ -2,13 +2,12 @@ import type { HermesConfig } from '@hermes/config'
 import { type Clock, knownTimeZone, type Logger } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { ModelClient } from '@hermes/contracts/model'
-import type { AccountSource } from '@hermes/credential-pool'
 import type { ModelEndpoint, ResilientModelClient } from '@hermes/models'
 import { createModelClient } from '@hermes/models'
 import type { Storage } from '@hermes/storage'
 import { configuredModels, DEFAULT_PLATFORM } from '../home/settings.js'
 import type { AgentRequest, MixtureRequest } from '../runtime.js'
-import type { Credentials, StoredCredentials } from './credentials.js'
+import type { ChoiceCredentials, Credentials, StoredCredentials } from './credentials.js'
 import type { Fallbacks } from './fallbacks.js'
 import { chooseFallbacks } from './fallbacks.js'
 import type { HomeModels } from './home-models.js'
@@ -28,7 +27,7 @@ export interface ResolvedModel {
   /** Asked in this order when the chosen model does not answer. */
   readonly fallbacks: readonly ModelChoice[]
   readonly model: ResilientModelClient
-  readonly credentials: AccountSource | null
+  readonly credentials: ChoiceCredentials | null
   readonly fetch: typeof fetch
 }
 
@@ -70,6 +69,11 @@ export class ModelResolver {
     const mixture = this.#mixture(requested)
     if (mixture) return { ...mixture.aggregator, provider: MIXTURE, model: mixture.preset }
     return chooseModel({ requested, session: requested.session ?? null, ...this.modelOptions() })
+  }
+
+  /** The same, of a mixture the one that answers: who is asked beside the conversation, with its own keys. */
+  chooseFirst(requested: Requested): ModelChoice {
+    return this.#mixture(requested)?.aggregator ?? this.chooseModel(requested)
   }
 
   /** The mixture that is asked for, else that of the session, else that of config.yaml; `null` where a single model is. */
@@ -157,13 +161,19 @@ export class ModelResolver {
     return {
       choice,
       fallbacks,
-      // Looked up for the person at the side, where an account may be chosen that the one key at hand is not of.
       model: isReal
-        ? this.#options.models.watch(model, [credentials ? { ...choice, apiKey: null } : choice, ...fallbacks])
+        ? this.#options.models.watch(model, [choice, ...fallbacks], (one) => this.#keyBeside(one, choice))
         : model,
       credentials,
       fetch: traffic.fetch,
     }
+  }
+
+  /** The key for what is looked up beside a session; none where the session or its project may have chosen another account. */
+  async #keyBeside(choice: ModelChoice, { account }: ModelChoice): Promise<string | null> {
+    const credentials = await this.#options.credentials.sourceFor({ ...choice, account })
+    if (credentials === null) return choice.apiKey
+    return credentials.isSole ? ((await credentials.select())?.secret ?? null) : null
   }
 
   /** A new session for which nobody named a model goes where the rules of config.yaml send it, and stays there. */
@@ -216,12 +226,17 @@ export class ModelResolver {
     return chooseMixture({ settings: this.#options.config.moa, preset, modelOptions: this.modelOptions() })
   }
 
-  /** A mixture for a single question; the default one without a name. */
-  async mixtureClient({ preset: wanted, onReference }: MixtureRequest = {}): Promise<ModelClient> {
+  /** A mixture for a single question; the default one without a name. `account`: of the session that asks it. */
+  async mixtureClient(
+    { preset: wanted, onReference }: MixtureRequest = {},
+    account?: SessionAccount,
+  ): Promise<ModelClient> {
     await this.#options.stored.look()
     const { preset, references, aggregator } = this.chooseMixture(wanted)
     const { createMixtureOfAgentsClient } = await import('@hermes/models/mixture')
-    const [first, ...others] = await this.#clientsOf([aggregator, ...references])
+    const [first, ...others] = await this.#clientsOf(
+      [aggregator, ...references].map((choice) => ({ ...choice, account })),
+    )
     const { logger } = this.#options
     const models = { aggregator: first!, references: others }
     return createMixtureOfAgentsClient({ provider: MIXTURE, model: preset, ...models, logger, onReference })
@@ -280,9 +295,11 @@ const REPLAYED: ModelChoice = {
 function toModelEndpoint(
   { provider, catalogueId, ...choice }: ModelChoice,
   way: Required<Pick<ModelEndpoint, 'fetch' | 'cacheTtl' | 'prices' | 'contextLength' | 'seesImages' | 'takes'>> & {
-    readonly credentials: AccountSource | null
+    readonly credentials: ChoiceCredentials | null
   },
 ): ModelEndpoint {
   const { credentials, ...rest } = way
-  return { ...choice, ...rest, ...(credentials ? { credentials } : {}), provider: catalogueId, name: provider }
+  // Which of several keys it was, their list says.
+  const keys = credentials === null ? {} : { credentials, ...(credentials.isSole ? {} : { keySource: undefined }) }
+  return { ...choice, ...rest, ...keys, provider: catalogueId, name: provider }
 }

@@ -60,7 +60,9 @@ export class OutboxStore implements Outbox {
   async take({ platform, leaseMs = DEFAULT_LEASE_MS }: { readonly platform: string; readonly leaseMs?: number }) {
     const database = this.#database
     const heads = () => this.#heads(platform)
-    const isDue = (row: Row) => row.due_ms <= this.#clock.now() && isFree(row, this.#leaseClock.now())
+    // One that was never tried is due at once, also where the clock was set back since it was written.
+    const isDue = (row: Row) =>
+      (row.attempt === 0 || row.due_ms <= this.#clock.now()) && isFree(row, this.#leaseClock.now())
     // Most looks find nothing, and a look holds up no writer.
     if (!(await database.read(heads)).some(isDue)) return null
     const [process, untilMs] = [this.#process, this.#leaseClock.now() + leaseMs]

@@ -76,6 +76,11 @@ export function testOutbox(options: {
       expect(await other.add([message('a')])).toBe(0)
       expect((await other.take(telegram))?.key).toBe('b')
     })
+    outboxCase('gives what was never tried at once where the clock was set back', async ({ outbox, clock }) => {
+      await outbox.add([message('a')])
+      clock.step(-3_600_000)
+      expect((await outbox.take(telegram))?.key).toBe('a')
+    })
     outboxCase('keeps the order of each target, and lets no target wait for another', async ({ outbox, clock }) => {
       await outbox.add([message('a'), message('b'), message('c', { target: 'chat 2' }), message('d')])
       await outbox.add([message('mail', { platform: 'email' })])
