@@ -1,3 +1,4 @@
+export { Breaker, type BreakerState, Reconnection } from './breaker.js'
 export { chatKey, isShared } from './chat-key.js'
 export {
   type Chat,
@@ -21,6 +22,5 @@ export {
 export { createPairings, type Pairings } from './pairing.js'
 export { type Access, type AccessSettings, createAccess } from './platform-access.js'
 export { connectionError, failureOf, platformError } from './platform-error.js'
-export { SendBreaker, type SendingState } from './send-breaker.js'
 export { SESSION_MAIL, sendToSession } from './session-mail.js'
 export { sizeIn, splitMessage } from './split-message.js'

@@ -5,12 +5,12 @@ import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, knownTimeZone, type Logger, systemClock } from '@hermes/contracts'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
 import {
+  Breaker,
   ChatStore,
   createAccess,
   createPairings,
   namedFiles,
   SESSION_MAIL,
-  SendBreaker,
   sendOutbox,
   targetOf,
 } from '@hermes/platform'
@@ -27,7 +27,7 @@ import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './op
 import { OutgoingFiles } from './outgoing-files.js'
 import { PausablePlatform } from './pausable-platform.js'
 import { hearing, type PlatformReport } from './platform-health.js'
-import { applyPauses, changePause } from './platform-pause.js'
+import { changePause, PlatformPauses } from './platform-pause.js'
 import { isStale } from './session-reset.js'
 import { Wake } from './wake.js'
 
@@ -72,7 +72,7 @@ interface Connected {
   readonly platform: PausablePlatform
   readonly dispatcher: Dispatcher
   readonly view: ChatView
-  readonly breaker: SendBreaker
+  readonly breaker: Breaker
   readonly sending: Promise<void>
 }
 
@@ -91,6 +91,7 @@ export async function runPlatforms(
   const releases: (() => void)[] = []
   const connected: Connected[] = []
   const [wake, changes] = [new Wake(), new Wake()]
+  const pauses = new PlatformPauses()
   const reader = await host.subscribe()
   const letGo = async (...loops: readonly Promise<void>[]) => {
     for (const { view } of connected) view.close()
@@ -112,7 +113,7 @@ export async function runPlatforms(
       const platform = new PausablePlatform(await create(), create)
       connected.push(open({ one, platform, storage, wake, clock, reports, signal: stopSending.signal }, options))
     }
-    await applyPauses(
+    await pauses.apply(
       storage.meta,
       connected.map(({ platform }) => platform),
     )
@@ -135,7 +136,7 @@ export async function runPlatforms(
       },
     })
   }
-  const seeing = seeAnswers(storage, connected, { clock, logger, signal: stopSending.signal })
+  const seeing = seeAnswers(storage, connected, { pauses, clock, logger, signal: stopSending.signal })
   const pruning = prune(storage, { clock, logger, signal: stopSending.signal })
   return {
     reports,
@@ -237,7 +238,7 @@ function open(
   })
   const messageIdOf = (body: Readonly<Record<string, unknown>>) =>
     typeof body['messageId'] === 'string' ? body['messageId'] : null
-  const breaker = new SendBreaker(clock)
+  const breaker = new Breaker(clock)
   const sending = sendOutbox(
     {
       ...common,
@@ -316,16 +317,27 @@ async function untilSent({ outbox }: Storage, connected: readonly Connected[], c
 async function seeAnswers(
   { approvals, questions, meta }: Storage,
   connected: readonly Connected[],
-  { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
+  {
+    pauses,
+    clock,
+    logger,
+    signal,
+  }: {
+    readonly pauses: PlatformPauses
+    readonly clock: Clock
+    readonly logger: Logger
+    readonly signal: AbortSignal
+  },
 ): Promise<void> {
   /** When chats were looked through in vain, by what was written to which of their sessions. */
   let inVain: ReadonlyMap<string, number> = new Map()
   while (!signal.aborted) {
     try {
-      await applyPauses(
+      const tried = await pauses.apply(
         meta,
         connected.map(({ platform }) => platform),
       )
+      for (const { platform, breaker } of connected) if (tried.includes(platform.name)) breaker.tryNow()
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
       const looked = new Map<string, number>()
