@@ -6,11 +6,13 @@ export {
   ChatStore,
   type KeptAction,
   renewedChat,
+  type ShownCalls,
   storedChats,
   targetOf,
 } from './chat-store.js'
 export { formatTarget, HOME_CHAT, parseAddress, parseTarget } from './chat-target.js'
 export { type Delivery, deliver, type WatchedOutbox } from './deliver.js'
+export { continueHere } from './handoff.js'
 export { Messaging, type MessagingOptions } from './messaging.js'
 export { namedFiles } from './named-files.js'
 export {

@@ -18,7 +18,7 @@ import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
-import { ChatView } from './chat-view.js'
+import { type ChatShows, ChatView } from './chat-view.js'
 import { Dispatcher } from './dispatcher.js'
 import { pauseBetween } from './human-delay.js'
 import { createMediaCache } from './media-cache.js'
@@ -188,6 +188,10 @@ function open(
   const settings = { ...streaming, intervalMs: streaming.edit_interval * 1_000, threshold: streaming.buffer_threshold }
   const redact = (text: string) => namedFiles(runtime.redact(text)).text
   const bubbles = new Bubbles({ platform, redact, settings, clock, logger })
+  // Whole at once where there is one line, then not more often than answers grow.
+  const ofCalls = { enabled: true, intervalMs: settings.intervalMs, threshold: 1, cursor: '' }
+  const callBubbles = new Bubbles({ platform, redact, settings: ofCalls, clock, logger })
+  const shows = showsOn(platform.name, config.display)
   const common = { platform, written: wake.ring, clock, logger }
   const workerOf = (sessionId: string) => dispatcher.workerOf(sessionId)
   const media = createMediaCache({ folder: join(homeLayout(home).cache, 'media'), clock })
@@ -213,6 +217,7 @@ function open(
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
     files,
     keep: media.keep,
+    shows,
     busyMode: config.display.busy_input_mode,
     requiresMention: one.requiresMention,
     timeZone: config.gateway.message_timestamps.enabled ? knownTimeZone(config.timezone) : null,
@@ -231,8 +236,7 @@ function open(
   })
   const view = new ChatView({
     ...common,
-    bubbles,
-    workerOf,
+    ...{ bubbles, callBubbles, shows, workerOf },
     showsTyping: one.showsTyping,
     tellsEveryMs: config.agent.gateway_notify_interval * 1_000,
   })
@@ -270,6 +274,14 @@ function open(
     signal,
   )
   return { platform, dispatcher, view, breaker, sending }
+}
+
+/** What the chats of a platform show beside answers. */
+function showsOn(name: string, display: Runtime['config']['display']): ChatShows {
+  const { tool_progress: calls = 'off', runtime_footer: hasFooter } = display.platforms[name] ?? {}
+  const { runtime_footer: footer, background_process_notifications: told } = display
+  const news = told === 'off' || told === 'error' ? told : 'all'
+  return { calls, hasFooter: hasFooter ?? footer.enabled, footerFields: footer.fields, news }
 }
 
 /** A provider of its own is reached where the catalogue or config.yaml has it, not where all others are. */
