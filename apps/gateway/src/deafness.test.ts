@@ -53,7 +53,7 @@ it('is told at once of a platform that will not try again, and of none that has 
   const email = () => connected('email', clock.now())
   const waiting: PlatformReport = {
     ...connected('telegram', 0),
-    state: { type: 'waiting', error: 'no network', retryAtMs: 0 },
+    state: { type: 'waiting', error: 'no network', retryAtMs: 0, failures: 1 },
     heardAtMs: clock.now(),
   }
   expect(await look(100_000, waiting, email())).toEqual([])

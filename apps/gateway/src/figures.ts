@@ -1,6 +1,6 @@
 // Figures of the server for Prometheus: what it answered and how fast, what waits, how the process and the platforms are doing.
 import type { Histogram, Registry } from 'prom-client'
-import type { PlatformReport } from './platforms/platform-health.js'
+import { failedConnects, type PlatformReport } from './platforms/platform-health.js'
 import type { Load } from './slots.js'
 
 const MS_PER_S = 1_000
@@ -76,6 +76,16 @@ export class Figures {
         this.reset()
         for (const { name, state, heardAtMs } of platforms())
           this.set({ platform: name, state: state.type }, heardAtMs === null ? -1 : (now() - heardAtMs) / MS_PER_S)
+      },
+    })
+    new Gauge({
+      name: 'hermes_platform_failed_connects',
+      help: 'How many tries in a row to connect to a chat platform came to nothing.',
+      labelNames: ['platform'],
+      registers,
+      collect() {
+        this.reset()
+        for (const report of platforms()) this.set({ platform: report.name }, failedConnects(report))
       },
     })
     new Gauge({

@@ -138,11 +138,12 @@ export interface OutgoingBody extends JsonObject {
 
 /** How an adapter is doing. */
 export type PlatformState =
-  | { readonly type: 'connecting' }
+  /** `failures`: tries in a row that came to nothing. Default 0. */
+  | { readonly type: 'connecting'; readonly failures?: number }
   /** `account`: whom it speaks as. */
   | { readonly type: 'connected'; readonly account: string }
   /** It tries again by itself. */
-  | { readonly type: 'waiting'; readonly error: string; readonly retryAtMs: number }
+  | { readonly type: 'waiting'; readonly error: string; readonly retryAtMs: number; readonly failures: number }
   /** It does not try again: the configuration has to change first. */
   | { readonly type: 'failed'; readonly error: string }
   /** A person has it rest. No adapter says so: the gateway does. */

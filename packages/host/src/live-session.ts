@@ -110,6 +110,8 @@ export class LiveSession {
   #request: OwnedRequest
   /** Whose it is, once that is known. */
   #person: string | null | undefined
+  /** The answers of the agent there is go where the session is not any more. */
+  #isMoved = false
   /** Whether the store may have it: a session that was just given its id is not looked up. */
   #isStored: boolean
   #permissions: PermissionMode
@@ -197,8 +199,10 @@ export class LiveSession {
     return this.#rest !== null
   }
 
-  /** What the next agent is made with; the one there is stays. */
+  /** What the next agent is made with; the one there is stays, unless its answers would go to another chat. */
   reopen(request: OwnedRequest): void {
+    const [now, next] = [this.#request.deliverTo, request.deliverTo]
+    if (now?.platform !== next?.platform || now?.target !== next?.target) this.#isMoved = true
     this.#request = request
     this.setPermissions(request.permissions)
   }
@@ -424,6 +428,9 @@ export class LiveSession {
 
   async #start(current: CurrentInput, input: RunInput, { signal, demands }: RunOptions): Promise<BegunRun> {
     const { stop } = current
+    // Before this run can be interrupted.
+    if (this.#isMoved) await this.#closeAgent('moved')
+    this.#isMoved = false
     this.#current = current
     const abort = () => {
       current.place?.ending()
@@ -548,6 +555,10 @@ export class LiveSession {
   /** Ends the run under way, waits for it and frees what the agent holds. The session stays; what is asked next makes a new agent. */
   async drop(reason: string): Promise<void> {
     this.interrupt(reason)
+    await this.#closeAgent(reason)
+  }
+
+  async #closeAgent(reason: string): Promise<void> {
     const ready = this.#ready ?? (await this.#opening?.catch(() => null))
     // Whoever came first closes it.
     if (!ready || this.#ready !== ready) return this.#closing

@@ -45,7 +45,14 @@ export interface Chat {
   readonly firstId?: string
   /** Its session came from elsewhere, and works in its own folder. */
   readonly keepsFolder?: true
+  /** What its people chose to see of calls of tools, in place of what config.yaml says. */
+  readonly calls?: ShownCalls
+  /** The same of the line after answers. */
+  readonly hasFooter?: boolean
 }
+
+/** How much a chat sees of calls: none, each tool once in a row, a line each, or also what came of it. */
+export type ShownCalls = 'off' | 'new' | 'all' | 'verbose'
 
 /** Something that a person did beside saying words to the model: done once, also when the platform tells it twice. */
 export type ChatAction =

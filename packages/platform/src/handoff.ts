@@ -57,6 +57,42 @@ export async function handOff(options: HandoffOptions, platform: string, { sessi
 }
 
 /**
+ * A session of the same person goes on in a chat that was opened before; where it was in another chat, that one begins anew. Resolves with what
+ * to say in the chat.
+ */
+export async function continueHere(
+  { meta, sessions, nowMs }: Omit<HandoffOptions, 'platforms'>,
+  chatKey: string,
+  sessionId: string,
+): Promise<string> {
+  const session = await sessions.get(sessionId)
+  const platform = chatKey.split(':')[2]!
+  const all = await storedChats(meta, platform)
+  const chat = all.find(({ key }) => key === chatKey)
+  // Those of others are as if there were none.
+  if (!session || !chat || session.person !== chat.person) return `You have no session ${sessionId}.`
+  if (chat.sessionId === sessionId) return 'That session goes on here already.'
+  const former = all.filter((one) => one.sessionId === sessionId)
+  if (chat.isOpen || former.some(({ isOpen }) => isOpen)) return 'A message is being answered. Try again when it is.'
+  const { generation } = chat
+  const next = {
+    ...chat,
+    sessionId,
+    generation: generation + 1,
+    begun: 0,
+    heardAtMs: nowMs(),
+    keepsFolder: true,
+  } as const
+  const name = nameOf(session)
+  const line = `${name} goes on in another topic. Here a new conversation begins.`
+  await move({ platforms: [], meta, sessions, nowMs }, [
+    { change: chatChange(chat, next), send: [] },
+    ...former.map((one) => leave(one, line)),
+  ])
+  return `${name} goes on here.`
+}
+
+/**
  * The session leaves the chats that it is in, which begin anew. Resolves with what to say where that was asked.
  * @throws HermesError `platform.no_handoff` where it is in none.
  */

@@ -1,14 +1,7 @@
 import { silentLogger, systemClock } from '@hermes/contracts'
 import type { Platform, PlatformMessage } from '@hermes/contracts/platform'
 import { expect, it } from 'vitest'
-import {
-  type Outgoing,
-  platformError,
-  type SendableMessage,
-  SendBreaker,
-  type SenderOutbox,
-  sendOutbox,
-} from './index.js'
+import { Breaker, type Outgoing, platformError, type SendableMessage, type SenderOutbox, sendOutbox } from './index.js'
 
 type Row = SendableMessage & { readonly id: number }
 
@@ -237,7 +230,7 @@ it('sends anew what was shown while it was written and cannot be changed', async
 
 it('tries one message after five sends in a row that nobody answered, less and less often, and all once one is answered', async () => {
   let nowMs = 1_000_000
-  const breaker = new SendBreaker({ now: () => nowMs })
+  const breaker = new Breaker({ now: () => nowMs })
   const rows = Array.from({ length: 20 }, (_, id) => row({ text: `${id}` }, { id, key: `k${id}`, target: `${id}` }))
   const { outbox, outcomes } = outboxOf(rows)
   let attempts = 0
@@ -288,7 +281,7 @@ it('tries one message after five sends in a row that nobody answered, less and l
 })
 
 it('does not count a no as silence', async () => {
-  const breaker = new SendBreaker({ now: () => 0 })
+  const breaker = new Breaker({ now: () => 0 })
   for (let turn = 0; turn < 4; turn++) breaker.failed('No route.', false)
   breaker.answered()
   for (let turn = 0; turn < 4; turn++) breaker.failed('No route.', false)
@@ -299,7 +292,7 @@ it('does not count a no as silence', async () => {
 
 /** Broken at 0: one message is tried from 5,000 on. */
 function brokenBreaker(clock: { now: () => number }) {
-  const breaker = new SendBreaker(clock)
+  const breaker = new Breaker(clock)
   for (let turn = 0; turn < 5; turn++) breaker.failed('No route.', false)
   return breaker
 }

@@ -1,9 +1,9 @@
 import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
 import type { Platform, PlatformButton, PlatformFile, PlatformMessage } from '@hermes/contracts/platform'
 import type { NewOutboxMessage } from '@hermes/contracts/store'
+import { Breaker } from './breaker.js'
 import { parseTarget } from './chat-target.js'
 import { failureOf, platformError } from './platform-error.js'
-import { SendBreaker } from './send-breaker.js'
 import { splitMessage } from './split-message.js'
 
 /** How many chats are written to at once, those that pause not counted; of one chat one message after the other. */
@@ -93,7 +93,7 @@ interface SenderOptions<Message extends SendableMessage> {
   /** A message is accepted whole; what this writes is there before that is written down. Where it rejects it is called again. */
   readonly arrived?: (message: Message) => Promise<unknown> | undefined
   /** Counts what the platform does not answer. Default: one of its own. */
-  readonly breaker?: SendBreaker
+  readonly breaker?: Breaker
   /** Nothing is taken while this says so. Must not throw. Default: never. */
   readonly isPaused?: () => boolean
   /** A message was sent whole. Must not throw. */
@@ -113,7 +113,7 @@ export async function sendOutbox<Message extends SendableMessage>(
   const { outbox, platform, clock, logger } = options
   const sending = new Set<Promise<void>>()
   const gate = new Gate(OFFERED_AT_ONCE)
-  const { breaker = new SendBreaker(clock) } = options
+  const { breaker = new Breaker(clock) } = options
   let pausing = 0
   let look = new AbortController()
   const pause: Pause = async (ms) => {
@@ -199,7 +199,7 @@ const SILENT: ReadonlySet<string> = new Set(['unreachable', 'unknown_outcome', '
 interface Hands {
   readonly pause: Pause
   readonly gate: Gate
-  readonly breaker: SendBreaker
+  readonly breaker: Breaker
   /** It is the one that a platform is tried with which answered nothing. */
   readonly isTrial: boolean
 }

@@ -4,13 +4,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loadConfig } from '@hermes/config'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Io } from '../io.js'
 import { configEdit } from './config-edit.js'
 import { configShow } from './config-file.js'
 import { memoryExport, memoryImport } from './memory.js'
 import { modelSet } from './model.js'
-import { listPairings } from './pairing.js'
+import { aliasPairing, listPairings } from './pairing.js'
 import { send } from './send.js'
 
 async function world(config: object) {
@@ -57,6 +58,20 @@ it('pairing list shows no name that a terminal obeys', async () => {
   await listPairings(io, {})
   expect(shown()).toContain('"Eve')
   expect(shown()).not.toMatch(/[\u0080-\u009F\u202E]/)
+})
+
+it('pairing alias makes an id the one of a person, once, and nobody else of who has one', async () => {
+  const { io, home, shown } = await world({ people: { ada: { email: ['ada@example.com'] } } })
+  expect(await aliasPairing(io, 'telegram', '42', 'ada')).toBe(0)
+  expect(await aliasPairing(io, 'telegram', '42', 'ada')).toBe(0)
+  expect(await aliasPairing(io, 'key', `sha256:${'a'.repeat(64)}`, 'ada')).toBe(0)
+  expect(await aliasPairing(io, 'telegram', '42', 'bob')).toBe(1)
+  expect(shown()).toContain('telegram:42 is ada already')
+  const { config } = await loadConfig({ home, env: {} })
+  expect(config.people).toEqual({
+    ada: { email: ['ada@example.com'], telegram: ['42'], key: [`sha256:${'a'.repeat(64)}`] },
+  })
+  await expect(aliasPairing(io, 'telegram', '43', 'a.b: c')).rejects.toThrow('is no name of a person')
 })
 
 it('send takes no wait that never ends', async () => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import { changeConfigList, loadConfig } from '@hermes/config'
 import { systemClock } from '@hermes/contracts'
 import { createPairings, type Pairings } from '@hermes/platform'
-import { EXIT } from '../errors.js'
+import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
 import { homeOf } from '../open-cli.js'
 import { printable } from '../render/style.js'
@@ -37,7 +38,7 @@ export async function listPairings(io: Io, { json }: { readonly json?: boolean }
 export async function approvePairing(io: Io, platform: string, code: string): Promise<number> {
   const { userId, name } = await pairingsOf(io).approve(platform, code)
   io.stdout.write(`${printable(JSON.stringify(name))} (${platform}:${userId}) may talk to the agent from now on.\n`)
-  io.stdout.write(`To make that you yourself, put it into config.yaml: people: {owner: {${platform}: ["${userId}"]}}\n`)
+  io.stdout.write(`To make that you yourself: hermes pairing alias ${platform} ${userId} owner\n`)
   return EXIT.ok
 }
 
@@ -55,6 +56,26 @@ export async function revokePairing(io: Io, platform: string, userId: string): P
 export async function clearPairings(io: Io, platform: string): Promise<number> {
   const count = await pairingsOf(io).clearPending(platform)
   io.stdout.write(`${count === 1 ? '1 code is' : `${count} codes are`} good for nothing any more.\n`)
+  return EXIT.ok
+}
+
+/**
+ * `hermes pairing alias PLATFORM USER PERSON`: from now on an id is that person of `people`, with one memory and sessions of their own wherever they
+ * write from. Exit code 1 where it is somebody else's already.
+ */
+export async function aliasPairing(io: Io, platform: string, userId: string, person: string): Promise<number> {
+  if (!/^[a-z][a-z0-9_-]*$/i.test(person))
+    throw new UsageError(`"${printable(person)}" is no name of a person; write letters, digits, "_" and "-".`)
+  const home = homeOf(io)
+  const { config } = await loadConfig({ home, env: io.env })
+  const [other] = Object.entries(config.people).find(([, ids]) => ids[platform]?.includes(userId)) ?? []
+  if (other !== undefined && other !== person) {
+    io.stderr.write(`${platform}:${printable(userId)} is ${other} already; see people in config.yaml.\n`)
+    return EXIT.failed
+  }
+  const change = (ids: readonly unknown[]) => (ids.includes(userId) ? ids : [...ids, userId])
+  await changeConfigList({ home, key: `people.${person}.${platform}`, change })
+  io.stdout.write(`${platform}:${printable(userId)} is ${person} from the next start on: hermes gateway restart\n`)
   return EXIT.ok
 }
 

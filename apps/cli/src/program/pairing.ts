@@ -26,6 +26,14 @@ export function addPairing(program: Command, choose: (action: Action) => void): 
     .description('send a person away who was let in, by their id')
     .action((platform, user) => choose(async (world) => (await load()).revokePairing(world, platform, user)))
   pairing
+    .command('alias <platform> <user> <person>')
+    .description(
+      'say who an id is: a name of people, owner for yourself; `key` as the platform takes the sha256 of an API key',
+    )
+    .action((platform, user, person) =>
+      choose(async (world) => (await load()).aliasPairing(world, platform, user, person)),
+    )
+  pairing
     .command('clear-pending <platform>')
     .description('make all codes that wait good for nothing')
     .action((platform) => choose(async (world) => (await load()).clearPairings(world, platform)))

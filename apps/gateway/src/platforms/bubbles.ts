@@ -134,7 +134,9 @@ export class Bubbles {
     this.#bubbles.delete(messageId)
     if (!bubble || id === null || bubble.shown === '') return
     const { platform, redact, logger } = this.#options
-    await platform.edit!(id, { target, text: redact(bubble.shown), markup: 'plain' }).catch((error: unknown) =>
+    const { unit, limit } = platform.abilities.maxLength
+    const text = redact(sizeIn(bubble.text, unit) > limit * SHARE ? bubble.shown : bubble.text)
+    await platform.edit!(id, { target, text, markup: 'plain' }).catch((error: unknown) =>
       logger.info('A message that ended early keeps its cursor.', { error: errorLine(error) }),
     )
   }

@@ -21,6 +21,9 @@ const OWN = {
   whoami: 'who you are here',
   sethome: 'have news sent to this chat',
   platform: 'how the chat platforms are doing; pause NAME and resume NAME',
+  verbose: 'how much is shown of calls of tools: off, new, all or verbose',
+  footer: 'a line after each answer on what made it: on or off',
+  topic: 'which conversations this chat has, by topic; a session id goes on with it here',
 } as const
 const ALIASES: Readonly<Record<string, OwnName>> = { reset: 'new', start: 'status', platforms: 'platform' }
 /** Commands of the session under another name, as people of chats know them. */
@@ -47,6 +50,9 @@ export interface OwnCommands {
   whoami(caller: ChatCaller): string
   setHome(caller: ChatCaller): Promise<string>
   platform(words: string, caller: ChatCaller): Promise<string>
+  verbose(words: string, caller: ChatCaller): Promise<string>
+  footer(words: string, caller: ChatCaller): Promise<string>
+  topic(words: string, caller: ChatCaller): Promise<string>
 }
 
 /** Options of {@link ChatCommandLine}. */
@@ -125,6 +131,12 @@ export class ChatCommandLine {
         return own.setHome(caller)
       case 'platform':
         return own.platform(words, caller)
+      case 'verbose':
+        return own.verbose(words, caller)
+      case 'footer':
+        return own.footer(words, caller)
+      case 'topic':
+        return own.topic(words, caller)
       default:
         return name satisfies never
     }

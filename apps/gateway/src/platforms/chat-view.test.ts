@@ -4,14 +4,24 @@ import { createFakeClock } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { ChatView } from './chat-view.js'
 
+const shows = { calls: 'off', hasFooter: false, footerFields: [], news: 'all' }
+
 it('ends the typing sign with the run, also where the chat went on in another session', async () => {
   const clock = createFakeClock()
   let shown = 0
-  const workers = new Map<string, unknown>([['s', { target: '7' }]])
+  const workers = new Map<string, unknown>([['s', { target: '7', chat: {} }]])
   const view = new ChatView({
     platform: { showTyping: async () => void shown++ },
     workerOf: (sessionId: string) => workers.get(sessionId),
-    ...{ bubbles: {}, showsTyping: true, tellsEveryMs: 0, written: () => undefined, clock, logger: silentLogger },
+    ...{
+      bubbles: {},
+      shows,
+      showsTyping: true,
+      tellsEveryMs: 0,
+      written: () => undefined,
+      clock,
+      logger: silentLogger,
+    },
   } as never)
   const event = (type: string) =>
     ({ sessionId: 's', event: { type, agentPath: ['root'], messageId: 'm' } }) as unknown as SessionEvent
@@ -23,7 +33,7 @@ it('ends the typing sign with the run, also where the chat went on in another se
   view.show(event('run-start'))
   await expect.poll(laterShown).toBeGreaterThan(1)
   workers.clear()
-  view.show(event('run-end'))
+  view.show({ sessionId: 's', event: { type: 'run-end', agentPath: ['root'], result: {} } } as never)
   const atEnd = await laterShown()
   expect(await laterShown()).toBe(atEnd)
 })
@@ -37,7 +47,7 @@ it('says of a long run that it goes on, each time after twice as long', async ()
     tell: async (_key: string, { text }: { text: string }) => void notified.push(text),
   }
   const view = new ChatView({
-    ...{ platform: {}, workerOf: () => worker, bubbles: {}, showsTyping: false, written: () => undefined },
+    ...{ platform: {}, workerOf: () => worker, bubbles: {}, shows, showsTyping: false, written: () => undefined },
     ...{ tellsEveryMs: 60_000, clock, logger: silentLogger },
   } as never)
   const event = (type: string) => ({ sessionId: 's', event: { type, agentPath: ['root'] } }) as unknown as SessionEvent
@@ -49,6 +59,12 @@ it('says of a long run that it goes on, each time after twice as long', async ()
   }
   expect([await after(60_000), await after(60_000), await after(60_000)]).toEqual([1, 1, 2])
   expect(notified[0]).toMatch(/Still at work, for 1 m.*: terminal: npm test\. \/stop ends it\./)
-  view.show(event('run-end'))
+  view.show({ sessionId: 's', event: { type: 'run-end', agentPath: ['root'], result: {} } } as never)
   expect(await after(600_000)).toBe(2)
+  view.show({ sessionId: 's', event: { type: 'background-end', id: 't1', state: 'completed' } } as never)
+  view.show({ sessionId: 's', event: { type: 'background-end', id: 't2', state: 'failed' } } as never)
+  expect(notified.slice(2)).toEqual([
+    '✓ The task t1 in the background is done.',
+    '⚠ The task t2 in the background ended: failed.',
+  ])
 })

@@ -72,6 +72,13 @@ export class ChatWorker {
     if (!this.isRunning) this.#letGo()
   }
 
+  /** What its people chose to see, from now on. */
+  async choose(chosen: Pick<Chat, 'calls' | 'hasFooter'>): Promise<void> {
+    this.#chat = { ...this.#chat, ...chosen }
+    const stored = await this.#options.chats.get(this.#chat.key)
+    await this.#options.chats.put({ ...(stored ?? this.#chat), ...chosen })
+  }
+
   get target(): string {
     return targetOf(this.#chat)
   }

@@ -2,7 +2,9 @@
 import { loadConfig, loadSecrets } from '@hermes/config'
 import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
+import { gatewayStates } from '../gateway-state.js'
 import { type ConfiguredPlatform, configuredPlatforms } from './open-platforms.js'
+import { hearing } from './platform-health.js'
 
 const WITHIN_MS = 20_000
 
@@ -23,7 +25,19 @@ export async function checkPlatforms({ home, env, fetchTo, isOffline }: CheckOpt
     await checkPlatform(one, { fetchTo, isOffline }),
     ...one.warnings.map((text): Finding => ({ level: 'warn', text: `${one.name}: ${text}` })),
   ])
-  return (await Promise.all(found)).flat()
+  return [...(await Promise.all(found)).flat(), ...(await troubles(home))]
+}
+
+/** What gateways that run have to say: here a platform may answer that they wait for. */
+async function troubles(home: string): Promise<readonly Finding[]> {
+  const states = await gatewayStates(home, systemClock.now())
+  return states.flatMap(({ pid, platforms, updatedAtMs }) =>
+    platforms.flatMap((report): readonly Finding[] => {
+      const { hears, text } = hearing(report, updatedAtMs)
+      if (hears && report.sending?.type !== 'broken') return []
+      return [{ level: 'warn', text: `${report.name}, in the gateway (process ${pid}): ${text}` }]
+    }),
+  )
 }
 
 /** Whether one answers, and whom it speaks as. Never rejects. */

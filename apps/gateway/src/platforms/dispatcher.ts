@@ -12,12 +12,14 @@ import {
   type Access,
   type Chat,
   type ChatAction,
+  continueHere,
   isShared,
   type KeptAction,
   type Pairings,
   renewedChat,
 } from '@hermes/platform'
 import type { ChatCaller, ChatCommandLine, OwnCommands, TypedInChat } from './chat-commands.js'
+import type { ChatShows } from './chat-view.js'
 import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
 import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
 import type { OutgoingFiles } from './outgoing-files.js'
@@ -26,6 +28,8 @@ import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './p
 /** What a message during a run does. */
 type BusyMode = 'queue' | 'steer' | 'interrupt'
 
+const CALLS = ['off', 'new', 'all', 'verbose'] as const
+const TITLE_CHARS = 60
 const ACKNOWLEDGE_AFTER_MS = 1_000
 /** Several files, and the pieces of a long text, come as messages one after the other. */
 const JOIN_MS = 1_000
@@ -48,6 +52,8 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly timeZone: string | null
   /** Whether a conversation in which something was said last then is over now. */
   readonly isStale: (heardAtMs: number, nowMs: number) => boolean
+  /** What its chats show, unless their people chose otherwise. */
+  readonly shows: ChatShows
   /** How the platforms are doing, in words. */
   readonly platformsNow: () => string
   /** Has a platform rest or go on, as it was typed; resolves with what to say. */
@@ -398,12 +404,64 @@ export class Dispatcher {
         await this.#options.chats.setHome(worker.chat.platform, worker.target)
         return `News go here from now on: hermes send ${worker.chat.platform} "…" reaches this chat.`
       },
+      verbose: async (words, caller) => {
+        if (!isTheirOwn(worker, caller)) return onlyTheirOwn(worker)
+        return this.#chooseCalls(worker, words.trim().toLowerCase())
+      },
+      footer: async (words, caller) => {
+        if (!isTheirOwn(worker, caller)) return onlyTheirOwn(worker)
+        const word = words.trim().toLowerCase()
+        const now = worker.chat.hasFooter ?? this.#options.shows.hasFooter
+        if (!['', 'status', 'on', 'off'].includes(word)) return 'Write /footer on, /footer off or /footer status.'
+        if (word === 'status') return `The line after answers is ${now ? 'on' : 'off'}.`
+        const hasFooter = word === '' ? !now : word === 'on'
+        await worker.choose({ hasFooter })
+        return `The line after answers is ${hasFooter ? 'on' : 'off'} from now on.`
+      },
+      topic: (words, caller) => this.#topic(worker, words.trim(), caller),
       whoami: ({ user, isAdmin }) => {
         const { person, platform } = worker.chat
         const who = person === null ? 'the owner of this Hermes' : person
         return `You are ${user.name} (${platform}:${user.id}): ${who}${isAdmin && person !== null ? ', with the rights of the owner' : ''}.`
       },
     }
+  }
+
+  async #chooseCalls(worker: ChatWorker, word: string): Promise<string> {
+    const { platform, shows } = this.#options
+    if (!platform.abilities.edits) return `${platform.name} cannot change messages, so it shows no calls.`
+    const now = worker.chat.calls ?? shows.calls
+    const calls = word === '' ? CALLS[(CALLS.indexOf(now) + 1) % CALLS.length]! : CALLS.find((one) => one === word)
+    if (calls === undefined) return `Write /verbose ${CALLS.join(', /verbose ')}; without a word the next of them.`
+    await worker.choose({ calls })
+    return `Calls of tools: ${calls}.`
+  }
+
+  /** Each topic is a conversation of its own by itself; here its people see which there are, and go on with another session. */
+  async #topic(worker: ChatWorker, sessionId: string, caller: ChatCaller): Promise<string> {
+    const { chats, platform, storage } = this.#options
+    const { chat, person, key } = worker.chat
+    const here = (await chats.list(platform.name)).filter((one) => one.chat.id === chat.id && one.person === person)
+    if (sessionId !== '' && sessionId !== 'help') {
+      if (!isTheirOwn(worker, caller)) return onlyTheirOwn(worker)
+      return continueHere(
+        { meta: storage.meta, sessions: storage.sessions, nowMs: () => this.#options.clock.now() },
+        key,
+        sessionId,
+      )
+    }
+    const lines = await Promise.all(
+      here.map(async (one) => {
+        const { title, preview } = (await storage.sessions.get(one.sessionId)) ?? { title: null, preview: '' }
+        const name = (title ?? preview).replaceAll(/\s+/g, ' ').trim().slice(0, TITLE_CHARS).toWellFormed()
+        const place = one.chat.threadId === undefined ? 'without a topic' : `topic ${one.chat.threadId}`
+        return `- ${place}${one.key === key ? ' (this one)' : ''}: ${name || 'no title yet'} (${one.sessionId})`
+      }),
+    )
+    return [
+      'Each topic is a conversation of its own. /topic SESSION goes on with a session in this one.',
+      ...lines,
+    ].join('\n')
   }
 
   async #status(worker: ChatWorker): Promise<string> {

@@ -96,4 +96,7 @@ it('moves a session from one chat into another, and each has one of its own then
   await bot.waitFor(7, (all) => all.some(({ text }) => /^“I am out” goes on here; it comes from telegram/.test(text)))
   const [home, other] = await rows()
   expect([home, before.includes(other)]).toEqual([before[1], false])
+  server.setHandler(() => ({ text: 'Here it goes on.' }))
+  await says(7, 'and now?', /Here it goes on/)
+  expect(bot.messages(17).filter(({ text }) => /Here it goes on/.test(text))).toEqual([])
 })

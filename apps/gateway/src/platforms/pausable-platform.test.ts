@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
 import { openStorage } from '@hermes/storage'
-import { temporaryHome } from '@hermes/testkit'
+import { createFakeClock, temporaryHome } from '@hermes/testkit'
 import { startBotApiServer } from '@hermes/testkit/chats'
 import { expect, it, onTestFinished } from 'vitest'
 import { PausablePlatform } from './pausable-platform.js'
-import { applyPauses, changePause } from './platform-pause.js'
+import { changePause, PlatformPauses } from './platform-pause.js'
 
 it('rests from one word of the owner to the next, and brings then what was said meanwhile', async () => {
   const [bot, temporary] = [await startBotApiServer(), await temporaryHome()]
@@ -25,9 +25,10 @@ it('rests from one word of the owner to the next, and brings then what was said 
     hear: async (event) => void heard.push(event.type === 'message' ? event.text : event.type),
     onState: ({ type }) => void states.push(type),
   })
+  const pauses = new PlatformPauses()
   const change = async (words: string, from: string | null = null) => {
     const changed = await changePause(storage.meta, systemClock, { words, names: ['telegram'], from })
-    await applyPauses(storage.meta, [platform])
+    await pauses.apply(storage.meta, [platform])
     return changed
   }
   const send = () => platform.send({ target: { chatId: '7' }, text: 'hi', markup: 'plain' })
@@ -48,4 +49,50 @@ it('rests from one word of the owner to the next, and brings then what was said 
   expect(await change('resume telegram')).toMatchObject({ isDone: true })
   await expect.poll(() => heard).toEqual(['one', 'two'])
   expect(await send()).toMatch(/^\d+$/)
+})
+
+it('tries at once, by one word of a person, what waits to connect or was refused', async () => {
+  const [bot, temporary] = [await startBotApiServer(), await temporaryHome()]
+  const storage = await openStorage({ path: join(temporary.path, 'state.db') })
+  // It stands still: nothing is tried again by itself.
+  const clock = createFakeClock(1_000_000)
+  const options = { token: bot.token, apiRoot: bot.url, fetch, clock, logger: silentLogger }
+  const { createTelegram } = await import('@hermes/platform-telegram')
+  const create = async () => createTelegram(options)
+  const platform = new PausablePlatform(await create(), create)
+  onTestFinished(async () => {
+    await platform.close()
+    await storage.close()
+    await bot.close()
+    await temporary.remove()
+  })
+  const pauses = new PlatformPauses()
+  const look = () => pauses.apply(storage.meta, [platform])
+  const resume = async () => {
+    await clock.advance(1)
+    const { text } = await changePause(storage.meta, clock, {
+      words: 'resume telegram',
+      names: ['telegram'],
+      from: null,
+    })
+    return text
+  }
+  await resume()
+  bot.fail('getMe', { type: 'cut' })
+  await look()
+  platform.connect({ hear: async () => undefined, onState: () => undefined })
+  await expect
+    .poll(() => platform.state)
+    .toMatchObject({ type: 'waiting', failures: 1, retryAtMs: clock.now() + 1_000 })
+  // What was said before this gateway began is no word for it.
+  expect(await look()).toEqual([])
+  expect(platform.state.type).toBe('waiting')
+  expect(await resume()).toMatch(/was not paused/)
+  expect(await look()).toEqual(['telegram'])
+  await expect.poll(() => platform.state.type).toBe('connected')
+  const asked = () => bot.calls.filter(({ method }) => method === 'getMe').length
+  const before = asked()
+  await resume()
+  await look()
+  expect([platform.state.type, asked()]).toEqual(['connected', before])
 })

@@ -58,6 +58,25 @@ export class PausablePlatform implements Platform {
     return changed
   }
 
+  /**
+   * Tries at once to connect where it waits to do so, or was refused for good; connected or paused it is left alone. Rejects as the adapter does
+   * that is made anew; the one before goes on then.
+   */
+  retry(): Promise<void> {
+    const changed = this.#changing.then(() => this.#retry())
+    this.#changing = changed.catch(() => undefined)
+    return changed
+  }
+
+  async #retry(): Promise<void> {
+    const { type } = this.state
+    if (this.#isClosed || !this.#listener || (type !== 'waiting' && type !== 'failed')) return
+    const next = await this.#create()
+    await this.#adapter.close()
+    this.#adapter = next
+    this.#adapter.connect(this.#listener)
+  }
+
   async #pause(): Promise<void> {
     if (this.#isPaused || this.#isClosed) return
     this.#isPaused = true

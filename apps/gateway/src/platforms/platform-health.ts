@@ -1,6 +1,6 @@
 // How platforms are doing, and whether they bring what people write.
 import type { PlatformState } from '@hermes/contracts/platform'
-import type { SendingState } from '@hermes/platform'
+import type { BreakerState } from '@hermes/platform'
 
 /** A gateway counts as deaf on a platform that brought no news for so long. */
 export const HEARS_WITHIN_MS = 120_000
@@ -12,7 +12,7 @@ export interface PlatformReport {
   readonly heardAtMs: number | null
   readonly atWork: number
   /** How sending goes; a gateway of an older version does not say. */
-  readonly sending?: SendingState
+  readonly sending?: BreakerState
 }
 
 /** A platform as `/health/detailed` shows it. */
@@ -42,6 +42,21 @@ export function hearing(report: PlatformReport, nowMs: number): { readonly hears
   return { hears, text: `${text}; ${sending.failures} sends in a row failed (${sending.error}), ${next}` }
 }
 
+function waitingText(
+  name: string,
+  { failures, error, retryAtMs }: PlatformState & { readonly type: 'waiting' },
+  nowMs: number,
+): string {
+  const times = failures === 1 ? 'the last try to connect' : `${failures} tries to connect in a row`
+  const inS = Math.max(0, Math.ceil((retryAtMs - nowMs) / 1_000))
+  return `${times} failed (${error}), the next is in ${inS} s, or now with: hermes gateway platforms resume ${name}`
+}
+
+/** Tries to connect in a row that came to nothing. */
+export function failedConnects({ state }: PlatformReport): number {
+  return state.type === 'waiting' || state.type === 'connecting' ? (state.failures ?? 0) : 0
+}
+
 function hearingAlone(
   { name, state, heardAtMs }: PlatformReport,
   nowMs: number,
@@ -57,7 +72,7 @@ function hearingAlone(
       }
     }
     case 'waiting':
-      return { hears: false, text: `tries again: ${state.error}` }
+      return { hears: false, text: waitingText(name, state, nowMs) }
     case 'failed':
       return { hears: false, text: `off until the configuration changes: ${state.error}` }
     case 'paused':

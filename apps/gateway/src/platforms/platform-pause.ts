@@ -4,6 +4,8 @@ import type { MetaStore } from '@hermes/storage'
 import type { PausablePlatform } from './pausable-platform.js'
 
 const PAUSED = 'platform.paused:'
+/** When a person last had a platform tried. */
+const TRIED = 'platform.tried:'
 const USAGE = 'list, pause NAME or resume NAME'
 
 type Facts = Pick<MetaStore, 'set' | 'list'>
@@ -13,10 +15,22 @@ async function pausedPlatforms(meta: Pick<Facts, 'list'>): Promise<ReadonlySet<s
   return new Set((await meta.list(PAUSED)).map(({ key }) => key.slice(PAUSED.length)))
 }
 
-/** Has each platform rest, or go on, as the store says. Rejects as the store and the adapters do. */
-export async function applyPauses(meta: Pick<Facts, 'list'>, platforms: readonly PausablePlatform[]): Promise<void> {
-  const paused = await pausedPlatforms(meta)
-  for (const platform of platforms) await platform.setPaused(paused.has(platform.name))
+/** Has platforms rest, go on, or try to connect, as the store says. */
+export class PlatformPauses {
+  /** What was there before counts as seen. */
+  #tried: ReadonlyMap<string, string> | null = null
+
+  /** Resolves with the names of those that a person has tried since. Rejects as the store and the adapters do. */
+  async apply(meta: Pick<Facts, 'list'>, platforms: readonly PausablePlatform[]): Promise<readonly string[]> {
+    const paused = await pausedPlatforms(meta)
+    for (const platform of platforms) await platform.setPaused(paused.has(platform.name))
+    const tried = new Map((await meta.list(TRIED)).map(({ key, value }) => [key.slice(TRIED.length), value]))
+    const before = this.#tried ?? tried
+    this.#tried = tried
+    const anew = platforms.filter(({ name }) => tried.get(name) !== before.get(name))
+    for (const platform of anew) await platform.retry()
+    return anew.map(({ name }) => name)
+  }
 }
 
 /** `pause NAME` or `resume NAME`, as a person typed it. */
@@ -44,8 +58,13 @@ export async function changePause(
         : `Which platform? ${verb} ${names.join(` or ${verb} `)}`,
     )
   if (verb === 'resume') {
+    const wasPaused = (await pausedPlatforms(meta)).has(name)
     await meta.set(PAUSED + name, null)
-    return { isDone: true, text: `${name} goes on. What was said there meanwhile comes now.` }
+    await meta.set(TRIED + name, String(clock.now()))
+    const text = wasPaused
+      ? `${name} goes on. What was said there meanwhile comes now.`
+      : `${name} was not paused. Where a gateway waits to reach it, it tries now.`
+    return { isDone: true, text }
   }
   if (name === from)
     return refused(

@@ -5,12 +5,12 @@ import { homeLayout } from '@hermes/config'
 import { type Clock, errorLine, isAbort, knownTimeZone, type Logger, systemClock } from '@hermes/contracts'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
 import {
+  Breaker,
   ChatStore,
   createAccess,
   createPairings,
   namedFiles,
   SESSION_MAIL,
-  SendBreaker,
   sendOutbox,
   targetOf,
 } from '@hermes/platform'
@@ -18,7 +18,7 @@ import { type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
-import { ChatView } from './chat-view.js'
+import { type ChatShows, ChatView } from './chat-view.js'
 import { Dispatcher } from './dispatcher.js'
 import { pauseBetween } from './human-delay.js'
 import { createMediaCache } from './media-cache.js'
@@ -27,7 +27,7 @@ import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './op
 import { OutgoingFiles } from './outgoing-files.js'
 import { PausablePlatform } from './pausable-platform.js'
 import { hearing, type PlatformReport } from './platform-health.js'
-import { applyPauses, changePause } from './platform-pause.js'
+import { changePause, PlatformPauses } from './platform-pause.js'
 import { isStale } from './session-reset.js'
 import { Wake } from './wake.js'
 
@@ -72,7 +72,7 @@ interface Connected {
   readonly platform: PausablePlatform
   readonly dispatcher: Dispatcher
   readonly view: ChatView
-  readonly breaker: SendBreaker
+  readonly breaker: Breaker
   readonly sending: Promise<void>
 }
 
@@ -91,6 +91,7 @@ export async function runPlatforms(
   const releases: (() => void)[] = []
   const connected: Connected[] = []
   const [wake, changes] = [new Wake(), new Wake()]
+  const pauses = new PlatformPauses()
   const reader = await host.subscribe()
   const letGo = async (...loops: readonly Promise<void>[]) => {
     for (const { view } of connected) view.close()
@@ -112,7 +113,7 @@ export async function runPlatforms(
       const platform = new PausablePlatform(await create(), create)
       connected.push(open({ one, platform, storage, wake, clock, reports, signal: stopSending.signal }, options))
     }
-    await applyPauses(
+    await pauses.apply(
       storage.meta,
       connected.map(({ platform }) => platform),
     )
@@ -135,7 +136,7 @@ export async function runPlatforms(
       },
     })
   }
-  const seeing = seeAnswers(storage, connected, { clock, logger, signal: stopSending.signal })
+  const seeing = seeAnswers(storage, connected, { pauses, clock, logger, signal: stopSending.signal })
   const pruning = prune(storage, { clock, logger, signal: stopSending.signal })
   return {
     reports,
@@ -187,6 +188,10 @@ function open(
   const settings = { ...streaming, intervalMs: streaming.edit_interval * 1_000, threshold: streaming.buffer_threshold }
   const redact = (text: string) => namedFiles(runtime.redact(text)).text
   const bubbles = new Bubbles({ platform, redact, settings, clock, logger })
+  // Whole at once where there is one line, then not more often than answers grow.
+  const ofCalls = { enabled: true, intervalMs: settings.intervalMs, threshold: 1, cursor: '' }
+  const callBubbles = new Bubbles({ platform, redact, settings: ofCalls, clock, logger })
+  const shows = showsOn(platform.name, config.display)
   const common = { platform, written: wake.ring, clock, logger }
   const workerOf = (sessionId: string) => dispatcher.workerOf(sessionId)
   const media = createMediaCache({ folder: join(homeLayout(home).cache, 'media'), clock })
@@ -212,6 +217,7 @@ function open(
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
     files,
     keep: media.keep,
+    shows,
     busyMode: config.display.busy_input_mode,
     requiresMention: one.requiresMention,
     timeZone: config.gateway.message_timestamps.enabled ? knownTimeZone(config.timezone) : null,
@@ -230,14 +236,13 @@ function open(
   })
   const view = new ChatView({
     ...common,
-    bubbles,
-    workerOf,
+    ...{ bubbles, callBubbles, shows, workerOf },
     showsTyping: one.showsTyping,
     tellsEveryMs: config.agent.gateway_notify_interval * 1_000,
   })
   const messageIdOf = (body: Readonly<Record<string, unknown>>) =>
     typeof body['messageId'] === 'string' ? body['messageId'] : null
-  const breaker = new SendBreaker(clock)
+  const breaker = new Breaker(clock)
   const sending = sendOutbox(
     {
       ...common,
@@ -269,6 +274,14 @@ function open(
     signal,
   )
   return { platform, dispatcher, view, breaker, sending }
+}
+
+/** What the chats of a platform show beside answers. */
+function showsOn(name: string, display: Runtime['config']['display']): ChatShows {
+  const { tool_progress: calls = 'off', runtime_footer: hasFooter } = display.platforms[name] ?? {}
+  const { runtime_footer: footer, background_process_notifications: told } = display
+  const news = told === 'off' || told === 'error' ? told : 'all'
+  return { calls, hasFooter: hasFooter ?? footer.enabled, footerFields: footer.fields, news }
 }
 
 /** A provider of its own is reached where the catalogue or config.yaml has it, not where all others are. */
@@ -316,16 +329,27 @@ async function untilSent({ outbox }: Storage, connected: readonly Connected[], c
 async function seeAnswers(
   { approvals, questions, meta }: Storage,
   connected: readonly Connected[],
-  { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
+  {
+    pauses,
+    clock,
+    logger,
+    signal,
+  }: {
+    readonly pauses: PlatformPauses
+    readonly clock: Clock
+    readonly logger: Logger
+    readonly signal: AbortSignal
+  },
 ): Promise<void> {
   /** When chats were looked through in vain, by what was written to which of their sessions. */
   let inVain: ReadonlyMap<string, number> = new Map()
   while (!signal.aborted) {
     try {
-      await applyPauses(
+      const tried = await pauses.apply(
         meta,
         connected.map(({ platform }) => platform),
       )
+      for (const { platform, breaker } of connected) if (tried.includes(platform.name)) breaker.tryNow()
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
       const looked = new Map<string, number>()

@@ -1,4 +1,7 @@
-import { choice, flag, oneOf, record, section, text, texts, whole } from './kinds.js'
+import { choice, flag, oneOf, record, section, someSection, text, texts, whole } from './kinds.js'
+
+// YAML 1.1 writes the words on and off as booleans.
+const callsOfChats = choice({ off: 'off', new: 'new', all: 'all', verbose: 'verbose', false: 'off', true: 'all' })
 
 /** `display`: what the person at the terminal sees, and with which keys they type. */
 export const DISPLAY = section({
@@ -41,4 +44,25 @@ export const DISPLAY = section({
   )(30).describe(
     'The terminal rings when a turn of so many seconds ends, or a question waits, and nobody looks; 0: never.',
   ),
-}).describe('The screen of a conversation, and its keys.')
+  background_process_notifications: oneOf(
+    'off',
+    'error',
+    'result',
+    'concise',
+    'all',
+  )('concise').describe(
+    'Whether a chat is told in a line that a task in the background has ended: `error` of those that failed, `off` of none.',
+  ),
+  runtime_footer: section({
+    enabled: flag(false).describe('Whether a chat gets such a line.'),
+    fields: texts().describe('Of `model`, `context_pct`, `cwd`, `latency`. Default: all but the last.'),
+  }).describe('A line after each answer in a chat: what made it. `/footer` of a chat counts before this.'),
+  platforms: record(
+    someSection({
+      tool_progress: callsOfChats().describe(
+        'Calls of tools while they are made, in one message that grows: `new` names each tool once in a row, `all` has a line for each, `verbose` also what came of it. Default `off`.',
+      ),
+      runtime_footer: flag().describe('In place of `display.runtime_footer.enabled`.'),
+    }),
+  ).describe('What is shown in chats, by platform; one that cannot change messages shows no calls.'),
+}).describe('The screen of a conversation, its keys, and what chats show beside answers.')

@@ -11,7 +11,7 @@ import type {
   PlatformState,
   PlatformTarget,
 } from '@hermes/contracts/platform'
-import { failureOf, platformError } from '@hermes/platform'
+import { failureOf, platformError, Reconnection } from '@hermes/platform'
 import type { Attachment } from 'postal-mime'
 import { toInboxError } from './email-error.js'
 import { type Inbox, imapClient, type Keeper, type MailServer, openInbox } from './inbox.js'
@@ -25,7 +25,6 @@ const ABILITIES: PlatformAbilities = {
 }
 const LOOK_EVERY_MS = 45_000
 const FIRST_WAIT_MS = 1_000
-const MAX_WAIT_MS = 300_000
 const MAX_RETRY_MS = 30_000
 /** A mail that was refused so often while others were taken is given up. */
 const MAX_REFUSED = 10
@@ -133,9 +132,11 @@ class Email implements Platform {
   async #hear(): Promise<void> {
     const { imap, address, password, keeper, clock } = this.#options
     const { signal } = this.#stopped
-    for (let attempt = 0; !signal.aborted; attempt++) {
+    const reconnection = new Reconnection(clock)
+    while (!signal.aborted) {
       try {
-        this.#set({ type: 'connecting' })
+        reconnection.tries()
+        this.#set({ type: 'connecting', failures: reconnection.failures })
         this.#inbox = await openInbox({
           server: imap,
           address,
@@ -146,16 +147,15 @@ class Email implements Platform {
           signal,
         })
         this.#set({ type: 'connected', account: address })
-        await this.#listen(this.#inbox, () => {
-          attempt = 0
-        })
+        await this.#listen(this.#inbox, () => reconnection.delivers())
       } catch (error) {
         if (signal.aborted) return
         const { failure, retryAfterMs } = failureOf(toInboxError(error))
         const line = errorLine(error)
         if (failure === 'unauthorized') return this.#set({ type: 'failed', error: line })
-        const waitMs = retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt, 10), MAX_WAIT_MS)
-        this.#set({ type: 'waiting', error: line, retryAtMs: clock.now() + waitMs })
+        const waitMs = reconnection.failed(line, { retryAfterMs })
+        const { failures } = reconnection
+        this.#set({ type: 'waiting', error: line, retryAtMs: clock.now() + waitMs, failures })
         await this.#sleep(waitMs)
       } finally {
         this.#inbox?.close()

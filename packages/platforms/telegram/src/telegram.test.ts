@@ -266,3 +266,29 @@ it('hears other chats while what one says is refused, keeps the order in it, and
   await expect.poll(() => server.unconfirmed).toBe(0)
   expect(dropped).toEqual([{ update: poison }])
 })
+
+it('is asked less and less often while another program hears for the account, as while it cannot be reached', async () => {
+  const clock = createFakeClock(1_000_000)
+  const { server, platform } = await start({ clock })
+  onTestFinished(async () => {
+    await platform.close()
+    await server.close()
+  })
+  const taken = { type: 'error', code: 409, description: 'Conflict: terminated by other getUpdates request' } as const
+  server.fail('getUpdates', taken, 6)
+  const waits: number[] = []
+  platform.connect({
+    hear: async () => undefined,
+    onState: (state) => {
+      if (state.type === 'waiting') waits.push((state.retryAtMs - clock.now()) / 1_000)
+    },
+  })
+  for (let failures = 1; failures <= 6; failures++) {
+    await expect.poll(() => [waits.length, platform.state]).toEqual([failures, expect.objectContaining({ failures })])
+    await clock.advance(waits.at(-1)! * 1_000)
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32])
+  server.say('hello')
+  await expect.poll(() => server.unconfirmed).toBe(0)
+  expect(platform.state.type).toBe('connected')
+})

@@ -13,7 +13,7 @@ import type {
   PlatformState,
   PlatformTarget,
 } from '@hermes/contracts/platform'
-import { failureOf, platformError } from '@hermes/platform'
+import { failureOf, platformError, Reconnection } from '@hermes/platform'
 import type { InlineKeyboardMarkup, ReactionTypeEmoji, Update } from 'grammy/types'
 import { Api } from 'grammy/web'
 import { type BotIdentity, readUpdate } from './read-update.js'
@@ -30,7 +30,6 @@ const MAX_PHOTO_BYTES = 10 * 1024 * 1024
 /** A delivery that fails is seen within two of these. */
 const WEBHOOK_LOOK_MS = 45_000
 const FIRST_WAIT_MS = 1_000
-const MAX_WAIT_MS = 60_000
 /** Others wait as long while one update is refused. */
 const MAX_RETRY_MS = 5_000
 const MAX_REFUSED = 5
@@ -121,22 +120,27 @@ class Telegram implements Platform {
   /** Until it is closed, or the token is good for nothing. */
   async #hear(): Promise<void> {
     const { signal } = this.#stopped
-    for (let attempt = 0; !signal.aborted; attempt++) {
+    const { clock, webhook } = this.#options
+    const reconnection = new Reconnection(clock)
+    const delivers = () => reconnection.delivers()
+    while (!signal.aborted) {
       try {
-        this.#set({ type: 'connecting' })
+        reconnection.tries()
+        this.#set({ type: 'connecting', failures: reconnection.failures })
         const { id, username } = await this.#call((abort) => this.#api.getMe(abort))
         this.#bot = { id, username }
         await this.#begin()
         this.#set({ type: 'connected', account: `@${username}` })
         this.#heard()
-        attempt = 0
-        await (this.#options.webhook ? this.#watchWebhook(this.#options.webhook.url) : this.#poll())
+        await (webhook ? this.#watchWebhook(webhook.url, delivers) : this.#poll(delivers))
       } catch (error) {
         if (signal.aborted) return
         const { failure, retryAfterMs } = failureOf(error)
-        if (failure === 'unauthorized') return this.#set({ type: 'failed', error: errorLine(error) })
-        const waitMs = retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt, 10), MAX_WAIT_MS)
-        this.#set({ type: 'waiting', error: errorLine(error), retryAtMs: this.#options.clock.now() + waitMs })
+        const line = errorLine(error)
+        if (failure === 'unauthorized') return this.#set({ type: 'failed', error: line })
+        const waitMs = reconnection.failed(line, { retryAfterMs })
+        const { failures } = reconnection
+        this.#set({ type: 'waiting', error: line, retryAtMs: clock.now() + waitMs, failures })
         await this.#sleep(waitMs)
       }
     }
@@ -152,19 +156,20 @@ class Telegram implements Platform {
   }
 
   /** Nobody writes for hours, and all is well: Telegram says whether it delivers. */
-  async #watchWebhook(url: string): Promise<void> {
+  async #watchWebhook(url: string, delivers: () => void): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       await this.#sleep(WEBHOOK_LOOK_MS)
       const info = await this.#call((abort) => this.#api.getWebhookInfo(abort))
       // Another program took it; it is set again.
       if (info.url !== url) throw platformError('conflict', 'Another program has the deliveries of this account.')
+      delivers()
       // What waits is on its way, unless bringing it has failed since it was last known to work.
       const hasFailed = (info.last_error_date ?? 0) * 1_000 >= (this.#heardAtMs ?? 0)
       if (info.pending_update_count === 0 || !hasFailed) this.#heard()
     }
   }
 
-  async #poll(): Promise<void> {
+  async #poll(delivers: () => void): Promise<void> {
     let offset: number | undefined
     /** Of updates that are not confirmed yet: taken all the same, or how often they were refused. */
     const taken = new Set<number>()
@@ -172,6 +177,7 @@ class Telegram implements Platform {
     for (let failures = 0; !this.#stopped.signal.aborted; ) {
       const requested = { timeout: POLL_S, allowed_updates: KINDS, ...(offset === undefined ? {} : { offset }) }
       const updates = await this.#call((abort) => this.#api.getUpdates(requested, abort), POLL_TIMEOUT_MS)
+      delivers()
       this.#heard()
       await this.#takeAll(updates, { taken, refused })
       // Only what the listener has taken is confirmed by the next request.

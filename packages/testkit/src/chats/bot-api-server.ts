@@ -290,13 +290,17 @@ class BotApi {
     if (typeof offset === 'number') this.updates = this.updates.filter(({ update_id }) => update_id >= offset)
     if (this.updates.length === 0 && Number(timeout) > 0) {
       let timer: NodeJS.Timeout | undefined
+      let done: (() => void) | undefined
       await new Promise<void>((resolve) => {
         this.#poll = resolve
         timer = setTimeout(resolve, Number(timeout) * 1000)
         timer.unref()
-        request.socket.once('close', resolve)
+        done = resolve
+        request.socket.once('close', done)
       })
       clearTimeout(timer)
+      // Clients ask again over the same connection.
+      if (done) request.socket.off('close', done)
       if (isNewer())
         return failed(
           409,
