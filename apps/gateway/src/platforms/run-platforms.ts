@@ -279,8 +279,8 @@ function open(
 /** What the chats of a platform show beside answers. */
 function showsOn(name: string, display: Runtime['config']['display']): ChatShows {
   const { tool_progress: calls = 'off', runtime_footer: hasFooter } = display.platforms[name] ?? {}
-  const { runtime_footer: footer, background_process_notifications: told } = display
-  const news = told === 'off' || told === 'error' ? told : 'all'
+  const { runtime_footer: footer, background_process_notifications: shown } = display
+  const news = shown === 'off' || shown === 'error' ? shown : 'all'
   return { calls, hasFooter: hasFooter ?? footer.enabled, footerFields: footer.fields, news }
 }
 
