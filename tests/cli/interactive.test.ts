@@ -154,14 +154,14 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows('❯ [y] yes, once')
     // One key at a time, as a person does it: `a` would allow it always, `y` once, Enter what is marked.
     for (const key of ['w', 'h', 'a', 't', 's', 'y']) await terminal.type(key)
-    await terminal.shows(/❯ \[y\] yes, once[^]*> whatsy/)
+    await terminal.shows(/❯ \[y\] yes, once[\s\S]*> whatsy/)
     await terminal.press('Enter')
-    await terminal.shows(/❯ \[y\] yes, once(?![^]*whatsy)/)
+    await terminal.shows(/❯ \[y\] yes, once(?![\s\S]*whatsy)/)
     await terminal.type('s')
     await terminal.shows('❯ [s] yes, for this session')
     expect((await stat(join(scene.cwd, 'build'))).isDirectory()).toBe(true)
     await terminal.press('Enter')
-    await terminal.shows(/→ yes, for this session\n[^]*The end\.\n>$/)
+    await terminal.shows(/→ yes, for this session\n[\s\S]*The end\.\n>$/)
   })
 
   it('picks with arrows, and takes free text for a question', async () => {
