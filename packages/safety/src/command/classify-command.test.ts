@@ -30,6 +30,13 @@ const HARDLINE: Readonly<Record<string, readonly string[]>> = {
     'sudo dd if=/proc/1/mem of=x',
   ],
   'delete-system': [
+    `rm -rf "\${HOME:?}"`,
+    'eval rm -rf \\~',
+    "bash -c '$0 -rf $1' rm ~",
+    `sh -c 'exec "$0" "$@"' rm -rf ~`,
+    "bash /dev/fd/3 3<<'E'\nrm -rf ~\nE",
+    `x='$(rm -rf ~)'; echo "\${x@P}"`,
+    "x='a[$(rm -rf ~)]'; echo $((x))",
     'rm -rf /',
     'rm -fr /',
     'rm -r -f /',

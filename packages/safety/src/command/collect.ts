@@ -11,7 +11,7 @@ import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 import { variablePayloads } from './rules-variables.js'
 import { supposedTexts } from './supposed.js'
-import { assignedVariables, MAX_LAYERS, unwrap } from './wrappers.js'
+import { assignedVariables, MAX_LAYERS, unwrap, wrapperFiles } from './wrappers.js'
 import { writeTargets } from './write-targets.js'
 
 const MAX_NESTING = 8
@@ -159,22 +159,36 @@ class Collector implements Collected {
     }
     const head = stage.head.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
     const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)
-    const files = stage.redirects.filter(({ body }) => body === null)
+    const { redirects, read } = this.#expanded(stage.redirects, scope)
+    const files = redirects.filter(({ body }) => body === null)
     if (files.length > 0) this.#command({ words: [], redirects: files }, scope, input)
-    const taken = this.#redirectScripts(stage.redirects, scope, { from: [...input.from, ...inner], text: null })
-    return [...head, ...inner, ...taken]
+    const written = stage.redirects.filter(isWrittenTo)
+    const taken = this.#redirectScripts(written, scope, { from: [...input.from, ...inner], text: null })
+    return [...head, ...inner, ...read, ...taken]
   }
 
   #simple(command: SimpleCommand, scope: Scope, input: Input): Invocation[] {
     const scripts = command.assignments.flatMap(({ value }) => value.scripts)
     const inner = scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
-    const isRead = ({ operator }: Redirect): boolean => operator.startsWith('<')
-    const read = this.#redirectScripts(command.redirects.filter(isRead), scope, NO_INPUT)
-    const found = this.#command(command, scope, { ...input, from: [...input.from, ...read] })
+    const { redirects, read } = this.#expanded(command.redirects, scope)
+    const found = this.#command({ ...command, redirects }, scope, { ...input, from: [...input.from, ...read] })
     const [own] = found
-    const written = command.redirects.filter((redirect) => !isRead(redirect))
+    const written = command.redirects.filter(isWrittenTo)
     this.#redirectScripts(written, scope, { from: found, text: own ? printedText(own) : null })
     return [...inner, ...found]
+  }
+
+  /** Redirects with what substitutions in their targets print, where that is known, and the programs whose output is read. */
+  #expanded(all: readonly Redirect[], scope: Scope): { readonly redirects: Redirect[]; readonly read: Invocation[] } {
+    const read: Invocation[] = []
+    const redirects = all.map((redirect) => {
+      if (isWrittenTo(redirect)) return redirect
+      const inner = this.#redirectScripts([redirect], scope, NO_INPUT)
+      if (redirect.operator.startsWith('<')) read.push(...inner)
+      const [target] = withPrinted([redirect.target], [inner]) ?? []
+      return target ? { ...redirect, target } : redirect
+    })
+    return { redirects, read }
   }
 
   /** Those of `>(…)` read what is written there. */
@@ -226,7 +240,10 @@ class Collector implements Collected {
         ...withoutGitOptions(programName(program), args),
       ],
       args,
-      redirects: command.redirects,
+      redirects: [
+        ...command.redirects,
+        ...wrapperFiles(unwrapped, programName).map((target) => ({ operator: '>', target, body: null, scripts: [] })),
+      ],
       input,
       inner: innerOf.flat(),
       elevated: nested.elevated,
@@ -417,6 +434,10 @@ function substitutionIn({ text, mask, scripts }: Word): { readonly start: number
   const isOne = /^(?:\$\(.*\)|`.*`)$/s.test(text.slice(start, end)) && !mask.slice(start, end).match(/[^d]/)
   return isOne ? { start, end } : null
 }
+
+/** `> >(…)`, whose program reads what is written there. */
+const isWrittenTo = ({ operator, target }: Redirect): boolean =>
+  !operator.startsWith('<') && target.text.startsWith('>(')
 
 function withRedirects(input: Input, redirects: readonly Redirect[]): Input {
   const text = redirectedText(redirects)

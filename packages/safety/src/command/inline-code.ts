@@ -71,12 +71,18 @@ export function mayWriteFiles(code: string): boolean {
 
 /** `open(path, 'a')`, `path.open('w')`, `open F, '>', path`, `open(path, O_WRONLY)`. */
 const WRITES =
-  /write|append|copy|rename|link|open\w*\s*\((?:[\s\S]{0,200}?,)?\s*(?:mode\s*[=:]\s*)?["'`][rbt]*[wax+][wabtx+]*["'`]|open\b[^\n]{0,200}?["'`]\s*\+?>|\bO_(?:WRONLY|RDWR|CREAT|APPEND|TRUNC)/i
+  /write|append|copy|rename|link|FileHandler|basicConfig|open\w*\s*\((?:[\s\S]{0,200}?,)?\s*(?:mode\s*[=:]\s*)?["'`][rbt]*[wax+][wabtx+]*["'`]|open\b[^\n]{0,200}?["'`]\s*\+?>|\bO_(?:WRONLY|RDWR|CREAT|APPEND|TRUNC)/i
 
 /** Paths in code that begin with the home folder or the root, as the code may put them together. */
 export function pathsInCode(code: string): readonly string[] {
   const literals = [...code.slice(0, MAX_CODE_CHARS).matchAll(/["'`]((?:~|\.{0,2})?\/?[^"'`\s$;|&<>()]{2,200})["'`]/g)]
-  const all = [...new Set(literals.map(([, path = '']) => path))].slice(0, MAX_PATHS)
+  // `">>$ENV{HOME}/x"`, `"#{Dir.home}/x"`, "`${home}/x`"
+  const joined = [
+    ...code
+      .slice(0, MAX_CODE_CHARS)
+      .matchAll(/(?:["'`]\s*>{1,2}\s*(?=[~/])|[$#]\w{0,9}\{[^}]{1,40}\}|\$HOME)([~/][^"'`\s;|&<>()]{2,200})/g),
+  ]
+  const all = [...new Set([...literals, ...joined].map(([, path = '']) => path))].slice(0, MAX_PATHS)
   const named = all.filter((path) => /^[~/.]/.test(path))
   if (!HOME_IN_CODE.test(code)) return named
   // What is put behind the home folder: `/.ssh/id_rsa`, or `.ssh/id_rsa`.

@@ -1,5 +1,6 @@
+import { isWithin } from '../path/check-path.js'
 import type { Assignment } from '../shell/script.js'
-import { resolveShellPath } from './context.js'
+import { type CommandContext, resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { isOrdinaryRecipe } from './ordinary-recipe.js'
 import { PROGRAMS } from './program-tables.js'
@@ -84,7 +85,9 @@ const GIT_CHANGES =
  */
 export function namedTargets(invocation: Invocation): readonly string[] {
   const { name } = invocation
-  if (onlySays(name) || name === 'git') return name === 'git' ? ofGit(invocation) : fromVariables(invocation)
+  if (name === 'git') return ofGit(invocation)
+  if (onlySays(name))
+    return [...fromVariables(invocation), ...changedInPlace(name, texts(invocation.args), invocation.context)]
   const module = moduleOf(invocation)
   const called = module?.name ?? name
   // A quoted tilde is left to the program, and many put the home folder in its place.
@@ -221,13 +224,21 @@ function operandTargets(name: string, words: readonly string[], { context }: Inv
   const archive = ARCHIVES.find(([programs]) => programs.test(name))
   const isBare = archive && archive[1].source === '^'
   if (archive && (isBare || archive[1].test(first.replace(/^-/, '')))) found.push((isBare ? first : operands[1]) ?? '')
-  const changed = IN_PLACE.find(([programs]) => programs.test(name))
-  if (changed && (changed[1] === null || words.some((word) => changed[1]!.test(word)))) {
-    const isQuiet = words.some((word) => /^-\w*[clt]$|^--(?:stdout|check|list|test|diff|to-stdout|keep)$/.test(word))
-    const isInfo = /2(?:unix|dos)$/.test(name) && words.some((word) => /^(?:-i|--info)/.test(word))
-    if (!isQuiet && !isInfo) found.push(...operands.filter(isPlace))
-  }
+  found.push(...changedInPlace(name, words, context))
   return found.filter((path) => path !== '' && isPlace(resolveShellPath(path, context)))
+}
+
+/** Files that a program changes where they lie. */
+function changedInPlace(name: string, words: readonly string[], context: CommandContext): readonly string[] {
+  const changed = IN_PLACE.find(([programs]) => programs.test(name))
+  if (!changed || (changed[1] !== null && !words.some((word) => changed[1]!.test(word)))) return []
+  const isQuiet = words.some((word) => /^-\w*[clt]$|^--(?:stdout|check|list|test|diff|to-stdout|keep)$/.test(word))
+  const isInfo = /2(?:unix|dos)$/.test(name) && words.some((word) => /^(?:-i|--info)/.test(word))
+  const { cwd, workspace = [] } = context
+  const roots = workspace.map((folder) => resolveShellPath(folder, context))
+  const isAway =
+    cwd !== undefined && roots.length > 0 && !roots.some((root) => isWithin(resolveShellPath('.', context), root))
+  return isQuiet || isInfo ? [] : words.filter((word) => !word.startsWith('-') && (isAway || isPlace(word)))
 }
 
 /** What a program makes at its last operand; `-` is one. */
@@ -281,12 +292,20 @@ function ofGit(invocation: Invocation): readonly string[] {
         : verb === 'bundle' && words[0] === 'create'
           ? words.slice(1, 2)
           : []
+  const isConfig = verb === 'config' && !isListing(verb, words, texts(rest))
+  const own = texts(rest).flatMap((word, at, all) => {
+    if (isConfig && /^(?:-f|--file)$/.test(all[at - 1] ?? '')) return [word]
+    if (isConfig && word.startsWith('--file=')) return [word.slice(7)]
+    // Such a patch names files anywhere.
+    if (verb === 'apply' && word === '--unsafe-paths') return ['..']
+    return verb === 'apply' && word.startsWith('--directory=') ? [word.slice(12)] : []
+  })
   const long = fromOptions(
     'git',
     texts(rest).filter((word, at, own) => !(verb === 'archive' && isOfArchive(word, own[at - 1] ?? ''))),
   )
   const changed = GIT_CHANGES.test(verb) && !isListing(verb, words, texts(rest)) ? trees : []
-  return [...fromVariables(invocation), ...changed, ...made.filter(isPlace), ...long]
+  return [...fromVariables(invocation), ...changed, ...made.filter(isPlace), ...own.filter(isPlace), ...long]
 }
 
 /** `--prefix` names folders in the archive. */

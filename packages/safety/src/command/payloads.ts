@@ -18,7 +18,7 @@ export type Payload =
 export function payloads(invocation: Invocation): readonly Payload[] {
   const { name, args } = invocation
   const joined = (words: readonly Word[]): Payload[] =>
-    words.length === 0 ? [] : [{ type: 'text', text: texts(words).join(' ') }]
+    words.length === 0 ? [] : [{ type: 'text', text: words.map(unquoted).join(' ') }]
   const own = madeScript(invocation, invocation.program.text)
   if (own.length > 0) return own
   const named = Object.hasOwn(PROGRAMS.commandOptions, name) ? afterOption(args, PROGRAMS.commandOptions[name]!) : []
@@ -125,6 +125,10 @@ export function payloads(invocation: Invocation): readonly Payload[] {
   }
 }
 
+/** A quoted tilde, which is the name of a file, is none any more where the text is read again. */
+const unquoted = ({ text, mask }: Word): string =>
+  text.startsWith('./~') && mask.startsWith('qq') ? text.slice(2) : text
+
 /** Lines of an editor or calculator that begin with `!` go to a shell. */
 function shellLines(input: readonly string[]): Payload[] {
   const lines = input.flatMap((text) => text.slice(0, MAX_FILLED_CHARS).split('\n'))
@@ -153,8 +157,12 @@ function shellPayloads(invocation: Invocation): Payload[] {
   }
   if (readsInput(invocation) && input.text !== null) return [{ type: 'text', text: input.text }]
   const script = texts(args).find((word) => !/^[-+]/.test(word)) ?? ''
+  if (OPEN_FILE.test(script) && input.text !== null) return [{ type: 'text', text: input.text }]
   return [...printedScript(invocation), ...madeScript(invocation, script)]
 }
+
+/** A file that is open already: what a redirect put there is the one input that is known. */
+const OPEN_FILE = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/
 
 /** A script that an earlier command of the same line wrote. */
 function madeScript({ made, context }: Invocation, path: string): Payload[] {
@@ -165,8 +173,7 @@ function madeScript({ made, context }: Invocation, path: string): Payload[] {
 /** What `.` is to read, where that is known. */
 function sourced(invocation: Invocation): Payload[] {
   const { args, input } = invocation
-  const isInput = args[0]?.text === '/dev/stdin' || args[0]?.text === '/dev/fd/0'
-  if (isInput && input.text !== null) return [{ type: 'text', text: input.text }]
+  if (OPEN_FILE.test(args[0]?.text ?? '') && input.text !== null) return [{ type: 'text', text: input.text }]
   return [...printedScript(invocation), ...madeScript(invocation, args[0]?.text ?? '')]
 }
 
@@ -185,7 +192,11 @@ function withArguments(script: string, input: readonly string[]): string {
   const places = input.length === 0 ? 0 : [...script.matchAll(ARGUMENT)].length
   if (places === 0) return script
   const most = Math.floor(MAX_FILLED_CHARS / places)
-  const quoted = input.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  const quoted = input.map((word) => {
+    // The home folder stays one; a tilde that was quoted stands behind `./` here.
+    const home = /^~[\w.-]*(?=\/|$)/.exec(word)?.[0] ?? ''
+    return word === home && home !== '' ? home : `${home}'${word.slice(home.length).replaceAll("'", "'\\''")}'`
+  })
   return script.replace(ARGUMENT, (_, which: string) =>
     (/\d/.test(which) ? (quoted[Number(which)] ?? '') : quoted.slice(1).join(' ')).slice(0, most),
   )

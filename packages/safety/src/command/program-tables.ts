@@ -446,7 +446,7 @@ export const PROGRAMS = Object.freeze({
   `),
   /** Programs that can let another machine in. */
   doorOpeners: words(`
-    nc ncat netcat socat ssh ssh-copy-id autossh ngrok cloudflared lt localtunnel bore frpc tailscale chisel pagekite telebit
+    nc ncat netcat socat ssh ssh-copy-id ssh-import-id ssh-import-id-gh autossh ngrok cloudflared lt localtunnel bore frpc tailscale chisel pagekite telebit
     teleconsole tmate upterm gsocket gs-netcat
   `),
   /** Programs that start and stop services. */

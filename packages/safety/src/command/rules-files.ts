@@ -80,6 +80,16 @@ export const FILE_RULES: readonly CommandRule[] = Object.freeze([
       ),
   },
   {
+    rule: 'format-disk',
+    reason: 'destroys volumes, snapshots or keys',
+    programs: ['zfs', 'zpool', 'btrfs', 'snapper', 'gpg', 'gpg2'],
+    matches: ({ name, args }: Invocation) => {
+      const words = texts(args)
+      if (name.startsWith('gpg')) return words.some((word) => /^--delete-(?:secret|key)/.test(word))
+      return words.slice(0, 3).some((word) => /^(?:destroy|delete|rollback|labelclear|undochange)$/.test(word))
+    },
+  },
+  {
     rule: 'world-writable',
     reason: 'lets every user of the machine write',
     programs: ['chmod', 'install', 'mkdir'],

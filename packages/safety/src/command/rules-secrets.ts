@@ -73,7 +73,7 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
       if (/^n(?:c|cat|etcat)$/.test(name))
         return words.some((word) => /^(?:-[a-zA-Z]*[ec]|--(?:sh-|lua-)?exec(?:=.*)?)$/.test(word))
       if (name === 'socat') return words.some((word) => /\b(?:EXEC|SYSTEM|SHELL|PTY)\b/i.test(word))
-      if (name === 'ssh-copy-id') return words.some((word) => !word.startsWith('-'))
+      if (/^ssh-(?:copy|import)-id(?:-gh|-lp)?$/.test(name)) return words.some((word) => !word.startsWith('-'))
       if (/ssh$/.test(name)) return words.some((word) => /^-[a-zA-Z]*R/.test(word) && !/^-[oipFl]/.test(word))
       if (name === 'tailscale') return /^(?:funnel|serve|up|ssh)$/.test(words[0] ?? '')
       return words.length > 0 && !words.some((word) => /^(?:--version|version|--help|help|-h|login|list)$/.test(word))

@@ -25,7 +25,9 @@ export const UNFOLLOWED_RULES: readonly CommandRule[] = Object.freeze([
 /** What a program writes, or whose rights it changes. */
 function changedOutside(invocation: Invocation): readonly string[] {
   const { name, args, context } = invocation
-  const rights = /^(?:chmod|chown|chgrp|setfacl|chattr)$/.test(name) ? readOptions(args).operands.slice(1) : []
+  const { operands } = readOptions(args)
+  // The first says whose rights, or which; `setfacl -b` takes them all.
+  const rights = /^(?:chmod|chown|chgrp|chattr)$/.test(name) ? operands.slice(1) : name === 'setfacl' ? operands : []
   return outsideWorkspace([...writeTargets(invocation), ...rights], context)
 }
 

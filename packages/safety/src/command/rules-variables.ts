@@ -121,7 +121,7 @@ function isTemporary(folder: string, name: string): boolean {
 }
 
 const CODE_OPTION =
-  /^-{0,2}[\w.-]*(?:shell|wrapper|exec\w*|cmd|command|tool|hooks?|plugins?|loader|require|import|preload|askpass|pager|editor|program|agent\w*|init-file|exec-path|template|smtp-server|rcfile|runner|linker|interpreter|launcher|compiler|script-path)$/i
+  /^-{0,2}[\w.-]*(?:shell|wrapper|exec\w*|cmd|command|tool|hooks?|plugins?|loader|require|import|preload|askpass|pager|editor|program|agent\w*|init-file|exec-path|template|smtp-server|rcfile|init-script|rustc|runner|linker|interpreter|launcher|compiler|script-path)$/i
 const CODE_VALUE = new RegExp(
   `(?:^|[\\s.])(${CODE_OPTION.source.slice(1, -1)})["']?\\s*[=:]\\s*["']?([~/][^"'\\s]*)`,
   'i',
@@ -132,6 +132,7 @@ const SHORT_CODE: Readonly<Record<string, RegExp>> = Object.freeze({
   'node ruby tsx bun': /^-[rI]$/,
   'perl raku': /^-[IM]$/,
   pytest: /^-p$/,
+  'gradle gradlew': /^-I$/,
   'scp sftp': /^-[SD]$/,
   'gcc g++ cc c++ clang clang++': /^-B$/,
 })

@@ -21,6 +21,11 @@ const REPORTED =
 const REPORTED_HERE =
   /^--(?:test-?name-?pattern|grep|title|message|body|description|notes|comment|reason|summary|subject)=/i
 
+/** Programs that run what a file of the project says, and such files: a line that wrote one says what that is. */
+const RUN_RECIPES = /^(?:g?make|bmake|ninja|just|task|rake|npm|npx|pnpm|yarn|bun|deno|cargo|docker|podman)$/
+const RECIPES =
+  /(?:^|\/)(?:(?:GNU|BSD)?[Mm]akefile|[\w.-]+\.mk|package\.json|[Jj]ustfile|Taskfile\.ya?ml|Rakefile|build\.ninja|build\.rs)$/
+
 const MAX_TEXTS = 100
 const MAX_WORDS = 100
 const MAX_TAIL = 2_000
@@ -46,7 +51,13 @@ export function supposedTexts(invocation: Invocation): Supposed {
   const isKnown = isKnownProgram(name)
   const spoken = (at: number): boolean => isKnown && REPORTED.test(words[at - 1] ?? '')
   const texty = words.filter((word, at) => /[\s|;&><]/.test(word) && !spoken(at) && !REPORTED_HERE.test(word))
-  const found = [...new Set([...texty, ...printed, ...piped].flatMap(inText)), ...fromWord(words, isKnown ? 1 : 0)]
+  const recipes = RUN_RECIPES.test(name)
+    ? [...invocation.made].flatMap(([path, text]) => (RECIPES.test(path) ? [text] : []))
+    : []
+  const found = [
+    ...new Set([...texty, ...printed, ...piped, ...recipes].flatMap(inText)),
+    ...fromWord(words, isKnown ? 1 : 0),
+  ]
   return { texts: found.slice(0, MAX_TEXTS), isWhole: found.length <= MAX_TEXTS }
 }
 

@@ -23,6 +23,37 @@ export function assignedVariables({ layers, words }: Pick<Unwrapped, 'layers' | 
   return [...outer, setting].flatMap((each) => each.slice(1).flatMap((word) => toAssignment(word) ?? []))
 }
 
+/** Options of wrappers that name a file which they write themselves. */
+const WRITTEN_BY: Readonly<Record<string, RegExp>> = Object.freeze({
+  time: /^(?:-\w*o|--output)$/,
+  gtime: /^(?:-\w*o|--output)$/,
+  strace: /^(?:-\w*o|--output)$/,
+  ltrace: /^(?:-\w*o|--output)$/,
+  perf: /^(?:-\w*o|--output|--log-fd)$/,
+  valgrind: /^--(?:log-file|xml-file|\w+-out-file)$/,
+  parallel: /^--(?:results|joblog|res|jl)$/,
+})
+
+/** Files that wrappers write by themselves, beside what they run. */
+export function wrapperFiles(
+  { layers, words }: Pick<Unwrapped, 'layers' | 'words'>,
+  nameOf: (word: Word) => string,
+): readonly Word[] {
+  return layers.flatMap((layer, at) => {
+    const [program, ...own] = layer.slice(0, layer.length - (layers[at + 1] ?? words).length)
+    const option = program && Object.hasOwn(WRITTEN_BY, nameOf(program)) ? WRITTEN_BY[nameOf(program)]! : null
+    if (option === null) return []
+    return own.flatMap((word, index) => {
+      if (option.test(own[index - 1]?.text ?? '')) return [word]
+      const [, name = '', value] = /^(--[\w-]+)=(.+)$/s.exec(word.text) ?? []
+      if (value !== undefined && option.test(name))
+        return [{ ...word, text: value, mask: word.mask.slice(name.length + 1) }]
+      const hanging = /^-o(.+)$/s.exec(word.text)?.[1]
+      return hanging !== undefined && option.test('-o') ? [{ ...word, text: hanging, mask: word.mask.slice(2) }] : []
+    })
+  })
+}
+
 /** Takes off `sudo`, `env`, `timeout`, `xargs` and their kind with their own options, any number of them. */
 export function unwrap(words: readonly Word[], nameOf: (word: Word) => string): Unwrapped {
   let at = 0

@@ -1,4 +1,5 @@
 import { isWithin } from '../path/check-path.js'
+import type { Word } from '../shell/script.js'
 import { type CommandContext, resolveShellPath } from './context.js'
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import { namedTargets } from './named-targets.js'
@@ -31,7 +32,16 @@ export function writeTargets(invocation: Invocation): readonly string[] {
   const redirected = invocation.redirects
     .filter(({ operator, target }) => operator.includes('>') && !/^(?:\d+-?|-)$/.test(target.text))
     .map(({ target }) => target.text)
-  return [...redirected, ...byProgram(invocation), ...namedTargets(invocation)]
+  return [...redirected, ...byProgram(invocation), ...byXargs(invocation), ...namedTargets(invocation)]
+}
+
+const PROBE: Word = Object.freeze({ text: '\0', mask: 'u', dynamic: false, splits: false, scripts: [] })
+
+/** Of a program that writes what `xargs` adds to its words: the places that the programs before name. */
+function byXargs(invocation: Invocation): readonly string[] {
+  if (invocation.via !== 'xargs') return []
+  if (!byProgram({ ...invocation, args: [...invocation.args, PROBE] }).includes(PROBE.text)) return []
+  return invocation.input.from.flatMap(({ args }) => texts(args).filter((word) => /^(?:[/~]|\.\.(?:\/|$))/.test(word)))
 }
 
 function byProgram({ name, args, input }: Invocation): readonly string[] {
@@ -74,7 +84,8 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
     case 'curl': {
       const isNamedAlike = words.some((word) => /^-[a-zA-Z]*O|^--remote-name/.test(word))
       const files = [...optionValues(words, 'o', '--output'), ...(isNamedAlike ? fetchedNames(words) : [])]
-      return [...files, ...inFolders(optionValues(words, null, '--output-dir'), files)]
+      const written = words.flatMap((word) => [...word.matchAll(/%output\{>*([^}]+)\}/g)].map(([, file = '']) => file))
+      return [...files, ...written, ...inFolders(optionValues(words, null, '--output-dir'), files)]
     }
     case 'wget':
       return wgetTargets(words)
@@ -85,6 +96,22 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
     case 'gpg2':
     case 'age':
       return optionValues(words, 'o', '--output')
+    case 'psql':
+      return optionValues(words, 'L', '--log-file')
+    case 'mysql':
+    case 'mariadb':
+      return optionValues(words, null, '--tee')
+    case 'script':
+      return [
+        ...readOptions(args, ['-c', '--command', '-E', '--echo', '-m', '-o', '--output-limit']).operands,
+        ...valueAfter(words, ['-O', '-I', '-B', '-T', '--log-out', '--log-in', '--log-io', '--log-timing']),
+      ]
+    case 'tmux': {
+      const at = words.findIndex((word) => /^save-?b(?:uffer)?$/.test(word))
+      return at === -1 ? [] : words.slice(at + 1).filter((word) => /^[/~.]/.test(word))
+    }
+    case 'ssh':
+      return writtenBySsh(words)
     case 'ssh-keygen':
       return words.some((word) => /^-[a-zA-Z]*[lyeFRBLD]/.test(word)) ? [] : optionValues(words, 'f', null)
     case 'openssl':
@@ -118,9 +145,19 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
   }
 }
 
+/** Where ssh itself, not what it runs there, puts what it logs and learns. */
+function writtenBySsh(words: readonly string[]): readonly string[] {
+  let host = 0
+  while (words[host]?.startsWith('-')) host += /^-[BbcDEeFIiJLlmOopQRSWw]$/.test(words[host]!) ? 2 : 1
+  const own = words.slice(0, host)
+  const files = own.flatMap((word) => /^(?:-o)?UserKnownHostsFile[\s=]+(.+)$/i.exec(word)?.[1] ?? [])
+  return [...valueAfter(own, ['-E']), ...files.filter((file) => !/^(?:\/dev\/null|none)$/.test(file))]
+}
+
 /** The command `w` of sed, and the flag `w` of its `s`, write to the rest of their line. */
 function filesOfSed(script: string): readonly string[] {
-  return [...script.matchAll(/(?:^|[;\n{}\d$/|#,!gpI])\s*[wW]\s+([^\n;}]+)/g)].map(([, file = '']) => file.trim())
+  const files = /(?:^|[;\n{}\d$/|#,!gpI])\s*[wW]\s+([^\n;}]+)|(?:^|[;\n{}])\s*(?:\d+|\$)?\s*[wW](\/[^\n;}]+)/g
+  return [...script.matchAll(files)].map(([, file, close = '']) => (file ?? close).trim())
 }
 
 const filesOfAwk = (program: string): readonly string[] =>
@@ -138,8 +175,14 @@ const MAX_CHARS = 20_000
 
 /** Where a program of awk writes to what a variable or an operand says, each path among those. */
 function handedToAwk(words: readonly string[]): readonly string[] {
-  if (!words.some((word) => /\bprintf?\b[^;}\n]*>\s*[A-Za-z_]/.test(word))) return []
-  const values = words.flatMap((word) => [/^(?:-v)?\w+=(.*)$/s.exec(word)?.[1] ?? [], word].flat())
+  const programs = words.filter((word) => /\bprintf?\b[^;}\n]*>\s*[A-Za-z_(]/.test(word))
+  if (programs.length === 0) return []
+  const texted = programs.flatMap((word) => [...word.matchAll(/"([~/][^"\s]*)"/g)].map(([, text = '']) => text))
+  const isOfHome = programs.some((word) => word.includes('ENVIRON'))
+  const values = [
+    ...words.flatMap((word) => [/^(?:-v)?\w+=(.*)$/s.exec(word)?.[1] ?? [], word].flat()),
+    ...texted.flatMap((text) => (isOfHome && text.startsWith('/') ? [text, `~${text}`] : [text])),
+  ]
   return values.filter((value) => /^[/~]/.test(value) && !/[\s{]/.test(value))
 }
 
@@ -183,8 +226,9 @@ function inFolders(folders: readonly string[], files: readonly string[]): readon
 }
 
 function wgetTargets(words: readonly string[]): readonly string[] {
+  const logs = [...optionValues(words, 'o', '--output-file'), ...optionValues(words, 'a', '--append-output')]
   const named = optionValues(words, 'O', '--output-document')
-  if (named.length > 0) return named
+  if (named.length > 0) return [...named, ...logs]
   const folders = optionValues(words, 'P', '--directory-prefix')
-  return folders.length === 0 ? fetchedNames(words) : inFolders(folders, fetchedNames(words))
+  return [...logs, ...(folders.length === 0 ? fetchedNames(words) : inFolders(folders, fetchedNames(words)))]
 }

@@ -79,12 +79,27 @@ export class WordReader {
       else if (this.#text.source[at] === ')' && --depth === 0) {
         if (this.#text.source[at - 1] !== ')') return false
         const source = this.#text.source.slice(this.#text.at, at + 1)
-        builder.addUnknown(source, { quoted: true, scripts: this.#nested.expansionsIn(source) })
+        builder.addUnknown(source, {
+          quoted: true,
+          scripts: [...this.#nested.expansionsIn(source), ...this.#indexesIn(source)],
+        })
         this.#text.at = at + 1
         return true
       }
     }
     return false
+  }
+
+  /** Values that arithmetic reads again, where something in them runs. */
+  #indexesIn(source: string): readonly Script[] {
+    const names = new Set(source.match(/[A-Za-z_]\w*/g) ?? [])
+    const values = [...names].map((name) => this.#text.variables.get(name) ?? '')
+    return values.filter((value) => /\[.*(?:\$\(|`)/s.test(value)).flatMap((value) => this.#again(value))
+  }
+
+  /** What runs in a value that is expanded once more. */
+  #again(value: string): readonly Script[] {
+    return this.#text.expand(value.length) ? this.#nested.expansionsIn(value) : []
   }
 
   /** The text between the quote at hand and the next one. */
@@ -210,12 +225,15 @@ export class WordReader {
     const source = this.#text.source.slice(start, this.#text.at)
     const scripts = inside.finish()
     const expression = scripts.map((word) => word.text).join(' ')
-    const match = /^([A-Za-z_]\w*)(?::?[-=]([\s\S]*))?$/.exec(expression)
+    const match = /^([A-Za-z_]\w*)(?::?[-=]([\s\S]*)|:?\?[\s\S]*)?$/.exec(expression)
     // Where nothing is in it, the colon takes the other value.
     if (/^\w+:[-=]/.test(expression) && this.#valueOf(match?.[1] ?? '') === '')
       this.#text.variables.delete(match?.[1] ?? '')
     const name = match?.[1] ?? ''
-    const options = { name, source, quoted, scripts: scripts.flatMap((word) => word.scripts) }
+    // `@P` expands the value as a prompt.
+    const prompt = this.#valueOf(/^([A-Za-z_]\w*)@P$/.exec(expression)?.[1] ?? '')
+    const shown = prompt === undefined ? [] : this.#again(prompt)
+    const options = { name, source, quoted, scripts: [...scripts.flatMap((word) => word.scripts), ...shown] }
     const changed = /^(0|[A-Za-z_]\w*)(?:[%#/^,@]|:[^-=+?])/.exec(expression)?.[1]
     if (/^[@*]$/.test(expression)) builder.addUnknown('', { quoted })
     else if (changed !== undefined && options.scripts.length === 0 && this.#valueOf(changed) !== undefined)
