@@ -71,6 +71,12 @@ needs(missing)('the browser', () => {
     expect(text.length).toBeLessThan(4096)
     expect(text).toMatch(/below: \d+ lines, \d+ links/)
     expect(await scene.call('browser_snapshot', { find: 'Row 1999' })).toMatch(/\[e\d+\] link "Row 1999"\ncosts 1999/)
+    const part = await scene.call('browser_snapshot', { more: 1 })
+    const [, count, path = ''] = /\(all (\d+) lines: (\S+whole-page\.txt)\)$/.exec(part)!
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
+    expect(lines).toHaveLength(Number(count))
+    expect(lines.filter((line) => /^\[e\d+\] link "Row \d+"$/.test(line))).toHaveLength(2000)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect(await scene.call('browser_scroll', { direction: 'down' })).toMatch(/above: \d+ lines/)
   })
 

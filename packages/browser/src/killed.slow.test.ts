@@ -72,9 +72,7 @@ class Owners {
         ({ group, command }) => group === browser?.pid && command.includes('--type=renderer'),
       )
       const target = victim === 'browser' ? browser : pages.at(-1)
-      if (!target) return false
-      process.kill(target.pid, 'SIGKILL')
-      return true
+      return target !== undefined && killed(target.pid)
     }
     const ended = once(owner, 'exit')
     owner.kill('SIGKILL')
@@ -104,6 +102,16 @@ class Owners {
     owner.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
     return listeners
+  }
+}
+
+/** Whether there was one: it may have ended by itself since it was seen. */
+function killed(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
   }
 }
 

@@ -59,9 +59,9 @@ it('opens pages, clicks, writes and goes back, with a user of its own that ends 
 it('leaves a page that led where it may not be, and tells nothing of it', async () => {
   const home = `http://127.0.0.1:${dev.port}/`
   site.pages['/out'] = (_request, response) => void response.writeHead(302, { location: home }).end()
-  const error = await failing('browser_navigate', { url: at('/out') })
-  expect(error).toContain(`The page led to http://127.0.0.1:${dev.port}, where it may not be; it was left.`)
-  expect(error).not.toContain('At home')
+  const answer = await failing('browser_navigate', { url: at('/out') })
+  expect(answer).toContain(`The page led to http://127.0.0.1:${dev.port}, where it may not be; it was left.`)
+  expect(answer).not.toContain('At home')
   expect(camofox.tabs.size).toBe(0)
   site.pages['/'] = `<a href="${at('/next', 'other')}">Elsewhere</a>`
   scene.denies = (action) => action.type === 'fetch' && action.url.includes('other.test')

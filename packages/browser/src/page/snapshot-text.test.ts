@@ -40,7 +40,7 @@ it('shows rows alike as lines, says what their parts are once, and counts what i
       (_, at) => `[e${3 * at + 4}] "Thing ${at + 1}"; ${at + 1} EUR; [e${3 * at + 5}] "Add"`,
     ),
     '… 22 more rows (e25 to e89): find="text"',
-    '(below: 1 line, 1 link: browser_scroll or browser_snapshot more=1)',
+    '(below: 1 line, 1 link: browser_scroll or more=1)',
   ])
   // Rows of other parts say what these are.
   const mixed = rows.map((row, at) => (at === 2 ? row.slice(1) : row)).slice(0, 6)

@@ -124,7 +124,6 @@ export function findText(snapshot: Snapshot, text: string): string {
   ])
   const { lines, count } = fit(parts, VIEW_CHARS)
   return [
-    head(snapshot),
     ...lines,
     ...(count < parts.length ? [`(${plural(hits.length, 'hit')}; look for something narrower)`] : []),
   ].join('\n')
@@ -271,5 +270,5 @@ function rest({ nodes, isCut }: Snapshot, from: number): string {
     ],
   ] as const
   const what = kinds.filter(([one]) => one > 0).map(([one, kind]) => plural(one, kind))
-  return `(below: ${plural(left.length, 'line')}${isCut ? ' and more' : ''}${what.length > 0 ? `, ${what.join(', ')}` : ''}: browser_scroll or browser_snapshot more=1)`
+  return `(below: ${plural(left.length, 'line')}${isCut ? ' and more' : ''}${what.length > 0 ? `, ${what.join(', ')}` : ''}: browser_scroll or more=1)`
 }

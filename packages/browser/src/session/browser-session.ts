@@ -125,7 +125,7 @@ export class BrowserSession {
   }
 
   /** Without what was filled in, also where long texts were cut within it. */
-  #shown(text: string): string {
+  shown(text: string): string {
     return [...this.secrets].reduce(withoutCut, this.#redactor.redactValues(text))
   }
 
@@ -265,7 +265,7 @@ export class BrowserSession {
       working.catch(() => undefined)
       const text = await Promise.race([working, this.#interruptions(signal)])
       if (this.gate.failure !== null) throw this.gate.failure
-      const answer = this.#shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
+      const answer = this.shown([text, ...this.#happened()].filter((line) => line !== '').join('\n'))
       this.#current?.wasShown(answer)
       return answer
     } catch (error) {
@@ -351,7 +351,7 @@ export class BrowserSession {
     const notes = this.#happened()
     const isOurs = HermesError.isInstance(error)
     const line = isOurs ? errorLine(error) : driverLine(error)
-    const text = this.#shown([line, ...notes].join('\n'))
+    const text = this.shown([line, ...notes].join('\n'))
     return new HermesError(text, { code: isOurs ? error.code : 'browser.failed', cause: error })
   }
 

@@ -6,7 +6,8 @@ import type { Download } from 'playwright-core'
 export const MOST_BYTES = 100_000_000
 const MOST_FILES = 50
 const KEPT_MS = 14 * 24 * 3_600_000
-const SCREENSHOTS_KEPT_MS = 24 * 3_600_000
+/** Pictures and texts of pages. */
+const OF_PAGES_KEPT_MS = 24 * 3_600_000
 /** In bytes, as file systems count. */
 const LONGEST_NAME = 200
 const TOO_LARGE = `it has more than ${MOST_BYTES / 1_000_000} MB`
@@ -144,7 +145,7 @@ export async function pruneDownloads(folder: string, nowMs: number): Promise<voi
     for (const name of await readdir(join(folder, session)).catch(() => [])) {
       const path = join(folder, session, name)
       const age = nowMs - ((await stat(path).catch(() => null))?.mtimeMs ?? nowMs)
-      if (age > (/^screenshot(?:-\d+)?\.jpg$/.test(name) ? SCREENSHOTS_KEPT_MS : KEPT_MS))
+      if (age > (/^(?:screenshot(?:-\d+)?\.jpg|whole-page(?:-\d+)?\.txt)$/.test(name) ? OF_PAGES_KEPT_MS : KEPT_MS))
         await rm(path, { force: true }).catch(() => undefined)
     }
 }

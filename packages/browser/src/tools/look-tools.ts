@@ -1,7 +1,8 @@
+import { writeFile } from 'node:fs/promises'
 import { HermesError } from '@hermes/contracts'
 import type { Tool } from '@hermes/contracts/tool'
 import type { Frame, Page } from 'playwright-core'
-import { findText, partText, viewText } from '../page/snapshot-text.js'
+import { findText, partText, type Snapshot, viewText } from '../page/snapshot-text.js'
 import type { BrowserSession } from '../session/browser-session.js'
 import type { BrowserSessions } from '../session/sessions.js'
 import type { Tab } from '../session/tab.js'
@@ -50,7 +51,9 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
       async act({ more, find, scope }, session) {
         const snapshot = await (await session.page()).snapshot(scope)
         if (find !== undefined) return findText(snapshot, find)
-        return more > 0 || scope !== undefined ? partText(snapshot, Math.max(1, more)) : viewText(snapshot)
+        if (more === 0 && scope === undefined) return viewText(snapshot)
+        const part = partText(snapshot, Math.max(1, more))
+        return more === 1 && scope === undefined ? `${part}\n${await keep(session, snapshot)}` : part
       },
     }),
     browserTool<{ readonly direction: 'up' | 'down'; readonly ref?: string }>(sessions, {
@@ -134,6 +137,13 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
       },
     }),
   ]
+}
+
+/** Writes all lines of a page to a file of the session, and says where. */
+async function keep(session: BrowserSession, { lines }: Snapshot): Promise<string> {
+  const path = await session.downloads.newFile('whole-page.txt')
+  await writeFile(path, session.shown(`${lines.join('\n')}\n`), { mode: 0o600 })
+  return `(all ${lines.length} lines: ${path})`
 }
 
 /** An address as a person writes it. @throws HermesError `browser.bad_address`. */
