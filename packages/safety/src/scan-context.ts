@@ -141,6 +141,9 @@ function asSeen(text: string, findings: Findings): string {
   return folded.toLowerCase()
 }
 
+/** Letters, or bits of words, that all stand apart: nothing tells where a word ends. */
+const IN_BITS = /(?<![a-z0-9])(?:[a-z0-9]{1,3}[\s._*·-]{1,3}){5,}[a-z0-9]{1,3}(?![a-z0-9])/g
+
 /** An order to forget, with nothing between its letters. */
 const SQUEEZED =
   /(?:ignore|disregard|forget|override|bypass)(?:all|any|every|of|the|your|these|previous|prior|above|earlier){1,5}(?:instruction|prompt|rule|directive|guideline|order)|(?:ignore|disregard|forget)(?:the|all|your)*(?:instruction|rule|prompt)s?(?:above|before)|youarenow(?:an?)?(?:unrestricted|free)|donottelltheuser/
@@ -175,6 +178,9 @@ class Findings {
     if (!SQUEEZED.test(squeeze(folded))) return
     this.addWhere('look-alike-letters', folded)
     if (this.list.length === 0) this.addWhere('look-alike-letters', closeUp(folded))
+    if (this.list.length > 0) return
+    for (const { 0: row, index } of folded.matchAll(IN_BITS))
+      if (SQUEEZED.test(squeeze(row))) this.add('look-alike-letters', index, folded)
   }
 }
 

@@ -157,11 +157,11 @@ export async function search(
   const page = typeof args['page'] === 'number' ? args['page'] : 1
   const source = typeof args['source'] === 'string' ? { source: args['source'] } : {}
   const { fetch } = library.home
-  const { found, total } = await searchSkills(words.join(' '), { ...source, fetch, signal, page })
+  const { found, total, note } = await searchSkills(words.join(' '), { ...source, fetch, signal, page })
   const rows = found.map(({ from, about, liked }) => ({ cells: [from, liked, about], data: { from, about, liked } }))
   const more =
     total > Math.max(found.length, page * PER_PAGE) ? [say(`${total} in all; more with --page ${page + 1}`)] : []
-  return [{ type: 'table', rows, empty: 'Nothing was found.' }, ...more]
+  return [{ type: 'table', rows, empty: 'Nothing was found.' }, ...more, ...(note === undefined ? [] : [say(note)])]
 }
 
 const say = (text: string): CommandOutput => ({ type: 'text', text })

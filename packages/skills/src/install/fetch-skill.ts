@@ -9,6 +9,7 @@ import { MAX_SKILL_BYTES, SKILL_FILE } from '../format/skill.js'
 import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillsHome } from '../skills-home.js'
 import type { Fetched, Quarantined } from './fetched.js'
+import { hubBytes } from './hub.js'
 import { HUBS } from './hubs.js'
 import { diskReason, keep, notKept } from './keep.js'
 import { marketplaceAt } from './marketplace.js'
@@ -166,7 +167,7 @@ async function downloaded(url: string, stage: string, fetching: Fetching): Promi
   const { pathname } = new URL(url)
   if (!/\.md$/i.test(pathname)) return fetchWellKnown(url, stage, fetching)
   const { home, signal } = fetching
-  const bytes = await home.fetch(url, { maxBytes: MAX_SKILL_BYTES, signal })
+  const bytes = await hubBytes(new URL(url).host, url, MAX_SKILL_BYTES, { fetch: home.fetch, signal })
   const name = basename(dirname(pathname)) || 'skill'
   const folder = join(stage, /^[\w.-]+$/.test(name) ? name : 'skill')
   await mkdir(folder, { recursive: true })

@@ -24,6 +24,8 @@ interface FoundSkill {
 export interface FoundSkills {
   readonly found: readonly FoundSkill[]
   readonly total: number
+  /** What a person should know of it, one line. */
+  readonly note?: string
 }
 
 /** Where skills are published. */

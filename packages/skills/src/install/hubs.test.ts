@@ -1,7 +1,7 @@
 // Hubs of skills and marketplaces, over HTTP and from real repositories.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { rm, symlink } from 'node:fs/promises'
+import { readdir, rm, symlink } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -109,20 +109,6 @@ describe('ClawHub', () => {
     expect(await scene.call('skill_view', { name: 'tides' })).toContain('Do tides.')
   })
 
-  it.each([
-    ['a limit', { status: 429, body: 'Rate limit exceeded' }, 'ClawHub takes no more requests for now'],
-    ['a refusal', { status: 403, body: '' }, 'ClawHub takes no more requests for now'],
-    ['nothing', { status: 404, body: '' }, 'ClawHub has no such skill'],
-    ['half an answer', { body: '{"skill": {"sl' }, 'ClawHub gave half an answer'],
-    ['a body that breaks off', { body: '{"skill"', cut: true }, 'could not be fetched'],
-    ['a trouble of its own', { status: 502, body: '' }, 'answered 502'],
-  ])('with %s leaves one line', async (_, page, why) => {
-    pages.set('/api/v1/skills/tides', page)
-    const error = await scene.type('skills install clawhub:tides').catch((thrown: Error) => thrown.message)
-    expect(error).toContain(why)
-    expect(error).not.toContain('\n')
-  })
-
   it('is searched, page by page', async () => {
     const results = Array.from({ length: 60 }, (_, at) => ({
       slug: `s${at}`,
@@ -221,6 +207,12 @@ describe('skills.sh', () => {
     expect(await scene.type('skills search tides', { source: 'skills.sh' })).toBe(
       'skills.sh:ada/sea/tides | 12 installs | tides of ada/sea',
     )
+    const skills = Array.from({ length: 60 }, (_, at) => ({ id: `ada/sea/s${at}`, name: `s${at}`, source: 'ada/sea' }))
+    json('/api/search?q=many&limit=30', { skills: skills.slice(0, 30) })
+    json('/api/search?q=many&limit=60', { skills: skills.slice(0, 40) })
+    expect(await scene.type('skills search many', { source: 'skills.sh' })).toMatch(/\n31 in all; more with --page 2$/)
+    const second = (await scene.type('skills search many', { source: 'skills.sh', page: 2 })).split('\n')
+    expect([second[0], second.length]).toEqual(['skills.sh:ada/sea/s30 |  | s30 of ada/sea', 10])
   })
 })
 
@@ -334,19 +326,6 @@ describe('LobeHub', () => {
     await expect(scene.type(`skills install lobehub:${id}`)).rejects.toThrow('a file of it is a link')
   })
 
-  it.each([
-    ['a limit', { status: 429, body: '{"error":"Too many requests"}' }, 'LobeHub takes no more requests for now'],
-    ['a refusal', { status: 401, body: '' }, 'LobeHub wants a login for it'],
-    ['nothing', { status: 404, body: '' }, 'LobeHub has no such skill'],
-    ['half an answer', { body: '{"identifier' }, 'LobeHub gave half an answer'],
-    ['a body that breaks off', { body: '{"identifier"', cut: true }, 'could not be fetched'],
-  ])('with %s leaves one line', async (_, page, why) => {
-    pages.set(`/api/v1/skills/${id}`, page)
-    const error = await scene.type(`skills install lobehub:${id}`).catch((thrown: Error) => thrown.message)
-    expect(error).toContain(why)
-    expect(error).not.toContain('\n')
-  })
-
   it('is searched, page by page', async () => {
     const list = (page: number) => `/api/v1/skills?q=tides+now&sort=relevance&locale=en-US&page=${page}&pageSize=30`
     const item = (identifier: string) => ({
@@ -373,6 +352,72 @@ describe('LobeHub', () => {
     expect(await scene.type('skills search tides now', { source: 'lobehub', page: 2 })).toMatch(/^lobehub:c\.d \|/)
     json(list(1), { error: 'x' })
     await expect(scene.type('skills search tides now', { source: 'lobehub' })).rejects.toThrow('LobeHub gave no list')
+  })
+})
+
+const HUBS_THERE: readonly (readonly [string, string, from: string | null, search: string, skill: string])[] = [
+  ['GitHub', 'github', null, '/search/repositories', ''],
+  ['ClawHub', 'clawhub', 'clawhub:tides', '/api/v1/search', '/api/v1/skills/tides'],
+  ['skills.sh', 'skills.sh', 'skills.sh:ada/sea/tides', '/api/search', '/api/download/ada/sea/tides'],
+  ['LobeHub', 'lobehub', 'lobehub:a.b', '/api/v1/skills', '/api/v1/skills/a.b'],
+]
+const FAILURES: readonly (readonly [
+  string,
+  { readonly status?: number; readonly body: string; readonly cut?: true },
+  string,
+])[] = [
+  ['a limit', { status: 429, body: 'Rate limit exceeded' }, 'takes no more requests for now; try again in a minute'],
+  ['another limit', { status: 403, body: '{"message":"API rate limit exceeded"}' }, 'takes no more requests for now'],
+  ['a refusal', { status: 401, body: '' }, 'wants a login for it'],
+  ['nothing', { status: 404, body: '' }, 'has no such skill'],
+  ['no more of it', { status: 410, body: '' }, 'has no such skill'],
+  ['half an answer', { body: '{"skills": [{"na' }, 'gave half an answer; try again'],
+  ['something else', { body: '["skills"]' }, 'gave no list'],
+  ['a body that breaks off', { body: '{"skills"', cut: true }, ''],
+  ['a trouble of its own', { status: 502, body: '<html>Bad gateway</html>' }, 'answered 502'],
+]
+
+describe.each(HUBS_THERE)('%s', (hub, source, from, search, skill) => {
+  it.each(FAILURES)('with %s says so in one line, and leaves nothing', async (_, page, why) => {
+    pages.set(search, page)
+    pages.set(skill, page)
+    const said = why.startsWith('answered') || why === '' ? why : `${hub} ${why}`
+    const line = (prefix: string) => new RegExp(`^${prefix}: [^\\n<{]*${said.replaceAll('.', '\\.')}[^\\n<{]*\\.$`)
+    await expect(scene.type('skills search tides', { source })).rejects.toThrow(line('Nothing was found out'))
+    if (from === null) return
+    await expect(scene.type(`skills install ${from}`)).rejects.toThrow(line('The skill could not be fetched'))
+    expect(await installed()).toEqual([])
+    expect(await readdir(join(scene.home.directory, '.hub/quarantine'))).toEqual([])
+  })
+})
+
+describe('a site with a list of its own', () => {
+  const list = '/.well-known/agent-skills/index.json'
+  const LISTED = {
+    name: 'rain',
+    type: 'skill-md',
+    description: 'Rain.',
+    url: 'rain/SKILL.md',
+    digest: `sha256:${'a'.repeat(64)}`,
+  }
+
+  it.each(FAILURES)('with %s says so in one line, and leaves nothing', async (_, page, why) => {
+    const said = /no such skill/.test(why) ? 'no list of skills is there' : why
+    for (const at of [list, '/.well-known/agent-skills/rain/SKILL.md', '/docs/dew/SKILL.md']) {
+      pages.clear()
+      if (at !== list) json(list, { skills: [LISTED] })
+      pages.set(at, page)
+      const from = at.startsWith('/docs') ? `${site}${at}` : `${site}#rain`
+      const error: Error = await scene.type(`skills install ${from}`).then(
+        () => new Error('installed'),
+        (thrown) => thrown,
+      )
+      expect(error.message).toMatch(/^[^\n]+$/)
+      expect(error.message).not.toBe('installed')
+      if (at === list || page.status !== undefined) expect(error.message).toContain(at === list ? said : why)
+      expect(await installed()).toEqual([])
+      expect(await readdir(join(scene.home.directory, '.hub/quarantine'))).toEqual([])
+    }
   })
 })
 

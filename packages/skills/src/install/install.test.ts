@@ -30,9 +30,11 @@ const pages = new Map<string, { readonly status?: number; readonly body: string;
 let server: Server
 let site: string
 let scene: Scene
+let requested = ''
 
 beforeAll(async () => {
   server = createServer(async ({ url }, response) => {
+    requested = url!
     const [, name, path = ''] = /^\/(\w+)\.git\/([^?]*)/.exec(url!) ?? []
     // A forge that hands out the files of a repository; of others it says that they moved, are private, or asks to wait.
     if (name === 'moved') return void response.writeHead(301, { location: `/forge.git/${url!.slice(11)}` }).end()
@@ -638,16 +640,20 @@ describe('skills are searched', () => {
     )
     pages.set('/search/repositories', page([]))
     expect(await scene.type('skills search nothing')).toBe('Nothing was found.')
+    await scene.type('skills search tides', { page: 2 })
+    const asked = Object.fromEntries(new URLSearchParams(requested.split('?')[1]))
+    expect(asked).toEqual({ q: 'tides topic:agent-skills', sort: 'stars', per_page: '30', page: '2' })
   })
 
-  it.each([
-    ['a limit', { status: 403, body: '{"message":"API rate limit exceeded"}' }, 'try again in a minute'],
-    ['half an answer', { body: '{"total_count": 3, "items": [{"full' }, 'half an answer'],
-    ['something else', { body: '[]' }, 'GitHub gave no list'],
-    ['an error of its own', { status: 502, body: '' }, 'answered 502'],
-  ])('but with %s in one line', async (_, answer, why) => {
-    pages.set('/search/repositories', answer)
-    await expect(scene.type('skills search tides')).rejects.toThrow(why)
+  it('on GitHub, which says where it has not looked at all', async () => {
+    const body = JSON.stringify({ total_count: 1, incomplete_results: true, items: [{ full_name: 'ada/tides' }] })
+    pages.set('/search/repositories', { body })
+    expect(await scene.type('skills search tides')).toBe(
+      'ada/tides |  | \nGitHub ran out of time and gave a part of it; try again for the rest.',
+    )
+    await expect(scene.type('skills search tides', { page: 35 })).rejects.toThrow(
+      'Nothing was found out: GitHub shows the first 1000 of what it finds, no page 35.',
+    )
   })
 })
 

@@ -3,7 +3,10 @@ import { type FoundSkills, type HubRequest, hubJson, lineOf, PER_PAGE } from './
 import { HUBS } from './hubs.js'
 import { offeredBy } from './well-known.js'
 
+/** REST API 2022-11-28. @see https://docs.github.com/en/rest/search/search#search-repositories */
 const API = 'https://api.github.com/search/repositories'
+/** It answers 422 for what comes after. */
+const MOST_FOUND = 1_000
 
 /** Where skills are looked for by words. */
 const SEARCHED: readonly string[] = ['github', ...HUBS.map(({ name }) => name)]
@@ -43,18 +46,24 @@ async function offeredAt(site: string, request: HubRequest): Promise<FoundSkills
 }
 
 async function onGitHub(words: string, page: number, request: HubRequest): Promise<FoundSkills> {
+  if ((page - 1) * PER_PAGE >= MOST_FOUND)
+    throw new Error(`GitHub shows the first ${MOST_FOUND} of what it finds, no page ${page}`)
   const query = new URLSearchParams({
     ...{ q: `${words} topic:agent-skills`, sort: 'stars' },
     ...{ per_page: String(PER_PAGE), page: String(page) },
   })
-  const { items, total_count: total } = await hubJson('GitHub', `${API}?${query}`, request)
+  const { items, total_count: total, incomplete_results: isPart } = await hubJson('GitHub', `${API}?${query}`, request)
   if (!Array.isArray(items)) throw new Error('GitHub gave no list')
   const found = items.flatMap((item) => {
     if (!isJsonObject(item) || typeof item['full_name'] !== 'string') return []
     const { full_name: from, description, stargazers_count: stars } = item
     return [{ from, about: lineOf(description), liked: typeof stars === 'number' ? `${stars} stars` : '' }]
   })
-  return { found, total: typeof total === 'number' ? total : found.length }
+  const note = 'GitHub ran out of time and gave a part of it; try again for the rest.'
+  return {
+    ...{ found, total: typeof total === 'number' ? Math.min(total, MOST_FOUND) : found.length },
+    ...(isPart === true ? { note } : {}),
+  }
 }
 
 const notSearched = (why: string) => new HermesError(`Nothing was found out: ${why}.`, { code: 'skills.not_searched' })

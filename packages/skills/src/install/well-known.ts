@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { MAX_SKILL_BYTES, SKILL_FILE, SKILL_NAME } from '../format/skill.js'
 import type { SkillsHome } from '../skills-home.js'
+import { hubBytes, hubJson } from './hub.js'
 
 /** A skill that a site lists. */
 interface Offered {
@@ -19,7 +20,6 @@ interface Offered {
 }
 
 const PLACES = ['agent-skills', 'skills']
-const MAX_INDEX_BYTES = 1_048_576
 const MAX_OFFERED = 500
 const MAX_FILES = 50
 const FILE = /^(?!.*(?:^|\/)\.)[\w.-]+(?:\/[\w.-]+)*$/
@@ -35,18 +35,17 @@ export async function offeredBy(
       `${url.replace(/[?#].*$/, '').replace(/\/?(?:\.well-known\/.*)?$/, '')}/.well-known/${place}/index.json`,
     )
     try {
-      const bytes = await fetch(index.href, { maxBytes: MAX_INDEX_BYTES, signal })
-      return readIndex(JSON.parse(Buffer.from(bytes).toString('utf8')), index)
+      return readIndex(await hubJson(index.host, index.href, { fetch, signal }), index)
     } catch (error) {
       signal.throwIfAborted()
       failures.push((error as Error).message.replace(/\.$/, ''))
     }
   }
-  throw notFetched(`no list of skills is there: ${failures.join('; ')}`)
+  const why = failures.find((one) => !one.endsWith(' has no such skill'))
+  throw notFetched(`no list of skills is there${why === undefined ? '' : `: ${why}`}`)
 }
 
-function readIndex(value: unknown, index: URL): readonly Offered[] {
-  const skills = isJsonObject(value) ? value['skills'] : undefined
+function readIndex({ skills }: JsonObject, index: URL): readonly Offered[] {
   if (!Array.isArray(skills)) throw new Error(`${index.href} lists no skills`)
   return skills.slice(0, MAX_OFFERED).flatMap((one) => (isJsonObject(one) ? [offered(one, index)] : []))
 }
@@ -100,7 +99,7 @@ export async function fetchWellKnown(
     }
     const folder = join(stage, one.name)
     for (const { path, url: address } of one.files) {
-      const bytes = await home.fetch(address, { maxBytes: MAX_SKILL_BYTES, signal })
+      const bytes = await hubBytes(new URL(address).host, address, MAX_SKILL_BYTES, { fetch: home.fetch, signal })
       const digest = createHash('sha256').update(bytes).digest('hex')
       if (one.digest !== null && digest !== one.digest)
         throw notFetched(`${address} is not what the list of ${site} says: another SHA-256`)
