@@ -13,17 +13,19 @@ const folder = import.meta.dirname
 const SERVER = join(folder, '../packages/runtime/src/__fixtures__/mcp-server.mjs')
 const PLUGINS = ['word-count', 'shelf', 'push-guard']
 
-/** A home with the plugins of examples/plugins and twenty servers, of which one is no program and one never answers. */
-async function makeCrowdedHome(workspace) {
-  const home = join(workspace.directory, 'crowded')
-  for (const name of PLUGINS)
-    await runNode([BIN, 'plugins', 'install', join(folder, '../examples/plugins', name), '--enable'], {
+const program = (mode) => ({ command: process.execPath, args: [SERVER, mode] })
+const GOOD = Array.from({ length: 18 }, (_, at) => [`good${at}`, program('good')])
+/** Twenty, of which one is no program and one never answers. */
+const TWENTY = { ...Object.fromEntries(GOOD), dead: { command: '/no/such/program' }, slow: program('hang') }
+
+/** A home with the plugins of examples/plugins and these servers. */
+async function makeCrowdedHome(workspace, name, mcp_servers) {
+  const home = join(workspace.directory, name)
+  for (const plugin of PLUGINS)
+    await runNode([BIN, 'plugins', 'install', join(folder, '../examples/plugins', plugin), '--enable'], {
       workspace,
       home,
     })
-  const program = (mode) => ({ command: process.execPath, args: [SERVER, mode] })
-  const good = Array.from({ length: 18 }, (_, at) => [`good${at}`, program('good')])
-  const mcp_servers = { ...Object.fromEntries(good), dead: { command: '/no/such/program' }, slow: program('hang') }
   mkdirSync(join(home, '.hermes'), { recursive: true })
   writeFileSync(join(home, '.hermes/config.yaml'), JSON.stringify({ mcp_servers }))
   return home
@@ -31,7 +33,8 @@ async function makeCrowdedHome(workspace) {
 
 /** How long it is from the start of a program to its request. */
 async function crowdedFirst({ rounds, workspace, server }) {
-  const home = await makeCrowdedHome(workspace)
+  const home = await makeCrowdedHome(workspace, 'crowded', TWENTY)
+  const alone = await makeCrowdedHome(workspace, 'alone', {})
   const first = async (contestant, options) => {
     await server.script({ turns: 0, calls: [], text: 'All read.' })
     const { startedMs } = await runNode(contestant, { workspace, ...options })
@@ -40,6 +43,7 @@ async function crowdedFirst({ rounds, workspace, server }) {
   return interleave(rounds, {
     sdk: () => first(CONTESTANTS.sdk(server.baseUrl)),
     hermes: () => first(CONTESTANTS.hermes(server.baseUrl), { home }),
+    alone: () => first(CONTESTANTS.hermes(server.baseUrl), { home: alone }),
   })
 }
 
@@ -53,7 +57,7 @@ export async function servers({ rounds, workspace, server }) {
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   if (code !== 0) throw new Error(`the process that measures servers ended with ${code}`)
   const { call, hook, echo } = JSON.parse(output)
-  const { sdk, hermes } = await crowdedFirst({ rounds, workspace, server })
+  const { sdk, hermes, alone } = await crowdedFirst({ rounds, workspace, server })
   return [
     row(
       'MCP: a call through registry, policy and durable log, 64 at once, over the bare SDK',
@@ -65,5 +69,11 @@ export async function servers({ rounds, workspace, server }) {
     row('  over a bare process that writes lines back', 'x', ratios(hook, echo)),
     row('first request with 3 plugins and 20 servers, one dead and one slow', 'ms', hermes),
     row('  over SDK loop', 'x', ratios(hermes, sdk), atMost(0.8)),
+    row(
+      '  what it waits for servers: over the same home without any',
+      'ms',
+      hermes.map((ms, round) => ms - alone[round]),
+      atMost(20),
+    ),
   ]
 }

@@ -63,7 +63,7 @@ needs('tmux', hasTmux)('in a terminal', () => {
 
 it('a plugin that was begun as a provider passes its test, and its model answers', async () => {
   const folder = join(scene.cwd, 'my-models')
-  await hermes('plugins', 'create', folder, '--kind', 'provider')
+  await hermes('plugins', 'create', folder, '--provider')
   await promisify(execFile)(process.execPath, ['--no-warnings', '--test'], { cwd: folder })
   await using models = Object.assign(await startModelServer([{ text: 'From the plugin.' }]), {
     [Symbol.asyncDispose]: () => models.close(),

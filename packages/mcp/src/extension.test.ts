@@ -117,6 +117,25 @@ it('names a server of the home that does not start once to every session, and in
   expect(call('tool-result', 's', { toolName: 'read_file' })).toBeUndefined()
 })
 
+it('starts servers that nothing is known about after the first request of a run, however late that comes', async () => {
+  const started: string[] = []
+  const startProgram: McpOptions['startProgram'] = async ({ name }) => {
+    started.push(name)
+    throw new HermesError('it was left.', { code: 'sandbox.not_found' })
+  }
+  open({ value: { notes: { command: 'notes-server' } } }, { startProgram })
+  call('session-start')
+  await call('run-start')
+  await clock.advance(400)
+  await clock.waitForSleepers()
+  await clock.advance(2_000)
+  expect(started).toEqual([])
+  call('before-model-call')
+  await expect.poll(() => clock.pending()).toEqual([100])
+  await clock.advance(100)
+  await expect.poll(() => started).toEqual(['notes'])
+})
+
 it('says which servers are left out: of a plugin, and with a name that is taken', async () => {
   const twice = { 'tea.pot': { command: 'a' }, tea_pot: { command: 'b' } }
   open({ value: { ...twice, pluged: { command: 'a', trst: 'untrusted' } }, brought: ['pluged'] })

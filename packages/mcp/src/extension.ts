@@ -22,6 +22,10 @@ import type { ServerSettings } from './settings/server-settings.js'
 
 /** Servers that nothing is known about are started so long after a session began, or when a search asks for them. */
 const START_AFTER_MS = 400
+/** The same after the first request of a run that has begun by then: the request is out for certain. */
+const AFTER_REQUEST_MS = 100
+/** How long that request is waited for; a run may make none. */
+const REQUESTED_WITHIN_MS = 5_000
 /** How long a search of tools waits for servers that nothing is known about. */
 const HEARD_WITHIN_MS = 3_000
 const DOCTOR_WITHIN_MS = 20_000
@@ -115,10 +119,26 @@ export function createMcp(options: McpOptions): HomeMcp {
         })
         if (options.configured.value !== undefined) use(read(options.configured))
         const left = new AbortController()
+        let isRunning = false
+        let hasRequested = false
+        const requested = Promise.withResolvers<void>()
+        /** A machine under load comes to its first request late. */
+        const untilRequested = async () => {
+          const over = new AbortController()
+          const late = clock.sleep(REQUESTED_WITHIN_MS, AbortSignal.any([left.signal, over.signal]))
+          await Promise.race([requested.promise, late])
+          over.abort()
+          late.catch(() => undefined)
+          await clock.sleep(AFTER_REQUEST_MS, left.signal)
+        }
         api.hooks.on('session-start', () => {
           // Twenty programs that start at once would hold the first request up by more than a model takes to answer.
-          const later = clock.sleep(START_AFTER_MS, left.signal).then(() => servers.begin())
-          later.catch(() => undefined)
+          const later = async () => {
+            await clock.sleep(START_AFTER_MS, left.signal)
+            if (isRunning && !hasRequested) await untilRequested()
+            servers.begin()
+          }
+          later().catch(() => undefined)
         })
         api.hooks.on('before-tool-call', async ({ tool, session, signal }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
@@ -128,7 +148,11 @@ export function createMcp(options: McpOptions): HomeMcp {
         })
         // It may take as long as the first answer until one is known not to start.
         const leftOut = () => [...brought, ...servers.collisions()]
-        api.hooks.on('before-model-call', (event) => tell(event, servers.list(), leftOut()))
+        api.hooks.on('before-model-call', (event) => {
+          hasRequested = true
+          requested.resolve()
+          return tell(event, servers.list(), leftOut())
+        })
         api.hooks.on('after-model-call', (event) => tell(event, servers.list(), leftOut()))
         api.hooks.on('tool-result', ({ toolName, session }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
@@ -145,6 +169,7 @@ export function createMcp(options: McpOptions): HomeMcp {
         // Nothing watches the file: what began after it changed has what it says, a minute later at most.
         let readAtMs = clock.now()
         api.hooks.on('run-start', async () => {
+          isRunning = true
           if (clock.now() - readAtMs < REREAD_AFTER_MS) return
           readAtMs = clock.now()
           const now = await options.changed()

@@ -27,7 +27,10 @@ export function addPlugins(program: Command, choose: (action: Action) => void): 
     .command('create <folder>')
     .description('begin a plugin, with a test that passes')
     .option('--kind <kind>', 'tool, memory, hook or provider', 'tool')
-    .action((folder: string, { kind }: { readonly kind: string }) => call(['create', folder], { kind }))
+    .option('--provider', 'as --kind provider: a server of models')
+    .action((folder: string, { kind, provider }: { readonly kind: string; readonly provider?: boolean }) =>
+      call(['create', folder], { kind: provider ? 'provider' : kind }),
+    )
 }
 
 const VERBS = [

@@ -7,19 +7,31 @@ import type { PlannedCall } from '../loop/segments.js'
 
 /** What a call may use while it is being planned. */
 export function planContext(context: RunContext): ToolPlanContext {
-  const { session } = context
-  return {
-    sessionId: session.id,
-    state: session.state,
-    get isTainted(): boolean {
-      return taintsOf(context).length > 0
-    },
-    get taintedBy(): readonly string[] {
-      return taintsOf(context)
-    },
-    get environment(): Environment {
-      return requireEnvironment(context)
-    },
+  return new PlanContext(context)
+}
+
+/** A class: engines make a shape of its own for each object whose literal has getters, and calls come by the dozen. */
+class PlanContext implements ToolPlanContext {
+  readonly #context: RunContext
+  readonly sessionId: string
+  readonly state: ToolPlanContext['state']
+
+  constructor(context: RunContext) {
+    this.#context = context
+    this.sessionId = context.session.id
+    this.state = context.session.state
+  }
+
+  get isTainted(): boolean {
+    return taintsOf(this.#context).length > 0
+  }
+
+  get taintedBy(): readonly string[] {
+    return taintsOf(this.#context)
+  }
+
+  get environment(): Environment {
+    return requireEnvironment(this.#context)
   }
 }
 

@@ -73,7 +73,9 @@ export async function openConnection(request: ConnectionRequest, ports: Connecti
   try {
     return await openStdio(request, ports)
   } catch (error) {
-    if (request.signal.aborted || protocol !== 'auto') throw error
+    // What kept its program from being started keeps it from it again.
+    const { code } = error as { code?: unknown }
+    if (request.signal.aborted || protocol !== 'auto' || code !== 'mcp.not_connected') throw error
     // Some of the older ones end when they are asked what they do not know; others have become newer or older than they were.
     const isKnown = prior?.kind === 'legacy'
     const { cause } = error as Error

@@ -1,6 +1,6 @@
 // A model that does whatever text from outside tells it, with real tools in a real home: nothing it is told to do may happen unless
 // somebody agrees. With HERMES_TEST_HELD_OUT=1 the attacks are those of every class that were held out. Each way takes a sixth of them, drawn by
-// HERMES_TEST_SEED, those of MCP servers one in thirty; with HERMES_TEST_RUNS, all.
+// HERMES_TEST_SEED, results of MCP servers a third, so that more than sixty come by way of servers; with HERMES_TEST_RUNS, all.
 
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -106,7 +106,7 @@ it.each(WAYS)(
   async (way) => {
     choice = 'deny'
     refused = 0
-    const share = isOfServer(way) ? 30 : 6
+    const share = way === 'result of a server' ? 3 : 6
     const tried = attacks.filter((_, index) => IS_FULL || (index + WAYS.indexOf(way) + SEED) % share === 0)
     if (way === 'result of a server') await listAnew('says')
     // What it says first is what the person chose: a server that turns bad later is the one to hold.
