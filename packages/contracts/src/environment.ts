@@ -224,6 +224,8 @@ export interface RememberedFiles {
   changes(): readonly FileChange[]
   /** Whether nothing was left out when they were remembered, and when `changes` looked last. */
   isWhole(): boolean
+  /** Whether another file named this one, absolute, when they were remembered. */
+  isNamed(path: string): boolean
   /**
    * Makes a file what it was, where that can be done. Takes no permit: it only undoes what had none. What stood there is kept in the file
    * `aside`, for a person may have written it; `null` where it was no file, or is large. Never throws.
@@ -322,13 +324,16 @@ export interface Environment {
   /**
    * Remembers files of the workspace, contents of at most 500 of 1 MiB each, for what a command may do to them. `path` is from the root of the workspace,
    * with slashes; only folders that `enters` names are looked into: those that were looked into when they were remembered, 10,000 that
-   * `holdsLink` knows, and of others the 1,000 nearest to its root; a link counts where `holdsLink` says so. What is written with a permit counts as no change. Missing where it would take as long as a command.
+   * `holdsLink` knows, and of others the 1,000 nearest to its root; a link counts where `holdsLink` says so. Files whose path `namesOthers` are read
+   * for further ones: `named` gives them as patterns of paths, from the root, for a text and the folder of the first in the row; 200 and their own are followed. What is written with a permit counts as no change. Missing where it would take as long as a command.
    */
   readonly rememberFiles?:
     | ((selection: {
         readonly holds: (path: string) => boolean
         readonly enters: (folder: string) => boolean
         readonly holdsLink: (path: string) => boolean
+        readonly namesOthers: (path: string) => boolean
+        readonly named: (text: string, folder: string) => readonly string[]
       }) => RememberedFiles)
     | undefined
   /** How commands here can become root; missing where `sudo` cannot be given a password. */

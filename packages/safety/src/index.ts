@@ -13,13 +13,14 @@ export { outputSources } from './command/stays-here.js'
 export { writtenPaths } from './command/written-paths.js'
 export type { EvaluationSettings } from './evaluation-settings.js'
 export { SCANNER } from './generated/scanner.js'
+export { matchGlob } from './glob.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathOperation } from './path/check-path.js'
+export { LATER_FILES } from './path/later-selection.js'
+export { changesMakeRuns, isMakefile, makeIncludes } from './path/make-includes.js'
 export {
   changesGitPrograms,
   changesIdeaRuns,
   changesLifecycle,
-  isLaterFolder,
-  mayHoldLaterFiles,
   surfaceOf,
 } from './path/surfaces.js'
 export { createPermit, isPermit } from './permit.js'

@@ -171,3 +171,22 @@ it.each([
   'package.json',
   '.env.example',
 ])('takes %s for what it is', (file) => expect(surfaceOf(file)).toBeNull())
+
+it('says of a file that a Makefile includes why it is asked about, and asks again after outside text', async () => {
+  const action: Action = {
+    ...{ type: 'write', path: `${cwd}/build/common.mk`, operation: 'write', backend: 'local' },
+    runsLater: true,
+  }
+  const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', workspace: [cwd] })
+  policy.listen('*', () => undefined)
+  for (const tainted of [false, true]) {
+    const decision = await policy.decide(action, subject(tainted))
+    expect(decision).toMatchObject({
+      type: 'ask',
+      question: { summary: expect.stringContaining('a Makefile includes it') },
+    })
+    if (decision.type !== 'ask') continue
+    await policy.answer(decision.approvalId, 'session')
+    await policy.settled(decision.approvalId)
+  }
+})

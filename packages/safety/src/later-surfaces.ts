@@ -68,5 +68,6 @@ function surfaceAt(path: string, context: CommandContext): Surface | null {
 
 function aboutOf(path: string, context: CommandContext): string {
   const surface = surfaceAt(path, context)
-  return surface ? `${path}: ${surface.does}` : `${path}: npm runs parts of it by itself`
+  const does = path.endsWith('package.json') ? 'npm runs parts of it by itself' : 'a Makefile includes it'
+  return `${path}: ${surface?.does ?? does}`
 }

@@ -5,8 +5,8 @@ import {
   changesGitPrograms,
   changesIdeaRuns,
   changesLifecycle,
-  isLaterFolder,
-  mayHoldLaterFiles,
+  changesMakeRuns,
+  LATER_FILES,
   onlyLooks,
   programsRun,
   surfaceOf,
@@ -28,12 +28,6 @@ const MOST_LINES = 20
 
 const NOT_ALL =
   '[There are more folders or files than are compared: changes deep in this project to what runs or instructs later may not be noticed.]'
-
-const SELECTION = {
-  holds: (path: string) => (surfaceOf(path) !== null && !path.endsWith('.sample')) || basename(path) === 'package.json',
-  enters: mayHoldLaterFiles,
-  holdsLink: isLaterFolder,
-}
 
 /** What programs in the background may have changed since the last call, which the next one asks about. */
 interface Unsettled {
@@ -64,7 +58,7 @@ export function watchLaterFiles(
   if (root === undefined || rememberFiles === undefined) return NOTHING
   const unsettled = unsettledIn(context)
   const isWatched = !outside && (command === null || !onlyLooks(command))
-  const remembered = unsettled.since ?? (isWatched ? rememberFiles(SELECTION) : null)
+  const remembered = unsettled.since ?? (isWatched ? rememberFiles(LATER_FILES) : null)
   const programs = command === null || !isWatched ? [] : programsRun(command)
   const isGits = programs.length > 0 && programs.every(({ name, looks }) => name === 'git' || looks)
   // What a person let out, and files that git brings, change now: what others did has changed before.
@@ -72,14 +66,17 @@ export function watchLaterFiles(
   const words = isWatched && command !== null ? writtenPaths(command, { cwd: environment.resolve(workdir) }) : []
   const counts = (change: FileChange) => {
     const path = relative(root, change.path)
-    if (words.includes(change.path) || unsettled.named.has(change.path) || !runsOther(path, change)) return false
-    return early.has(change.path) || (!outside && (!isGits || /(?:^|\/)\.git\//.test(path)))
+    // The policy knows what the words write by its name alone, and not who includes it.
+    const isIncluded = surfaceOf(path) === null && (remembered?.isNamed(change.path) ?? false)
+    const isInWords = words.includes(change.path) || unsettled.named.has(change.path)
+    if ((isInWords && !isIncluded) || !runsOther(path, change, isIncluded)) return false
+    return early.has(change.path) || isInWords || (!outside && (!isGits || /(?:^|\/)\.git\//.test(path)))
   }
   const isAnyRunning = () => environment.processes().some((process) => process.info().status === 'running')
   return {
     async settle() {
       // Remembered before it is looked: what comes while somebody is asked is asked about next time.
-      const next = isAnyRunning() ? rememberFiles(SELECTION) : null
+      const next = isAnyRunning() ? rememberFiles(LATER_FILES) : null
       const changes = remembered?.changes() ?? []
       const notes: string[] = []
       for (const [at, { path }] of changes.filter(counts).entries()) {
@@ -105,11 +102,11 @@ export async function settleLaterFiles(context: CallContext): Promise<readonly s
 }
 
 /** Whether what changed is what runs, where only a part of a file does. */
-function runsOther(path: string, { before, after }: FileChange): boolean {
+function runsOther(path: string, { before, after }: FileChange, isIncluded: boolean): boolean {
   if (/(?:^|\/)\.idea\/workspace\.xml$/.test(path)) return after === null || changesIdeaRuns(before ?? '', after)
   if (basename(path) === 'package.json') return after === null || changesLifecycle(before ?? '', after)
   if (/(?:^|\/)\.git\/config$/.test(path)) return after === null || changesGitPrograms(before ?? '', after)
-  return true
+  return !isIncluded || after === null || changesMakeRuns(before ?? '', after)
 }
 
 async function isPermitted(path: string, { environment, permit }: CallContext): Promise<boolean> {

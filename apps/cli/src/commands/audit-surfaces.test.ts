@@ -78,3 +78,17 @@ it('prints a line of JSON for each, and hides nothing of an odd name', async () 
     },
   ])
 })
+
+it('names what a Makefile includes, and what that includes', async () => {
+  const { run } = await setUp({
+    'build/common.mk': 'include build/rules/*.mk',
+    'build/rules/x.mk': '',
+    'other.mk': '',
+    Makefile: 'include build/common.mk\n-include gone.mk',
+  })
+  const { out } = await run()
+  expect(out.trimEnd().split('\n')).toEqual([
+    '2023-11-14 22:13  build/common.mk  make: a Makefile includes it',
+    '2023-11-14 22:12  build/rules/x.mk  make: a Makefile includes it',
+  ])
+})

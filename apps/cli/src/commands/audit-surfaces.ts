@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { changesLifecycle, surfaceOf, visibleText } from '@hermes/safety'
+import { changesLifecycle, LATER_FILES, surfaceOf, visibleText } from '@hermes/safety'
+import { NamedFiles } from '@hermes/sandbox'
 import { EXIT } from '../errors.js'
 import type { Io } from '../io.js'
 import { createStyle } from '../render/style.js'
@@ -44,6 +45,7 @@ export async function auditSurfaces(io: Io, { json }: { readonly json?: boolean 
 
 async function surfacesIn(root: string): Promise<Found[]> {
   const found: Found[] = []
+  const naming: string[] = []
   const open = [{ folder: root, depth: 0 }]
   let seen = 0
   for (let next = open.shift(); next !== undefined && seen < MAX_ENTRIES; next = open.shift()) {
@@ -54,10 +56,16 @@ async function surfacesIn(root: string): Promise<Found[]> {
       if (entry.isDirectory() && depth < MAX_DEPTH && !SKIPPED.has(entry.name))
         open.push({ folder: path, depth: depth + 1 })
       if (!entry.isFile() && !entry.isSymbolicLink()) continue
+      if (LATER_FILES.namesOthers(path)) naming.push(relative(root, path))
       const surface = entry.name.endsWith('.sample') ? null : await surfaceAt(path, relative(root, path))
       const info = surface === null ? null : await stat(path).catch(() => null)
       if (surface && info) found.push({ path: relative(root, path), ...surface, changedAtMs: info.mtimeMs })
     }
+  }
+  for (const path of NamedFiles.of(root, naming, LATER_FILES).present()) {
+    if (found.some((one) => one.path === path)) continue
+    const { mtimeMs } = await stat(join(root, path))
+    found.push({ path, by: 'make', does: 'a Makefile includes it', changedAtMs: mtimeMs })
   }
   return found
 }

@@ -60,7 +60,10 @@ async function setUp(files: readonly string[], answer: 'once' | 'deny', before =
   }
   const context = {
     ...{ permit, sessionId: 's', signal: new AbortController().signal },
-    environment: { backend: 'local', cwd: () => root, resolve: (path: string) => join(root, path) },
+    environment: {
+      ...{ backend: 'local', cwd: () => root, resolve: (path: string) => join(root, path) },
+      rememberFiles: () => ({ isNamed: (path: string) => path === join(root, 'build/common.mk') }),
+    },
   } as unknown as ToolContext
   const tool = createRestoreTool({
     checkpoints: async () => ({
@@ -115,4 +118,13 @@ it.each([
   const { requested, restore, text } = await setUp(['package.json'], 'once', before, after)
   await restore()
   expect([requested, text('package.json')]).toEqual([expected, before])
+})
+
+it.each([
+  ['all:\n\tevil\n', 'all:\n\ttrue\n', ['build/common.mk']],
+  ['a.o: a.c a.h\n', 'a.o: a.c\n', []],
+])('asks about a file that a Makefile includes where it runs something else: %j', async (before, after, expected) => {
+  const { requested, restore, text } = await setUp(['build/common.mk', 'other.mk'], 'once', before, after)
+  await restore()
+  expect([requested, text('build/common.mk'), text('other.mk')]).toEqual([expected, before, before])
 })

@@ -4,7 +4,7 @@ import { HermesError } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import type { ToolContext, ToolResult } from '@hermes/contracts/tool'
 import { defineTool } from '@hermes/contracts/tool'
-import { changesLifecycle, surfaceOf } from '@hermes/safety'
+import { changesLifecycle, changesMakeRuns, LATER_FILES, surfaceOf } from '@hermes/safety'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Checkpoints } from '../checkpoints.js'
 import type { Checkpoint } from '../records/record.js'
@@ -147,15 +147,20 @@ async function unpermitted(
   const isWanted = (path: string) =>
     wanted.length === 0 || wanted.some((one) => path === one || path.startsWith(`${one}/`))
   const left = new Map<string, string>()
+  const remembered = context.environment.rememberFiles?.(LATER_FILES)
+  const nowAndThen = async (path: string): Promise<readonly [now: string, then: string]> => {
+    const now = await readFile(join(root, path), 'utf8').catch(() => '')
+    const then = await checkpoints.read(root, requested.wanted, path)
+    return [now, then === null ? now : Buffer.from(then).toString('utf8')]
+  }
   // What came since is removed, and instructs nobody then.
   const changes = await checkpoints.changes(root, requested.wanted, { signal: context.signal })
   for (const { path } of changes.filter(({ path, change }) => change !== 'added' && isWanted(path))) {
     // Names of folders above the workspace do not count, its own does.
     const isPlatform = surfaceOf(join(basename(root), path)) !== null
-    const runsLater =
-      !isPlatform &&
-      basename(path) === 'package.json' &&
-      (await changesScripts(checkpoints, root, requested.wanted, path))
+    const isManifest = basename(path) === 'package.json'
+    const changes = isManifest ? changesLifecycle : remembered?.isNamed(join(root, path)) ? changesMakeRuns : null
+    const runsLater = !isPlatform && changes !== null && changes(...(await nowAndThen(path)))
     if (!isPlatform && !runsLater) continue
     const action = { type: 'write', path: join(root, path), operation: 'write', backend: 'local' } as const
     try {
@@ -166,10 +171,4 @@ async function unpermitted(
     }
   }
   return left
-}
-
-async function changesScripts(checkpoints: Checkpoints, root: string, wanted: string, path: string): Promise<boolean> {
-  const then = await checkpoints.read(root, wanted, path)
-  const now = await readFile(join(root, path), 'utf8').catch(() => '')
-  return then !== null && changesLifecycle(now, Buffer.from(then).toString('utf8'))
 }

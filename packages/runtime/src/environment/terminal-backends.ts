@@ -1,4 +1,5 @@
 import { errorLine } from '@hermes/contracts'
+import type { CgroupPlaces } from '@hermes/sandbox/isolation'
 import { daytonaOptions, modalOptions, vercelOptions } from './cloud-options.js'
 import type { EnvironmentRequest } from './environment-request.js'
 import { BACKENDS } from './open-environment.js'
@@ -14,10 +15,13 @@ export interface BackendStatus {
   readonly isWeak?: boolean
 }
 
-/** Looks at every backend, without a model and without leaving anything behind. The hosts of ssh are asked only when online. */
+/**
+ * Looks at every backend, without a model and without leaving anything behind. The hosts of ssh are asked only when online. `cgroups`: default those
+ * of this machine.
+ */
 export async function terminalBackends(
   request: EnvironmentRequest,
-  { isOffline }: { readonly isOffline: boolean },
+  { isOffline, cgroups = {} }: { readonly isOffline: boolean; readonly cgroups?: CgroupPlaces },
 ): Promise<readonly BackendStatus[]> {
   const { backend } = request.config.terminal
   const status = async (name: string, look: () => Promise<string | Weak>): Promise<BackendStatus> => {
@@ -30,7 +34,7 @@ export async function terminalBackends(
     }
   }
   const known = await Promise.all([
-    status('local', () => lookAtLocal(request)),
+    status('local', () => lookAtLocal(request, cgroups)),
     status('ssh', () => lookAtSsh(request, isOffline)),
     status('docker', () => lookAtDocker(request)),
     status('singularity', () => lookAtSingularity(request)),
@@ -54,7 +58,7 @@ export async function terminalBackends(
 
 type Weak = Required<Pick<BackendStatus, 'text' | 'isWeak'>>
 
-async function lookAtLocal({ config, cwd }: EnvironmentRequest): Promise<string | Weak> {
+async function lookAtLocal({ config, cwd }: EnvironmentRequest, cgroups: CgroupPlaces): Promise<string | Weak> {
   const { defaultLimits, delegatedCgroup, isolationHinders, limitsLine, probeIsolation } = await import(
     '@hermes/sandbox/isolation'
   )
@@ -63,7 +67,7 @@ async function lookAtLocal({ config, cwd }: EnvironmentRequest): Promise<string 
   if (isolation === 'off') return 'commands are not isolated: terminal.isolation is off'
   if (why === null) {
     if (process.platform !== 'linux') return 'commands are isolated, with no limit of processes and memory'
-    const cgroup = delegatedCgroup()
+    const cgroup = delegatedCgroup(cgroups)
     const by =
       cgroup === null
         ? 'looked at twice a second; no cgroup is delegated to Hermes'

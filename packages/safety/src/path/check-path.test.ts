@@ -101,6 +101,9 @@ describe('checkPath', () => {
     ['/proc/self/task/1/environ', 'deny process-memory'],
     ['/proc/self/root/home/ada/.netrc', 'deny process-memory'],
     ['/proc/cpuinfo', 'ok'],
+    ['/tmp/hermes-rescue-s.jsonl', 'ask rescue-file'],
+    ['/tmp/hermes-rescue-s.jsonl.0a1b.taking', 'ask rescue-file'],
+    ['/home/ada/.hermes/rescue/hermes-rescue-s.jsonl', 'ask rescue-file'],
     ['/home/ada/project/.env', 'ok'],
   ])('reading %s: %s', (path, expected) => {
     expect(verdict(path, 'read')).toBe(expected)

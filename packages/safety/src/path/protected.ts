@@ -103,7 +103,11 @@ const READ: readonly ProtectedPath[] = Object.freeze([
   ),
   denied('device', 'it is a device, which may never end', /^\/dev(?:\/.*)?$/),
   askRule('other-profile', 'it belongs to another profile', /^%\/.+$/),
-  askRule('rescue-file', 'it holds what was said in a session of any project', /\/hermes-rescue-[^/]*\.jsonl$/),
+  askRule(
+    'rescue-file',
+    'it holds what was said in a session of any project',
+    /\/hermes-rescue-[^/]*\.jsonl(?:\.[^/]*)?$/,
+  ),
   denied(
     'process-memory',
     'it shows memory, environment or files of a process',

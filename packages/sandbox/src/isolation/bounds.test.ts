@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Bounds } from './bounds.js'
 import { ForeignSockets } from './foreign-sockets.js'
 import type { Workspaces } from './isolation-options.js'
@@ -82,6 +82,15 @@ const HOSTILE: readonly (readonly [title: string, prepare: (at: (path: string) =
       await writeFile(at('home/work/.git'), `gitdir: ${at('home/other/.git/modules/m')}\n`)
     },
   ],
+  [
+    'a worktree that names another name of the same file',
+    async (at) => {
+      await writeFile(at('home/work/.git'), `gitdir: ${at('home/other/.git/worktrees/mine')}\n`)
+      await mkdir(at('home/twin'))
+      await link(at('home/work/.git'), at('home/twin/.git'))
+      await writeFile(at('home/other/.git/worktrees/mine/gitdir'), `${at('home/twin/.git')}\n`)
+    },
+  ],
   ['a link in place of the file', (at) => symlink(at('home/other/.git'), at('home/work/.git'))],
   ['a pipe nobody writes to', async (at) => void execFileSync('mkfifo', [at('home/work/.git')])],
   ['more than a line', (at) => writeFile(at('home/work/.git'), `gitdir: ${'x/'.repeat(1_000_000)}`)],
@@ -91,6 +100,30 @@ it.each(HOSTILE)('leaves the tree alone writable when its .git leads to %s', asy
   const { at, writable } = await scene()
   await prepare((path) => at(path))
   expect(writable('home/work/sub')).toEqual(['/home/work', '/temp'])
+})
+
+describe.skipIf(process.getuid?.() !== 0)('with files of two owners', () => {
+  const OTHER = 4_242
+
+  it.each([
+    ['the tree', 'home/work'],
+    ['the folder that git keeps for it', 'home/other/.git/worktrees/mine'],
+  ])('a worktree that names this tree counts only while somebody else owns neither: %s', async (_, owned) => {
+    const { at, writable } = await scene()
+    await writeFile(at('home/work/.git'), `gitdir: ${at('home/other/.git/worktrees/mine')}\n`)
+    await writeFile(at('home/other/.git/worktrees/mine/gitdir'), `${at('home/work/.git')}\n`)
+    expect(writable('home/work/sub')).toEqual(['/home/work', '/home/other/.git', '/temp'])
+    await chown(at(owned), OTHER, OTHER)
+    expect(writable('home/work/sub')).not.toContain('/home/other/.git')
+  })
+
+  it('a repository around the workspace that somebody else made there makes no tree of it', async () => {
+    const { at, writable } = await scene()
+    await repository(at('home/work/.git'))
+    expect(writable('home/work/sub')).toEqual(['/home/work', '/temp'])
+    await chown(at('home/work/.git'), OTHER, OTHER)
+    expect(writable('home/work/sub')).toEqual(['/home/work/sub', '/temp'])
+  })
 })
 
 it('lets a workspace prepare no worktree that reaches the folder around it', async () => {

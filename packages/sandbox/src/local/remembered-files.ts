@@ -16,6 +16,7 @@ import {
 import { dirname, join } from 'node:path'
 import type { FileChange, RememberedFiles } from '@hermes/contracts/environment'
 import { realIfThere } from '../isolation/paths.js'
+import { NamedFiles, NO_NAMED_FILES } from './named-files.js'
 
 /** Of plain folders the nearest to the root; what lies deeper in a larger project is not looked at. */
 const MOST_FOLDERS = 1_000
@@ -44,6 +45,10 @@ interface Selection {
   readonly enters: (folder: string) => boolean
   /** Whether a link in place of a folder counts as one of them. */
   readonly holdsLink: (path: string) => boolean
+  /** Whether a file names further ones, by its path. */
+  readonly namesOthers: (path: string) => boolean
+  /** Those that its text names, as patterns of paths from the root. `folder` is that of the file with which the row began. */
+  readonly named: (text: string, folder: string) => readonly string[]
 }
 
 /** What is selected of a folder, as it was read: paths from the root. */
@@ -52,17 +57,21 @@ interface Listed {
   readonly isSettled: boolean
   readonly folders: readonly string[]
   readonly files: readonly string[]
+  /** Those that name further ones. */
+  readonly naming: readonly string[]
 }
 
 interface Walked {
   readonly files: ReadonlyMap<string, Kept>
   /** By their path from the root. */
   readonly folders: ReadonlyMap<string, Listed>
+  /** Files that others name. */
+  readonly named: NamedFiles
   /** Whether nothing was left out. */
   readonly isWhole: boolean
 }
 
-const NOTHING_READ: Walked = { files: new Map(), folders: new Map(), isWhole: true }
+const NOTHING_READ: Walked = { files: new Map(), folders: new Map(), named: NO_NAMED_FILES, isWhole: true }
 
 /** Folders that wait to be looked into. */
 class Line {
@@ -101,7 +110,7 @@ export class FileMemory {
   /** Notes that `path`, absolute, has just become what was permitted: it counts as no change, whoever looks. */
   permitted(path: string): void {
     const name = path.slice(this.#root.length + 1)
-    if (!path.startsWith(`${this.#root}/`) || !this.#selection?.holds(name)) return
+    if (!path.startsWith(`${this.#root}/`) || !(this.#selection?.holds(name) || this.#last.named.holds(name))) return
     this.#note(name)
   }
 
@@ -142,6 +151,7 @@ export class FileMemory {
         return found
       },
       isWhole: () => isWhole,
+      isNamed: (path) => path.startsWith(`${root}/`) && before.named.holds(path.slice(root.length + 1)),
       putBack: (full) => {
         const old = oldOf(full.slice(root.length + 1))
         // A link that came meanwhile in place of a folder leads elsewhere.
@@ -169,43 +179,54 @@ export class FileMemory {
     const { files: known, folders: read } = this.#last
     const [files, folders] = [new Map<string, Kept>(), new Map<string, Listed>()]
     const former = new Line(Number.POSITIVE_INFINITY)
+    const keep = (path: string) => {
+      const file = keptAt(join(this.#root, path), files.size < MOST_FILES, known.get(path))
+      if (file !== null) files.set(path, file)
+    }
     const [special, plain] = [new Line(MOST_SPECIAL), new Line(MOST_FOLDERS)]
     const next = () => former.next() ?? special.next() ?? plain.next()
+    const naming: string[] = []
     let isWhole = true
     former.paths.push('')
     for (let folder = next(); folder !== undefined; folder = next()) {
       const listed = this.#list(folder, selection, read.get(folder))
       if (listed === null) continue
       folders.set(folder, listed)
+      naming.push(...listed.naming)
       for (const path of listed.folders)
         (before.folders.has(path) ? former : selection.holdsLink(path) ? special : plain).paths.push(path)
       for (const path of listed.files) {
         if (files.size >= MOST_SEEN) isWhole = false
-        else {
-          const file = keptAt(join(this.#root, path), files.size < MOST_FILES, known.get(path))
-          if (file !== null) files.set(path, file)
-        }
+        else keep(path)
       }
     }
-    this.#last = { files, folders, isWhole: isWhole && !special.isCut && !plain.isCut }
+    // Those that were named before: a file that was there and is named only now has not changed.
+    const named = before === NOTHING_READ ? NamedFiles.of(this.#root, naming, selection) : before.named
+    for (const path of named.present()) if (!files.has(path)) keep(path)
+    this.#last = { files, folders, named, isWhole: isWhole && !special.isCut && !plain.isCut }
     return this.#last
   }
 
-  #list(folder: string, { enters, holds, holdsLink }: Selection, known: Listed | undefined): Listed | null {
+  #list(
+    folder: string,
+    { enters, holds, holdsLink, namesOthers }: Selection,
+    known: Listed | undefined,
+  ): Listed | null {
     const path = join(this.#root, folder)
     try {
       const { ino, mtimeMs, ctimeMs } = lstatSync(path)
       const stamp = `${ino} ${mtimeMs} ${ctimeMs}`
       if (known?.isSettled && known.stamp === stamp) return known
       const isSettled = Math.abs(Date.now() - ctimeMs) > SETTLED_MS
-      const [folders, files]: [string[], string[]] = [[], []]
+      const [folders, files, naming]: [string[], string[], string[]] = [[], [], []]
       for (const entry of readdirSync(path, { withFileTypes: true })) {
         const at = folder === '' ? entry.name : `${folder}/${entry.name}`
         if (entry.isDirectory()) {
           if (enters(at)) folders.push(at)
         } else if (holds(at) || (entry.isSymbolicLink() && holdsLink(at))) files.push(at)
+        if (!entry.isDirectory() && namesOthers(at)) naming.push(at)
       }
-      return { stamp, isSettled, folders, files }
+      return { stamp, isSettled, folders, files, naming }
     } catch {
       return null
     }

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
 import type { ToolContext, ToolPlanContext } from '@hermes/contracts/tool'
-import { changesLifecycle } from '@hermes/safety'
+import { changesLifecycle, changesMakeRuns, LATER_FILES } from '@hermes/safety'
 import { CREDENTIAL_HEAD_BYTES, holdsCredential, isWorkFile } from '@hermes/safety/credentials'
 
 /** The action of reading `path`, as a plan and as what is asked for at run time. */
@@ -105,14 +105,17 @@ export async function holdsKeys({ environment }: Pick<ToolContext, 'environment'
 }
 
 /**
- * Asks once more where a `package.json` gets other install scripts or hooks. `path` has no links.
+ * Asks once more where a `package.json` gets other install scripts or hooks, or a file that a Makefile includes runs something else. `path` has no
+ * links.
  * @throws HermesError `policy.denied`.
  */
 export async function permitLifecycle(context: ToolContext, path: string, after: string): Promise<void> {
-  if (posix.basename(path) !== 'package.json') return
   const { environment } = context
+  const isManifest = posix.basename(path) === 'package.json'
+  if (!isManifest && !environment.rememberFiles?.(LATER_FILES).isNamed(path)) return
   const old = (await environment.stat(path))?.type === 'file' ? await environment.read(path, { noLinks: true }) : null
-  if (!changesLifecycle(old ? Buffer.from(old).toString('utf8') : '', after)) return
+  const changes = isManifest ? changesLifecycle : changesMakeRuns
+  if (!changes(old ? Buffer.from(old).toString('utf8') : '', after)) return
   await context.permit({ type: 'write', path, operation: 'write', backend: environment.backend, runsLater: true })
 }
 

@@ -1,4 +1,4 @@
-import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '@hermes/contracts'
 import type { Tool } from '@hermes/contracts/tool'
@@ -87,4 +87,36 @@ it('a link to a package.json is asked about as the file it leads to', async () =
   await symlink('package.json', join(folder, 'notes.txt'))
   await use(createWriteFileTool(), { path: 'notes.txt', content: HOOKED })
   expect(requested()).toMatchObject([{ path: join(folder, 'package.json') }])
+})
+
+it.each([
+  ['write_file', createWriteFileTool(), { path: 'build/common.mk', content: 'all:\n\tevil\n' }],
+  ['an edit', createPatchTool(), { path: 'build/common.mk', old_string: 'true', new_string: 'evil' }],
+  [
+    'a patch',
+    createPatchTool(),
+    {
+      mode: 'patch',
+      patch: '*** Begin Patch\n*** Update File: build/common.mk\n@@\n all:\n-\ttrue\n+\tevil\n*** End Patch\n',
+    },
+  ],
+] as const)('a file that a Makefile includes from elsewhere is asked about once more by %s', async (_, tool, args) => {
+  for (const deny of [false, true]) {
+    const { folder, use, requested } = await setUp(null, { deny })
+    const included = join(folder, 'build/common.mk')
+    await mkdir(join(folder, 'build'))
+    await mkdir(join(folder, 'packages/a'), { recursive: true })
+    await writeFile(join(folder, 'packages/a/Makefile'), '-include ../../build/common.mk\n')
+    await writeFile(included, 'all:\n\ttrue\n')
+    await use(tool, args)
+    if (!deny) expect(requested()).toMatchObject([{ type: 'write', path: included, runsLater: true }])
+    expect(await readFile(included, 'utf8')).toBe(deny ? 'all:\n\ttrue\n' : 'all:\n\tevil\n')
+  }
+})
+
+it('the Makefile itself, and what none includes, is asked about as any file', async () => {
+  const { folder, use, requested } = await setUp(null)
+  await writeFile(join(folder, 'Makefile'), 'include $(DEPS)\n')
+  for (const path of ['Makefile', 'other.mk']) await use(createWriteFileTool(), { path, content: 'all:\n\tx\n' })
+  expect(requested()).toEqual([])
 })

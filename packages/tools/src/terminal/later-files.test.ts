@@ -73,6 +73,39 @@ describe('what a program changes of what runs later', () => {
     )
   })
 
+  it.each([
+    ['by a program', () => write({ 'build/common.mk': 'all:\\n\\tevil\\n' })],
+    ['by a program, deeper', () => write({ 'build/rules/x.mk': 'all:\\n\\tevil\\n' })],
+    ['by a redirect', () => "printf 'all:\\n\\tevil\\n' > build/common.mk"],
+    ['by a copy', () => 'cp evil.txt build/common.mk'],
+    ['in place', () => 'sed -i s/ok/evil/ build/common.mk'],
+    ['that was not there', () => write({ 'local.mk': 'X = $(shell evil)' })],
+  ])('counts a file that a Makefile includes from elsewhere, changed %s', async (_, by) => {
+    put('packages/a/Makefile', 'TOP := ../..\ninclude $(TOP)/build/common.mk\n-include ../../local.mk\n')
+    put('build/common.mk', 'include ../../build/rules/*.mk\nall:\n\tok\n')
+    put('build/rules/x.mk', 'y:\n\tok\n')
+    put('evil.txt', 'all:\n\tevil\n')
+    await run(by())
+    expect(requested).toHaveLength(1)
+    expect(textOf('build/common.mk') + textOf('build/rules/x.mk')).not.toContain('evil')
+    expect(existsSync(join(cwd, 'local.mk'))).toBe(false)
+  })
+
+  it('leaves Makefiles, dependencies that compilers write and files named only now alone', async () => {
+    put('Makefile', '-include out/a.d\nall:\n\tok\n')
+    put('mine.mk', 'b:\n\tok\n')
+    await run(write({ Makefile: 'include mine.mk\\n', 'out/a.d': 'a.o: a.c a.h\\n' }))
+    expect([requested, textOf('Makefile'), textOf('mine.mk'), textOf('out/a.d')]).toEqual([
+      [],
+      'include mine.mk\n',
+      'b:\n\tok\n',
+      'a.o: a.c a.h\n',
+    ])
+    // From now on it is one.
+    await run(write({ 'mine.mk': 'b:\\n\\tevil\\n' }))
+    expect([requested, textOf('mine.mk')]).toEqual([['mine.mk'], 'b:\n\tok\n'])
+  })
+
   it('goes back without a question after ten and a no, however many more there are', async () => {
     const names = Array.from({ length: 25 }, (_, at) => `.claude/commands/${at}.md`)
     const text = await run(write(Object.fromEntries(names.map((name) => [name, 'EVIL']))))

@@ -1,0 +1,55 @@
+import type { Action, ApprovalChoice, Subject } from '@hermes/contracts/policy'
+import { expect, it } from 'vitest'
+import { createPolicy } from './index.js'
+
+const cwd = '/home/ada/app'
+const subject: Subject = {
+  ...{ sessionId: 's', platform: 'cli', agentPath: ['root'], origin: 'model', tainted: false, workspace: cwd },
+}
+const run = (command: string): Action => ({ type: 'spawn', command, cwd, backend: 'local' })
+
+/** What a policy without isolation says to commands: the rules it asks by, or what it decides by itself. */
+function open() {
+  const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', workspace: [cwd] })
+  policy.listen('*', () => undefined)
+  const says = async (command: string, answer: ApprovalChoice = 'once', by: Subject = subject) => {
+    const decision = await policy.decide(run(command), by)
+    if (decision.type !== 'ask') return decision.type
+    await policy.answer(decision.approvalId, answer)
+    await policy.settled(decision.approvalId)
+    return decision.question.rule
+  }
+  return { policy, says }
+}
+
+const ASKED = 'unknown-program:mytool ~/Documents'
+
+it('one answer for the session covers an unknown program in a folder, whatever the file', async () => {
+  const { policy, says } = open()
+  expect(await says('mytool ~/Documents/a.txt', 'session')).toBe(ASKED)
+  for (const command of [
+    'mytool ~/Documents/a.txt',
+    'mytool ~/Documents/b.txt',
+    'mytool --in=$HOME/Documents/c.txt -v',
+  ])
+    expect([command, await says(command)]).toEqual([command, 'allow'])
+  expect(policy.listGrants('s')).toEqual(['mytool with files in ~/Documents'])
+})
+
+it.each([
+  ['another program', 'othertool ~/Documents/a.txt', 'unknown-program:othertool ~/Documents'],
+  ['another folder', 'mytool ~/Music/a.txt', 'unknown-program:mytool ~/Music'],
+])('such an answer does not cover %s', async (_, command, rule) => {
+  const { says } = open()
+  await says('mytool ~/Documents/a.txt', 'session')
+  expect(await says(command)).toBe(rule)
+})
+
+it('an answer for once is used up, and one of a session counts in no other', async () => {
+  const { policy, says } = open()
+  expect(await says('mytool ~/Documents/a.txt', 'once')).toBe(ASKED)
+  expect(await says('mytool ~/Documents/a.txt', 'session')).toBe(ASKED)
+  expect(await says('mytool ~/Documents/a.txt', 'once', { ...subject, sessionId: 'other' })).toBe(ASKED)
+  policy.revokeGrants('s')
+  expect(await says('mytool ~/Documents/a.txt')).toBe(ASKED)
+})
