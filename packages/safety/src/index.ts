@@ -12,6 +12,13 @@ export { isSecretPath } from './command/reads-secrets.js'
 export { outputSources } from './command/stays-here.js'
 export { writtenPaths } from './command/written-paths.js'
 export type { EvaluationSettings } from './evaluation-settings.js'
+export {
+  type GitSetting,
+  gitSettingsEnv,
+  isOfRepository,
+  readGitSettings,
+  withoutRepositoryPrograms,
+} from './git/repository-programs.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathOperation } from './path/check-path.js'
 export {
   changesGitPrograms,
