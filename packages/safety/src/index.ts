@@ -12,13 +12,8 @@ export { isSecretPath } from './command/reads-secrets.js'
 export { outputSources } from './command/stays-here.js'
 export { writtenPaths } from './command/written-paths.js'
 export type { EvaluationSettings } from './evaluation-settings.js'
-export {
-  type GitSetting,
-  gitSettingsEnv,
-  isOfRepository,
-  readGitSettings,
-  withoutRepositoryPrograms,
-} from './git/repository-programs.js'
+export { gitSettingsEnv, readGitSettings, withoutRepositoryPrograms } from './git/repository-programs.js'
+export { folderWithGit, openUntrustedGit, PLAIN_DIFF } from './git/untrusted-git.js'
 export { type CheckPathOptions, checkPath, isWithin, type PathOperation } from './path/check-path.js'
 export {
   changesGitPrograms,

@@ -8,7 +8,7 @@ import {
   isOfRepository,
   readGitSettings,
   withoutRepositoryPrograms,
-} from '@hermes/safety'
+} from './repository-programs.js'
 
 /** Where git runs, and with whose leave. */
 interface GitTarget {
