@@ -182,10 +182,7 @@ function openTasks({ common, sessions }: Ground, { models, resolver }: Answers, 
 
 type Tasks = ReturnType<typeof openTasks>
 
-function openPermissions(
-  { common, options, facts, redaction }: Ground,
-  { auxiliaryTasks }: Tasks,
-): HomePolicy {
+function openPermissions({ common, options, facts, redaction }: Ground, { auxiliaryTasks }: Tasks): HomePolicy {
   const { home, env } = options
   const { rules, asksAlways, writeRoots } = facts
   return openHomePolicy({
