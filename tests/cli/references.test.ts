@@ -71,21 +71,30 @@ describe('a reference in a message', () => {
     expect((await ask('What was @git:1 about?')).sent).toMatch(/The first one[\s\S]*\+first/)
   })
 
-  it('brings changes in git without running what the repository names for that', async () => {
-    await put('a.txt', 'first\n')
-    git('init', '-q')
-    git('add', '-A')
-    git('commit', '-q', '-m', 'The first one')
-    const canaries = await makeHostile(scene.cwd, 'a.txt')
-    await put('a.txt', 'second\n')
-    const { sent, stderr } = await ask('Review @diff @staged @git:2', '--yolo')
-    expect(await canaries()).toBe('')
-    expect(stderr).not.toContain('Not attached')
-    expect(sent).toMatch(/-first\n\+second[\s\S]*No changes\.[\s\S]*The first one/)
-    // As git does it by itself.
-    git('diff')
-    expect(await canaries()).toContain('program.sh')
-  })
+  it.each([
+    ['e.vil', Buffer.from('e.vil'), true],
+    ['of two lines for JavaScript', Buffer.from('e\u2028vil'), true],
+    ['that is no text', Buffer.from([0x65, 0xff]), false],
+  ])(
+    'brings changes in git without running what the repository names for that: a filter %s',
+    async (_, name, isShown) => {
+      await put('a.txt', 'first\n')
+      git('init', '-q')
+      git('add', '-A')
+      git('commit', '-q', '-m', 'The first one')
+      const canaries = await makeHostile(scene.cwd, 'a.txt', join(scene.cwd, '.git'), name)
+      await put('a.txt', 'second\n')
+      const { sent, stderr } = await ask('Review @diff @staged @git:2', '--yolo')
+      expect(await canaries()).toBe('')
+      if (isShown) {
+        expect(stderr).not.toContain('Not attached')
+        expect(sent).toMatch(/-first\n\+second[\s\S]*No changes\.[\s\S]*The first one/)
+      } else expect(stderr.replace(/\s+/g, ' ')).toContain('could misuse it: one of its filters has a name')
+      // As git does it by itself.
+      git('diff')
+      expect(await canaries()).toContain('program.sh')
+    },
+  )
 
   it('shows no files of a folder that a repository only says is its own', async () => {
     const keys = join(scene.cwd, '..', 'keys')

@@ -1,6 +1,6 @@
 // A repository whose settings, attributes and hooks make git run a program that leaves a canary.
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const HOOKS = ['post-index-change', 'post-checkout', 'pre-commit', 'prepare-commit-msg', 'post-commit']
@@ -9,12 +9,13 @@ const SIGNED =
 
 /**
  * Turns the repository in `cwd`, which has a commit of the file `path`, against whoever looks at it; gives what reads the canaries. Its program
- * lies in `programs`.
+ * lies in `programs`, and `filter` is what its filter is called.
  */
 export async function makeHostile(
   cwd: string,
   path: string,
   programs: string = join(cwd, '.git'),
+  filter: Uint8Array = Buffer.from('e.vil'),
 ): Promise<() => Promise<string>> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
   const [program, canaries] = [join(programs, 'program.sh'), join(programs, 'canaries')]
@@ -30,12 +31,15 @@ export async function makeHostile(
     await writeFile(join(cwd, '.git', 'hooks', hook), `#!/bin/sh\nexec '${program}' ${hook}\n`)
     await chmod(join(cwd, '.git', 'hooks', hook), 0o755)
   }
-  await writeFile(join(cwd, '.git', 'info', 'attributes'), `${path} filter=e.vil diff=evil merge=evil\n`)
+  const bytes = (...parts: readonly (string | Uint8Array)[]) => Buffer.concat(parts.map((part) => Buffer.from(part)))
+  await writeFile(join(cwd, '.git', 'info', 'attributes'), bytes(`${path} diff=evil merge=evil filter=`, filter, '\n'))
   const settings = [
     ...['core.fsmonitor', 'core.pager', 'pager.diff', 'diff.external', 'gpg.program', 'core.sshCommand', 'core.editor'],
-    ...['diff.evil.textconv', 'diff.evil.command', 'merge.evil.driver', 'filter.e.vil.clean', 'filter.e.vil.smudge'],
+    ...['diff.evil.textconv', 'diff.evil.command', 'merge.evil.driver'],
   ]
   for (const name of settings) git('config', name, program)
+  const commands = `"]\n\tclean = ${program} clean\n\tsmudge = ${program} smudge\n`
+  await appendFile(join(cwd, '.git', 'config'), bytes('[filter "', filter, commands))
   git('config', 'format.pretty', '%G? %s')
   git('config', 'log.showSignature', 'true')
   return () => readFile(canaries, 'utf8').catch(() => '')

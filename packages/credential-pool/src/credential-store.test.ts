@@ -183,3 +183,12 @@ describe('prioritize', () => {
     expect(await home.text()).toBe(before)
   })
 })
+
+it('says which account counts once the choice of a folder is taken back: that of a project around it', async () => {
+  const { store } = await open()
+  for (const label of ['outer', 'inner']) await store.add(apiKey(`sk-of-${label}`, { label }))
+  await store.useInProject('p', 'outer', '/projects')
+  await store.useInProject('p', 'inner', '/projects/one')
+  expect((await store.useInProject('p', null, '/projects/one'))?.label).toBe('outer')
+  expect(await store.useInProject('p', null, '/projects')).toBeNull()
+})

@@ -180,14 +180,14 @@ class FileStore implements CredentialStore {
 
   useInProject(provider: string, name: string | null, folder: string): Promise<CredentialInfo | null> {
     return this.#store.update((document) => {
-      const entry = name === null ? null : findEntry(this.#entries(document, provider), provider, name)
-      const next = withProjectAccount(document, {
-        provider,
-        folder,
-        label: entry?.label ?? null,
-        path: this.#options.path,
-      })
-      return { document: next, result: entry && toInfo(entry) }
+      const { path } = this.#options
+      const entries = this.#entries(document, provider)
+      const label = name === null ? null : findEntry(entries, provider, name).label
+      const next = withProjectAccount(document, { provider, folder, label, path })
+      // Where it has no choice of its own any more, that of a project around it counts.
+      const used = projectAccount(next, { provider, folder, path })
+      const entry = entries.find((one) => one.label === used?.label)
+      return { document: next, result: entry ? toInfo(entry) : null }
     })
   }
 

@@ -214,7 +214,7 @@ async function deliver<Message extends SendableMessage>(
   const { platform, key } = message
   let state = message
   /** Of the newest part. */
-  let isRequested = false
+  let isOffered = false
   let isAnswered = false
   const settleAs = async (outcome: Parameters<typeof outbox.settle>[1]) => {
     try {
@@ -231,7 +231,7 @@ async function deliver<Message extends SendableMessage>(
       state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
     }
     const asking = () => {
-      isRequested = true
+      isOffered = true
       isAnswered = false
     }
     const offering = async () => {
@@ -250,23 +250,23 @@ async function deliver<Message extends SendableMessage>(
     }
     const log = { asking, offering, accepted, inTurn }
     if (!(await sendParts(options, message, { log, pause }))) {
-      if (isRequested) breaker.answered()
+      if (isOffered) breaker.answered()
       else breaker.unasked(isTrial)
       await settleAs({ type: 'retry', error: 'Sending ended before it.', dueAtMs: clock.now() })
       return
     }
     isAnswered = true
-    if (isRequested) breaker.answered()
+    if (isOffered) breaker.answered()
     else breaker.unasked(isTrial)
     await options.arrived?.(state)
     await outbox.settle(state, { type: 'sent' })
     options.sent?.(state)
   } catch (error) {
     logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
-    if (!isRequested) breaker.unasked(isTrial)
+    if (!isOffered) breaker.unasked(isTrial)
     else if (SILENT.has(failureOf(error).failure) && !isAnswered) breaker.failed(errorLine(error), isTrial)
     else breaker.answered()
-    const outcome = outcomeOf(error, message, { nowMs: clock.now(), isRequested })
+    const outcome = outcomeOf(error, message, { nowMs: clock.now(), isOffered })
     await settleAs(outcome)
   }
 }
@@ -372,7 +372,7 @@ async function isEdited(
 function outcomeOf(
   error: unknown,
   { attempt, createdAtMs }: SendableMessage,
-  { nowMs, isRequested }: { readonly nowMs: number; readonly isRequested: boolean },
+  { nowMs, isOffered }: { readonly nowMs: number; readonly isOffered: boolean },
 ) {
   const { failure, retryAfterMs } = failureOf(error)
   const line = errorLine(error)
@@ -380,7 +380,7 @@ function outcomeOf(
   if (failure === 'rejected' || failure === 'too_large' || failure === 'markup_refused' || isOver)
     return { type: 'failed', error: isOver ? `Given up after a day: ${line}` : line } as const
   const waitMs = retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempt - 1, 20), MAX_WAIT_MS)
-  const type = failure === 'unknown_outcome' && isRequested ? 'perhaps' : 'retry'
+  const type = failure === 'unknown_outcome' && isOffered ? 'perhaps' : 'retry'
   return { type, error: line, dueAtMs: nowMs + waitMs } as const
 }
 

@@ -3,6 +3,7 @@ import {
   leaveWorktree,
   makeWorktree,
   newName,
+  plainShell,
   pruneTable,
   type RunShell,
   worktreeTable,
@@ -44,14 +45,16 @@ function show(io: Io, table: Awaited<ReturnType<typeof worktreeTable>>, json: bo
   return EXIT.ok
 }
 
-/** git as the person would type it. */
+/** git with the settings of the person, and without what a repository names. */
 function shellOf({ env }: Pick<Io, 'env'>): RunShell {
-  return (command, cwd) =>
-    new Promise((resolve) => {
-      const done = (error: ExecFileException | null, stdout: string, stderr: string) => {
-        const failed = typeof error?.code === 'number' ? error.code : 1
-        resolve({ output: error ? `${stdout}${stderr}` : stdout, exitCode: error ? failed : 0 })
-      }
-      execFile('/bin/sh', ['-c', command], { cwd, env: { ...env }, maxBuffer: MAX_BYTES }, done)
-    })
+  return plainShell(
+    (command, cwd) =>
+      new Promise((resolve) => {
+        const done = (error: ExecFileException | null, stdout: string, stderr: string) => {
+          const failed = typeof error?.code === 'number' ? error.code : 1
+          resolve({ output: error ? `${stdout}${stderr}` : stdout, exitCode: error ? failed : 0 })
+        }
+        execFile('/bin/sh', ['-c', command], { cwd, env: { ...env }, maxBuffer: MAX_BYTES }, done)
+      }),
+  )
 }

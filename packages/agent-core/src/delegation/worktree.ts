@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { errorLine, HermesError } from '@hermes/contracts'
 import type { ExecResult } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
-import { openUntrustedGit, PLAIN_DIFF } from '../git/untrusted-git.js'
+import { openUntrustedGit, PLAIN_DIFF } from '@hermes/safety'
 
 const GIT_TIMEOUT_MS = 120_000
 const MAX_STAT_LINES = 30

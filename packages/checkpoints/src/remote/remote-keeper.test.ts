@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
@@ -18,11 +28,13 @@ function otherMachine(): Environment {
     stat: async (path: string) => (existsSync(path) ? { type: 'file', sizeBytes: statSync(path).size } : null),
     write: async (_: unknown, path: string, bytes: Uint8Array) => writeFileSync(path, bytes),
     remove: async (_: unknown, path: string) => rmSync(path),
-    exec: async (_: unknown, command: string, { cwd }: { cwd: string }) => {
+    exec: async (_: unknown, command: string, { cwd, env }: { cwd: string; env?: Record<string, string> }) => {
+      const how = { cwd, encoding: 'utf8', stdio: 'pipe', env: { ...process.env, ...env } } as const
       try {
-        return { exitCode: 0, output: execFileSync('sh', ['-c', command], { cwd, encoding: 'utf8', stdio: 'pipe' }) }
+        const output = execFileSync('sh', ['-c', command], how)
+        return { exitCode: 0, output, outputBytes: Buffer.byteLength(output) }
       } catch (error) {
-        return { exitCode: 1, output: String(error) }
+        return { exitCode: 1, output: String(error), outputBytes: 0 }
       }
     },
   } as unknown as Environment
@@ -155,4 +167,17 @@ it('brings back what git tracks as it was, not as commands or the restore itself
   expect(both()).toEqual(['not committed yet', 'made by make'])
   await keeper.restore('6', allowing)
   expect(both()).toEqual(['edited again', 'edited'])
+})
+
+it('runs nothing on the other machine that the repository names', async () => {
+  const { root, put, keeper, run, allowing, command, there } = setUp()
+  const [program, canary] = [join(root, '.git/program.sh'), join(root, '.git/canary')]
+  writeFileSync(program, `#!/bin/sh\n: > '${canary}'\ncat\n`, { mode: 0o755 })
+  const filter = `[filter "e\u2028vil"]\n\tclean = ${program}\n\tsmudge = ${program}\n[core]\n\tfsmonitor = ${program}\n`
+  appendFileSync(join(root, '.git/config'), filter)
+  writeFileSync(join(root, '.git/info/attributes'), 'tracked filter=e\u2028vil\n')
+  await keeper.before(command('make'), run('1'))
+  put('tracked', 'changed by a command')
+  expect(await keeper.restore('1', allowing)).toMatchObject({ git: root, failed: [] })
+  expect([there('tracked'), existsSync(canary)]).toEqual(['not committed yet', false])
 })

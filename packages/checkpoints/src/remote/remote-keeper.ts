@@ -1,7 +1,7 @@
 import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
-import { mayChangeFiles } from '@hermes/safety'
+import { mayChangeFiles, openUntrustedGit } from '@hermes/safety'
 import { type RemoteRecord, RemoteRecords } from './remote-records.js'
 
 const GIT_MS = 20_000
@@ -16,6 +16,12 @@ interface RemoteKeeperOptions {
   readonly maxFileBytes: number
   readonly clock: Clock
   readonly logger: Logger
+}
+
+/** git there, which runs nothing that the repository names. `timeoutMs`: default that of the environment. */
+function gitOf({ environment, permit, signal }: RemoteRun, timeoutMs?: number) {
+  const limits = { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+  return openUntrustedGit({ environment, permit, limits })
 }
 
 /** The run in which something is about to happen on another machine. */
@@ -115,12 +121,9 @@ export class RemoteKeeper {
 
   /** The commit that has what git tracks now, kept under a name of ours; `null` without a repository. */
   async #commitTracked(cwd: string, name: string, run: RemoteRun): Promise<RemoteRecord['git']> {
+    const plain = gitOf(run, GIT_MS)
     const git = async (words: string) => {
-      const command = `git ${words}`
-      const permit = await run.permit({ type: 'spawn', command, cwd, backend: run.environment.backend })
-      const { exitCode, output } = await run.environment.exec(permit, command, {
-        ...{ cwd, aside: true, timeoutMs: GIT_MS, signal: run.signal },
-      })
+      const { exitCode, output } = await plain(cwd, `git ${words}`)
       return exitCode === 0 ? output.trim() : null
     }
     const root = await git('rev-parse --show-toplevel')
@@ -167,11 +170,7 @@ export class RemoteKeeper {
       const now = await this.#commitTracked(tracked.root, `${undo.number}`, run)
       if (now) await this.#write({ ...this.#current(undo), git: now })
       const command = `git restore --source=${tracked.commit} --worktree -- .`
-      const permit = await run.permit({ type: 'spawn', command, cwd: tracked.root, backend })
-      const { exitCode, output } = await run.environment.exec(permit, command, {
-        cwd: tracked.root,
-        signal: run.signal,
-      })
+      const { exitCode, output } = await gitOf(run)(tracked.root, command)
       if (exitCode === 0) git = tracked.root
       else report.failed.push({ path: tracked.root, why: output.trim().split('\n')[0] ?? 'git failed' })
     }
@@ -209,11 +208,7 @@ export class RemoteKeeper {
     if (!path.startsWith(`${root}/`)) return false
     const name = `${commit}:${path.slice(root.length + 1)}`
     const command = `git cat-file -e '${name.replaceAll("'", `'\\''`)}'`
-    const { backend } = run.environment
-    const permit = await run.permit({ type: 'spawn', command, cwd: root, backend })
-    const { exitCode } = await run.environment.exec(permit, command, {
-      ...{ cwd: root, aside: true, timeoutMs: GIT_MS, signal: run.signal },
-    })
+    const { exitCode } = await gitOf(run, GIT_MS)(root, command)
     return exitCode === 0
   }
 

@@ -1,5 +1,6 @@
 import { estimateTokens, latestPrompt, type Message, messageText, toolCalls } from '@hermes/contracts/conversation'
 import type { Command, CommandContext, CommandOutput } from '@hermes/contracts/extension'
+import { PLAIN_DIFF, plainShell, quoted, type RunShell } from '../plain-git.js'
 import { clipped, parameters, say, sessionOf, text, usageError } from './parameters.js'
 import type { SessionServices } from './services.js'
 
@@ -166,19 +167,18 @@ function history(context: CommandContext, count: number): CommandOutput {
 }
 
 const SHOWN_DIFF_LINES = 400
-/** Nothing that the repository names is run. */
-const PLAIN_GIT = 'git -c core.fsmonitor=false -c core.hooksPath=/dev/null'
-const PLAIN_DIFF = '--no-ext-diff --no-textconv --no-color'
 
 async function diff(context: CommandContext, words: readonly string[], stat: boolean): Promise<CommandOutput> {
   const [first] = words
   const what = first === 'staged' ? '--cached' : first === 'all' ? 'HEAD' : ''
   const files = (what === '' ? words : words.slice(1)).map(quoted).join(' ')
-  const shown = `${PLAIN_GIT} diff ${PLAIN_DIFF} ${stat ? '--stat ' : ''}${what} -- ${files}`
-  const { signal } = context
-  const { output, exitCode } = await sessionOf(context).runOwn(shown, { signal })
+  const session = sessionOf(context)
+  // In a shell of its own: that of the agent keeps its variables.
+  const run = plainShell((command) => session.runOwn(`(${command})`, { signal: context.signal }))
+  const shown = `git diff ${PLAIN_DIFF} ${stat ? '--stat ' : ''}${what} -- ${files}`
+  const { output, exitCode } = await run(shown, session.cwd)
   if (exitCode !== 0) throw usageError(output.trim().split('\n')[0] || 'git could not be run here.')
-  const fresh = what === '--cached' ? '' : await untracked(context, files)
+  const fresh = what === '--cached' ? '' : await untracked(run, session.cwd, files)
   const lines = [...output.trimEnd().split('\n'), ...fresh.split('\n')].filter((line) => line !== '')
   if (lines.length === 0) return say('Nothing is changed.')
   const more = lines.length - SHOWN_DIFF_LINES
@@ -187,13 +187,8 @@ async function diff(context: CommandContext, words: readonly string[], stat: boo
 }
 
 /** Files that git does not know yet, a line each. */
-async function untracked(context: CommandContext, files: string): Promise<string> {
-  const command = `${PLAIN_GIT} ls-files --others --exclude-standard -- ${files}`
-  const { output, exitCode } = await sessionOf(context).runOwn(command, { signal: context.signal })
+async function untracked(run: RunShell, cwd: string, files: string): Promise<string> {
+  const { output, exitCode } = await run(`git ls-files --others --exclude-standard -- ${files}`, cwd)
   if (exitCode !== 0) return ''
   return output.trimEnd().replace(/^(?=.)/gm, 'new: ')
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
 }

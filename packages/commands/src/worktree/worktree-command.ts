@@ -1,6 +1,6 @@
 import type { Command, CommandContext } from '@hermes/contracts/extension'
+import { plainShell, quoted, type RunShell } from '../plain-git.js'
 import { parameters, say, sessionOf, text } from '../session/parameters.js'
-import type { RunShell } from './worktrees.js'
 
 /** `/worktree`: folders of the same repository to work in, made, listed and taken away where the agent works. */
 export function worktreeCommand(): Command {
@@ -32,6 +32,5 @@ export function worktreeCommand(): Command {
 function shellOf(context: CommandContext): RunShell {
   const session = sessionOf(context)
   // In a shell of its own: that of the agent stays where it is.
-  return (command, cwd) =>
-    session.runOwn(`(cd '${cwd.replaceAll("'", `'\\''`)}' && ${command})`, { signal: context.signal })
+  return plainShell((command, cwd) => session.runOwn(`(cd ${quoted(cwd)} && ${command})`, { signal: context.signal }))
 }

@@ -1,5 +1,6 @@
 import type { CommandTable } from '@hermes/contracts/extension'
-import { keptBecause, listWorktrees, type RunShell, removeWorktree, rootOf, type WorktreeInfo } from './worktrees.js'
+import type { RunShell } from '../plain-git.js'
+import { keptBecause, listWorktrees, removeWorktree, rootOf, type WorktreeInfo } from './worktrees.js'
 
 /** The worktrees beside the first one, with what would be lost with each. Rejects as {@link listWorktrees}. */
 export async function worktreeTable(run: RunShell, cwd: string): Promise<CommandTable> {

@@ -1,29 +1,32 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CommandContext, CommandOutput, CommandTable } from '@hermes/contracts/extension'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { leaveWorktree, makeWorktree, pruneTable, type RunShell, worktreeTable } from './index.js'
+import { commandsOfViews } from '../session/view-commands.js'
+import { leaveWorktree, makeWorktree, plainShell, pruneTable, type RunShell, worktreeTable } from './index.js'
 import { worktreeCommand } from './worktree-command.js'
 
 const NOBODY = 4_194_304
 const AS = '-c user.name=me -c user.email=me@localhost'
 let root: string
 
-const run: RunShell = (command, cwd) =>
+const shell: RunShell = (command, cwd) =>
   new Promise((resolve) =>
     execFile('/bin/sh', ['-c', command], { cwd }, (error, stdout, stderr) =>
       resolve({ output: error ? stdout + stderr : stdout, exitCode: error ? 1 : 0 }),
     ),
   )
+let run: RunShell
 const sh = (command: string, cwd = root) => execFileSync('/bin/sh', ['-c', command], { cwd, encoding: 'utf8' })
 const commit = (cwd: string, file: string) =>
   sh(`echo ${file} > ${file} && git add ${file} && git ${AS} commit -qm ${file}`, cwd)
 const cells = ({ rows }: CommandTable) => rows.map(({ cells: [, branch, state] }) => `${branch} ${state}`)
 
 beforeEach(async () => {
+  run = plainShell(shell)
   root = realpathSync(await mkdtemp(join(tmpdir(), 'hermes-worktree-')))
   sh('git init -q -b main')
   await mkdir(join(root, 'src'))
@@ -122,7 +125,7 @@ it('is made where the folder it was asked for in stands, and in its root where t
 })
 
 it('/worktree new begins a session in a new one; list and prune look where the session works', async () => {
-  const runOwn = (command: string) => run(`${command}; code=$?; [ "$PWD" = / ] && exit $code`, '/')
+  const runOwn = (command: string) => shell(`${command}; code=$?; [ "$PWD" = / ] && exit $code`, '/')
   const context = { session: { cwd: root, runOwn }, signal: new AbortController().signal }
   const type = (args: object) => worktreeCommand().run(args as never, context as unknown as CommandContext)
   const [change, notified] = (await type({ verb: 'new', name: 'mine' })) as readonly CommandOutput[]
@@ -130,4 +133,34 @@ it('/worktree new begins a session in a new one; list and prune look where the s
   expect(notified).toMatchObject({ text: expect.stringContaining('on branch hermes/mine') })
   expect(cells((await type({ verb: 'list' })) as CommandTable)).toHaveLength(1)
   expect(cells((await type({ verb: 'prune' })) as CommandTable)[0]).toContain('kept: it is locked')
+})
+
+it.each(['evil', 'e\u2028vil', 'e=vil'])(
+  'runs no filter, merge driver or monitor of the repository: %s',
+  async (name) => {
+    const canary = join(root, '.git/canary')
+    const program = join(root, '.git/program.sh')
+    await writeFile(program, `#!/bin/sh\necho "$*" >> '${canary}'\ncat\n`, { mode: 0o755 })
+    const drivers = `[filter "${name}"]\n\tclean = ${program} clean\n\tsmudge = ${program} smudge\n[merge "${name}"]\n\tdriver = ${program} merge\n`
+    await appendFile(join(root, '.git/config'), `[core]\n\tfsmonitor = ${program}\n${drivers}`)
+    await writeFile(join(root, '.git/info/attributes'), `* filter=${name} merge=${name}\n`)
+    const made = await makeWorktree(run, root, { name: 'one', pid: NOBODY })
+    await writeFile(join(made.path, 'a'), 'changed\n')
+    expect(cells(await worktreeTable(run, root))).toEqual(['hermes/one 1 file that is not committed'])
+    expect(await pruneTable(run, root, { isTrial: false })).toMatchObject({ rows: [{}] })
+    const session = { cwd: made.path, runOwn: (command: string) => shell(command, made.path) }
+    const context = { session, signal: new AbortController().signal } as unknown as CommandContext
+    const diff = commandsOfViews({} as never).find((command) => command.name === 'diff')!
+    expect(JSON.stringify(await diff.run({ words: [], stat: false }, context))).toContain('+changed')
+    expect(existsSync(canary)).toBe(false)
+    // As git does it by itself.
+    sh('git status', made.path)
+    expect(existsSync(canary)).toBe(true)
+  },
+)
+
+it('runs nothing where a filter has a name that is no text', async () => {
+  const bytes = Buffer.concat([Buffer.from('[filter "'), Buffer.from([0xff]), Buffer.from('"]\n\tclean = false\n')])
+  await appendFile(join(root, '.git/config'), bytes)
+  await expect(makeWorktree(run, root, { name: 'one', pid: NOBODY })).rejects.toThrow('has a name that is no text')
 })

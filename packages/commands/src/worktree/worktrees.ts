@@ -3,12 +3,7 @@
 //   made at the newest commit, locked by its process ─▶ worked in ─▶ taken away where nothing would be lost, else kept and named
 import { randomBytes } from 'node:crypto'
 import { HermesError } from '@hermes/contracts'
-
-/** Runs a shell command in a folder. */
-export type RunShell = (
-  command: string,
-  cwd: string,
-) => Promise<{ readonly output: string; readonly exitCode: number | null }>
+import { PLAIN_STATUS, quoted, type RunShell } from '../plain-git.js'
 
 /** A worktree beside the first one of a repository. */
 export interface WorktreeInfo {
@@ -40,8 +35,6 @@ export interface MadeWorktree {
 
 const FOLDER = '.worktrees'
 const LOCKED_BY = 'hermes, process '
-/** What the repository names is not run, and nobody is asked for a password. */
-const GIT = 'GIT_TERMINAL_PROMPT=0 git -c core.hooksPath=/dev/null -c core.fsmonitor=false'
 /** What builds, tests, package managers and desktops leave, and make again. */
 const MADE_ANEW =
   /(?:^!! |\/)(?:(?:node_modules|dist|build|out|target|coverage|tmp|\.venv|venv|__pycache__|\.[\w-]*cache|\.next|\.nuxt|\.turbo|\.gradle|\.tox)\/|[^/]*\.(?:pyc|tsbuildinfo|log)|\.[\w-]*cache|\.DS_Store)"?$/
@@ -58,15 +51,15 @@ export async function makeWorktree(
 ): Promise<MadeWorktree> {
   if (!NAME.test(name)) throw problem(`"${name}" is no name for a worktree: letters, digits, dots and dashes`)
   const root = await rootOf(run, cwd)
-  const prefix = (await must(run, cwd, `${GIT} rev-parse --show-prefix`)).trim()
+  const prefix = (await must(run, cwd, 'git rev-parse --show-prefix')).trim()
   const [path, branch] = [`${root}/${FOLDER}/${name}`, `hermes/${name}`]
   const ignore = `${FOLDER}/.gitignore`
   await must(run, root, `mkdir -p ${FOLDER} && { [ -e ${ignore} ] || printf '*\\n' > ${ignore}; }`)
-  const commit = lines(await must(run, cwd, `${GIT} rev-parse --verify HEAD`)).at(-1)!
+  const commit = lines(await must(run, cwd, `git rev-parse --verify HEAD`)).at(-1)!
   // It is never there without a lock; older versions of git take no reason with the first one.
-  await must(run, root, `${GIT} worktree add -q --lock -b ${branch} ${FOLDER}/${name} ${commit}`)
-  const lock = `${GIT} worktree lock --reason '${LOCKED_BY}${pid}' ${FOLDER}/${name}`
-  await must(run, root, `${GIT} worktree unlock ${FOLDER}/${name} && ${lock}`)
+  await must(run, root, `git worktree add -q --lock -b ${branch} ${FOLDER}/${name} ${commit}`)
+  const lock = `git worktree lock --reason '${LOCKED_BY}${pid}' ${FOLDER}/${name}`
+  await must(run, root, `git worktree unlock ${FOLDER}/${name} && ${lock}`)
   const same = `${path}/${prefix}`.replace(/\/$/, '')
   // A folder that is not committed is not there.
   const hasSame = (await run(`[ -d ${quoted(same)} ]`, root)).exitCode === 0
@@ -81,7 +74,7 @@ export function newName(): string {
 /** The worktrees of a repository but the first. @throws HermesError `command.worktree` */
 export async function listWorktrees(run: RunShell, cwd: string): Promise<readonly WorktreeInfo[]> {
   const root = await rootOf(run, cwd)
-  const known = readList(await must(run, root, `${GIT} worktree list --porcelain`)).slice(1)
+  const known = readList(await must(run, root, `git worktree list --porcelain`)).slice(1)
   const infos: WorktreeInfo[] = []
   for (const { path, branch, lock } of known) {
     const isOurs = path.startsWith(`${root}/${FOLDER}/`) && (branch?.startsWith('hermes/') ?? false)
@@ -95,9 +88,10 @@ export async function listWorktrees(run: RunShell, cwd: string): Promise<readonl
 async function filesOf(run: RunShell, root: string, path: string): Promise<Pick<WorktreeInfo, 'changes' | 'ignored'>> {
   // A folder that somebody deleted has nothing that could be lost but its commits.
   if ((await run(`[ -e ${quoted(path)} ]`, root)).exitCode !== 0) return { changes: 0, ignored: 0 }
-  const command = `${GIT} status --porcelain --untracked-files=all --ignored=matching 2> /dev/null`
-  const { output, exitCode } = await run(command, path)
-  if (exitCode !== 0) return { changes: null, ignored: 0 }
+  const command = `git status --porcelain --untracked-files=all --ignored=matching ${PLAIN_STATUS} 2> /dev/null`
+  const seen = await run(command, path).catch(() => null)
+  if (seen === null || seen.exitCode !== 0) return { changes: null, ignored: 0 }
+  const { output } = seen
   const ignored = lines(output).filter((line) => line.startsWith('!! '))
   const files = ignored.filter((line) => !MADE_ANEW.test(line))
   return { changes: lines(output).length - ignored.length, ignored: files.length }
@@ -126,10 +120,10 @@ export async function removeWorktree(
   try {
     // What another branch had may have gone with it a moment ago.
     if (branch === null || (await ownCommits(run, root, branch)) > 0) return 'its commits are nowhere else'
-    if (lock !== null) await must(run, root, `${GIT} worktree unlock ${quoted(path)}`)
+    if (lock !== null) await must(run, root, `git worktree unlock ${quoted(path)}`)
     // Without --force git looks once more for what is not committed.
-    await must(run, root, `${GIT} worktree remove ${quoted(path)}`)
-    await must(run, root, `${GIT} branch -q -D ${quoted(branch)}`)
+    await must(run, root, `git worktree remove ${quoted(path)}`)
+    await must(run, root, `git branch -q -D ${quoted(branch)}`)
     return null
   } catch (error) {
     return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
@@ -140,7 +134,7 @@ export async function removeWorktree(
 export async function leaveWorktree(run: RunShell, { path, branch, root }: MadeWorktree): Promise<string> {
   const where = `Your work is in ${path} on branch ${branch}`
   try {
-    await run(`${GIT} worktree unlock ${quoted(path)}`, root)
+    await run(`git worktree unlock ${quoted(path)}`, root)
     const info = (await listWorktrees(run, root)).find((one) => one.path === path)
     if (info === undefined) return `The worktree ${path} is gone.`
     const why = keptBecause(info)
@@ -170,7 +164,7 @@ function isAlive(pid: number): boolean {
 
 /** The root of the first worktree, whichever one the folder is in. @throws HermesError `command.worktree` */
 export async function rootOf(run: RunShell, cwd: string): Promise<string> {
-  const { output, exitCode } = await run(`${GIT} worktree list --porcelain`, cwd)
+  const { output, exitCode } = await run(`git worktree list --porcelain`, cwd)
   const [first] = readList(output)
   if (exitCode !== 0 || first === undefined) throw problem(`${cwd} is in no git repository`)
   return first.path
@@ -191,12 +185,12 @@ function readList(text: string): readonly Pick<WorktreeInfo, 'path' | 'branch' |
 async function ownCommits(run: RunShell, root: string, branch: string): Promise<number> {
   const name = quoted(branch)
   const others = `--exclude=${name} --branches --remotes --tags`
-  const answer = await must(run, root, `${GIT} rev-list --count ${name} --not ${others} 2> /dev/null`)
+  const answer = await must(run, root, `git rev-list --count ${name} --not ${others} 2> /dev/null`)
   const count = Number(answer.trim())
   if (answer.trim() === '' || !Number.isInteger(count)) throw problem(`git does not say what ${branch} has`)
   if (count === 0) return 0
-  const merged = await run(`${GIT} merge-tree --write-tree HEAD ${name}`, root)
-  const tree = await run(`${GIT} rev-parse HEAD^{tree}`, root)
+  const merged = await run(`git merge-tree --write-tree HEAD ${name}`, root)
+  const tree = await run(`git rev-parse HEAD^{tree}`, root)
   const isTakenOver = merged.exitCode === 0 && lines(merged.output)[0] === tree.output.trim()
   return isTakenOver ? 0 : count
 }
@@ -217,10 +211,6 @@ function lines(text: string): readonly string[] {
 
 function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 function problem(message: string): HermesError {

@@ -1,7 +1,7 @@
 import type { Environment } from '@hermes/contracts/environment'
 import type { HookEvent } from '@hermes/contracts/extension'
 import type { Action } from '@hermes/contracts/policy'
-import { openUntrustedGit } from '../../git/untrusted-git.js'
+import { openUntrustedGit } from '@hermes/safety'
 
 /** What git says of a workspace, on one line. */
 export interface GitState {

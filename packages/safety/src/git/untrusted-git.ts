@@ -2,6 +2,13 @@ import { dirname, join } from 'node:path/posix'
 import { HermesError } from '@hermes/contracts'
 import type { Environment, ExecOptions, ExecResult } from '@hermes/contracts/environment'
 import type { Action, Permit } from '@hermes/contracts/policy'
+import {
+  type GitSetting,
+  gitSettingsEnv,
+  isOfRepository,
+  readGitSettings,
+  withoutRepositoryPrograms,
+} from './repository-programs.js'
 
 /** Where git runs, and with whose leave. */
 interface GitTarget {
@@ -37,7 +44,6 @@ const LIST_SETTINGS = 'git config --list --show-scope --name-only'
 const MOST_SETTINGS_BYTES = 500_000
 const NOT_INSTALLED = 127
 const NO_SUCH_FLAG = 129
-const OWN_SCOPES: ReadonlySet<string> = new Set(['local', 'worktree'])
 
 /**
  * git for repositories that nobody vouches for: their settings and attributes can name programs that git starts while it only looks. Hooks,
@@ -54,17 +60,19 @@ export function openUntrustedGit({ environment, permit, limits }: GitTarget): Un
     return environment.exec(spawnPermit, command, { ...limits, ...options, aside: true })
   }
   const harmless = async (cwd: string) => {
-    const env = { ...ENV, ...settingsEnv(SETTINGS) }
+    const env = { ...ENV, ...gitSettingsEnv(SETTINGS) }
     const listed = await run(LIST_SETTINGS, { cwd, env, maxOutputBytes: MOST_SETTINGS_BYTES })
     // Where there is no git the command itself says so.
     if (listed.exitCode === NOT_INSTALLED) return env
     const settings = parseSettings(listed)
-    if (settings.some(({ scope, name }) => OWN_SCOPES.has(scope) && name === 'core.worktree')) {
+    if (settings.some((setting) => isOfRepository(setting) && setting.name === 'core.worktree')) {
       const { output } = await run('git rev-parse --show-toplevel', { cwd, env })
       if ((await folderWithGit(environment, cwd)) !== output.trim())
         throw unsafe('it says that its files are elsewhere')
     }
-    return { ...ENV, ...settingsEnv([...SETTINGS, ...settings.flatMap(withoutProgram)]) }
+    const without = withoutRepositoryPrograms(settings)
+    if (without === null) throw unsafe('one of its filters has a name that is no text')
+    return { ...ENV, ...gitSettingsEnv([...SETTINGS, ...without]) }
   }
   return async (cwd, command) => {
     const env = known.get(cwd) ?? harmless(cwd)
@@ -73,42 +81,14 @@ export function openUntrustedGit({ environment, permit, limits }: GitTarget): Un
   }
 }
 
-interface Setting {
-  readonly scope: string
-  readonly name: string
-}
-
 /** One a line, its scope before a tab. A list that is cut is none. */
-function parseSettings({ exitCode, output, outputBytes }: ExecResult): readonly Setting[] {
+function parseSettings({ exitCode, output, outputBytes }: ExecResult): readonly GitSetting[] {
   const needed = '2.31 or newer is needed'
   if (exitCode !== 0) throw unsafe(exitCode === NO_SUCH_FLAG ? needed : output.trim().split('\n').at(-1))
   if (outputBytes > MOST_SETTINGS_BYTES) throw unsafe('it has too many settings')
-  const settings = output.split('\n').map((line) => {
-    const tab = line.indexOf('\t')
-    return { scope: line.slice(0, tab), name: line.slice(tab + 1) }
-  })
+  const settings = readGitSettings(output)
   if (settings.some(({ scope, name }) => scope === 'command' && name === 'core.fsmonitor')) return settings
   throw unsafe(needed)
-}
-
-/** What takes a program away that a setting of the repository brings into play. */
-function withoutProgram({ scope, name }: Setting): readonly (readonly [string, string])[] {
-  const [, kind, driver] = /^(filter|merge)\.(.+)\.(?:clean|smudge|process|driver)$/.exec(name) ?? []
-  if (kind === undefined || !OWN_SCOPES.has(scope)) return []
-  // A merge driver that fails leaves a conflict, which is for somebody to look at.
-  if (kind === 'merge') return [[`merge.${driver}.driver`, 'false']]
-  return ['clean', 'smudge', 'process', 'required'].map((part) => [
-    `filter.${driver}.${part}`,
-    part === 'required' ? 'false' : '',
-  ])
-}
-
-function settingsEnv(settings: readonly (readonly [name: string, value: string])[]): Readonly<Record<string, string>> {
-  const pairs = settings.flatMap(([name, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, name],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ])
-  return { GIT_CONFIG_COUNT: `${settings.length}`, ...Object.fromEntries(pairs) }
 }
 
 function unsafe(why = 'its settings cannot be read'): HermesError {

@@ -1,0 +1,65 @@
+// git for the person, in a repository that nobody may have vouched for yet: nothing that it names is run while git only looks or makes a worktree.
+import { HermesError } from '@hermes/contracts'
+import { gitSettingsEnv, readGitSettings, withoutRepositoryPrograms } from '@hermes/safety'
+
+/** Runs a shell command in a folder. */
+export type RunShell = (
+  command: string,
+  cwd: string,
+) => Promise<{ readonly output: string; readonly exitCode: number | null }>
+
+/** A repository within is not entered: git would run what that one names. */
+export const PLAIN_STATUS = '--ignore-submodules=dirty'
+/** For commands that show differences. */
+export const PLAIN_DIFF = `--no-ext-diff --no-textconv --no-color --submodule=short ${PLAIN_STATUS}`
+
+const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.pager', 'cat'],
+  // A folder of a repository may itself look like one, with settings that came along when it was cloned.
+  ['safe.bareRepository', 'explicit'],
+]
+/** Of all settings those that matter, then how many: what is printed may be cut. */
+const LIST =
+  "git config --list --show-scope --name-only 2> /dev/null | LC_ALL=C awk '/^(local|worktree)\t(filter|merge)[.]|^command\tcore.fsmonitor$/ { print; n++ } END { print n + 0 }'"
+
+/**
+ * The same shell for commands of git that are the person's own wish: hooks and monitors are switched off, and so are filters and merge drivers
+ * that the repository itself defines. Nobody is asked for a password. What the person's own settings define stays.
+ * @throws HermesError `command.git_unsafe` where that cannot be done, as with git before 2.31
+ */
+export function plainShell(run: RunShell): RunShell {
+  const known = new Map<string, Promise<string>>()
+  return async (command, cwd) => {
+    const variables = known.get(cwd) ?? variablesFor(run, cwd)
+    known.set(cwd, variables)
+    return run(`${await variables} && { ${command}; }`, cwd)
+  }
+}
+
+/** The beginning of a command that sets them. */
+async function variablesFor(run: RunShell, cwd: string): Promise<string> {
+  const { output } = await run(`${exported(SETTINGS)} && { ${LIST}; }`, cwd)
+  const lines = output.trimEnd().split('\n')
+  const settings = readGitSettings(lines.slice(0, -1).join('\n'))
+  if (!settings.some(({ scope }) => scope === 'command')) throw unsafe('git 2.31 or newer is needed')
+  if (Number(lines.at(-1)) !== settings.length) throw unsafe('it has too many settings')
+  const without = withoutRepositoryPrograms(settings)
+  if (without === null) throw unsafe('one of its filters has a name that is no text')
+  return exported([...SETTINGS, ...without])
+}
+
+function exported(settings: readonly (readonly [name: string, value: string])[]): string {
+  const variables = Object.entries({ GIT_TERMINAL_PROMPT: '0', ...gitSettingsEnv(settings) })
+  return `export ${variables.map(([name, value]) => `${name}=${quoted(value)}`).join(' ')}`
+}
+
+/** A word for a shell. */
+export function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+function unsafe(why: string): HermesError {
+  return new HermesError(`git was not run, as the repository could misuse it: ${why}.`, { code: 'command.git_unsafe' })
+}
