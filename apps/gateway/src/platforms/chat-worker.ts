@@ -348,6 +348,12 @@ export class ChatWorker {
     while (this.#loop || this.#ownRuns.size > 0) await Promise.all([this.#loop, ...this.#ownRuns])
   }
 
+  /** The chat is in another session: this one is let go of once nothing goes on in it, unless something does by itself. */
+  async retire(): Promise<void> {
+    await this.settled()
+    if (!this.isAtWork) this.#letGo()
+  }
+
   /** Begins nothing more; what runs is ended by who ends the session, and stays open for the next process. */
   leave(): void {
     this.#isLeft = true

@@ -618,7 +618,10 @@ export class Dispatcher {
   #worker(chat: Chat): ChatWorker {
     const known = this.#workers.get(chat.key)
     if (known?.chat.sessionId === chat.sessionId) return known
-    if (known) this.#bySession.delete(known.chat.sessionId)
+    if (known) {
+      this.#bySession.delete(known.chat.sessionId)
+      this.#track(known.retire(), known.chat.sessionId)
+    }
     const { platform } = this.#options
     const worker = new ChatWorker(chat, { ...this.#options, hasButtons: platform.abilities.buttons === true })
     this.#workers.set(chat.key, worker)
