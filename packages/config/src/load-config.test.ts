@@ -218,6 +218,7 @@ describe('loadConfig', () => {
           message_timestamps: { enabled: false },
           restart_drain_timeout: 60,
         },
+        privacy: { redact_pii: false },
         context_file_max_chars: 20_000,
         platform_hints: {},
         timezone: '',

@@ -563,6 +563,8 @@ export class LiveSession {
     // Whoever came first closes it.
     if (!ready || this.#ready !== ready) return this.#closing
     this.#ready = null
+    // Who keeps the session open for later keeps no agent with it.
+    this.#proven = null
     const resting = this.#rest?.over
     this.#endRest()
     this.#stopListening()

@@ -1,3 +1,4 @@
+export { type Aliases, openAliases } from './aliases.js'
 export { Breaker, type BreakerState, Reconnection } from './breaker.js'
 export { chatKey, isShared } from './chat-key.js'
 export {

@@ -29,6 +29,8 @@ export interface ChatWorkerOptions {
   readonly hasButtons: boolean
   /** What agents of this chat are made with instead. */
   readonly overrides: (chat: Chat['chat']) => Partial<OpenRequest>
+  /** Somebody as the model gets to know them. */
+  readonly masked: <User extends Chat['user']>(user: User) => User
   /** Something is in the outbox. */
   readonly written: () => void
   readonly clock: Clock
@@ -95,7 +97,8 @@ export class ChatWorker {
 
   /** How words of somebody in this chat are marked. */
   whose(sender: Chat['user']): { sender: Chat['user']; isShared: boolean; isOwner: boolean } {
-    return { sender, isShared: isShared(this.#chat.key), isOwner: this.#chat.person === null }
+    const { masked } = this.#options
+    return { sender: masked(sender), isShared: isShared(this.#chat.key), isOwner: this.#chat.person === null }
   }
 
   get handle(): SessionHandle {
@@ -346,6 +349,12 @@ export class ChatWorker {
   /** Resolves when nothing runs any more. */
   async settled(): Promise<void> {
     while (this.#loop || this.#ownRuns.size > 0) await Promise.all([this.#loop, ...this.#ownRuns])
+  }
+
+  /** The chat is in another session: this one is let go of once nothing goes on in it, unless something does by itself. */
+  async retire(): Promise<void> {
+    await this.settled()
+    if (!this.isAtWork) this.#letGo()
   }
 
   /** Begins nothing more; what runs is ended by who ends the session, and stays open for the next process. */

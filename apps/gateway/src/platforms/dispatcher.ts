@@ -226,10 +226,11 @@ export class Dispatcher {
     const shared = isShared(worker.chat.key)
     const isOwner = worker.chat.person === null
     const about = { platform, keep, isShared: shared, isOwner, timeZone, signal: this.#stopping.signal }
-    const parts = await partsOf(event, about)
+    const sender = this.#options.masked(event.sender)
+    const parts = await partsOf({ ...event, sender }, about)
     if (parts.length === 0) return
     if (isOwner && !shared) await this.#tellOfProject(worker)
-    const author = shared ? { author: event.sender.name } : {}
+    const author = shared ? { author: sender.name } : {}
     const joinMs = event.attachments.length > 0 || event.text.length >= PIECE_CHARS ? JOIN_MS : 0
     const body = { parts, platformMessageId: event.messageId, ...author }
     await worker.take(`${platform.name}:${event.id}`, body, { joinMs })
@@ -380,7 +381,7 @@ export class Dispatcher {
 
   #takeWords({ id, messageId, user }: KeptAction, worker: ChatWorker, words: string): Promise<void> {
     const whose = worker.whose(user)
-    const author = whose.isShared ? { author: user.name } : {}
+    const author = whose.isShared ? { author: whose.sender.name } : {}
     return worker.take(id, { parts: [wordsOf(words, whose)], platformMessageId: messageId, ...author })
   }
 
@@ -618,7 +619,10 @@ export class Dispatcher {
   #worker(chat: Chat): ChatWorker {
     const known = this.#workers.get(chat.key)
     if (known?.chat.sessionId === chat.sessionId) return known
-    if (known) this.#bySession.delete(known.chat.sessionId)
+    if (known) {
+      this.#bySession.delete(known.chat.sessionId)
+      this.#track(known.retire(), known.chat.sessionId)
+    }
     const { platform } = this.#options
     const worker = new ChatWorker(chat, { ...this.#options, hasButtons: platform.abilities.buttons === true })
     this.#workers.set(chat.key, worker)

@@ -10,6 +10,7 @@ import {
   createAccess,
   createPairings,
   namedFiles,
+  openAliases,
   SESSION_MAIL,
   sendOutbox,
   targetOf,
@@ -19,6 +20,7 @@ import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
 import { type ChatShows, ChatView } from './chat-view.js'
+import type { ChatWorkerOptions } from './chat-worker.js'
 import { Dispatcher } from './dispatcher.js'
 import { pauseBetween } from './human-delay.js'
 import { createMediaCache } from './media-cache.js'
@@ -87,6 +89,7 @@ export async function runPlatforms(
   const { runtime, host, userHome, logger } = options
   const clock = systemClock
   const storage = await runtime.storage()
+  const aliases = runtime.config.privacy.redact_pii ? await openAliases(storage.meta) : null
   const stopSending = new AbortController()
   const releases: (() => void)[] = []
   const connected: Connected[] = []
@@ -111,7 +114,11 @@ export async function runPlatforms(
       const fetchTo = (address: string) => runtime.fetchTo(address)
       const create = () => one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
       const platform = new PausablePlatform(await create(), create)
-      connected.push(open({ one, platform, storage, wake, clock, reports, signal: stopSending.signal }, options))
+      const { name } = one
+      const masked: ChatWorkerOptions['masked'] = (user) => aliases?.userOf(name, user) ?? user
+      connected.push(
+        open({ one, platform, storage, masked, wake, clock, reports, signal: stopSending.signal }, options),
+      )
     }
     await pauses.apply(
       storage.meta,
@@ -162,6 +169,7 @@ interface Opening {
   readonly one: ConfiguredPlatform
   readonly platform: PausablePlatform
   readonly storage: Storage
+  readonly masked: ChatWorkerOptions['masked']
   readonly wake: Wake
   readonly clock: Clock
   readonly reports: () => readonly PlatformReport[]
@@ -169,7 +177,7 @@ interface Opening {
 }
 
 function open(
-  { one, platform, storage, wake, clock, reports, signal }: Opening,
+  { one, platform, storage, masked, wake, clock, reports, signal }: Opening,
   options: RunPlatformsOptions,
 ): Connected {
   const { home, runtime, host, request, logger } = options
@@ -209,7 +217,7 @@ function open(
     },
   })
   const dispatcher = new Dispatcher({
-    ...{ ...common, chats, storage, host, request, pairings },
+    ...{ ...common, chats, storage, host, request, pairings, masked },
     access: createAccess({
       ...{ platform: platform.name, settings: one.access, pairings, personOf },
       firstIdOf: (chatId) => chats.firstIdOf(platform.name, chatId),

@@ -58,6 +58,7 @@ export const SCHEMA: Section = {
     session_reset: {"type":"section","fields":{"mode":{"type":"choice","words":{"none":"none","idle":"idle","daily":"daily","both":"both"},"default":"none"},"idle_minutes":{"type":"number","min":1,"default":1440},"at_hour":{"type":"number","min":0,"max":23,"default":4}}},
     group_sessions_per_user: {"type":"boolean","default":true},
     thread_sessions_per_user: {"type":"boolean","default":false},
+    privacy: {"type":"section","fields":{"redact_pii":{"type":"boolean","default":false}}},
     people: {"type":"record","of":{"type":"record","of":{"type":"texts"}}},
     groups: {"type":"section","fields":{"memory":{"type":"choice","words":{"own":"own","owner":"owner"},"default":"own"}}},
     context_file_max_chars: {"type":"number","min":1,"default":20000},

@@ -410,6 +410,11 @@ export const CONFIG = section({
   }).describe('When conversations in chats begin anew. What runs or waits for an answer is never left.'),
   group_sessions_per_user: flag(true).describe('Whether each person has a conversation of their own in a group.'),
   thread_sessions_per_user: flag(false).describe('The same in a thread or topic.'),
+  privacy: section({
+    redact_pii: flag(false).describe(
+      'Whether models get aliases (`id_` and hex digits) in place of ids of people and chats; who is answered stays the same.',
+    ),
+  }).describe('What models learn of people.'),
   people: record(record(texts())).describe(
     'Which ids are one person, by name: `telegram`, `email` … and `key`, the `sha256:…` of an API key. The name `owner` is the person at this machine.',
   ),

@@ -10,6 +10,8 @@ const service = (more: object = {}) =>
     outputs: '/outputs',
     about: async () => ({ person: null, name: 'another conversation' }),
     redact: (text: string) => text,
+    aliases: async () => null,
+    resolve: (address: string) => address,
     open: async () => ({
       find: async () => ({ platform: 'telegram', target: '1' }),
       send: async () => ({ type: 'sent' }),

@@ -3,6 +3,7 @@ import { basename, join, relative, sep } from 'node:path'
 import type { JsonObject } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
+import type { Aliases } from '../aliases.js'
 import type { Delivery } from '../deliver.js'
 import { HOME_CHANNEL, type Messaging } from '../messaging.js'
 import { namedFiles } from '../named-files.js'
@@ -43,6 +44,10 @@ export interface MessagingService {
   readonly about: (sessionId: string) => Promise<{ readonly person: string | null; readonly name: string }>
   /** Words of a session to another one. @throws as {@link sendToSession} */
   readonly sendToSession: (mail: Parameters<typeof sendToSession>[1]) => ReturnType<typeof sendToSession>
+  /** What models get in place of ids; `null` where they get those. Resolves at once after the first time. */
+  readonly aliases: () => Promise<Aliases | null>
+  /** The address that is meant, at once: with ids for aliases that were given out; `null` where one is not known yet. */
+  readonly resolve: (address: string) => string | null
   readonly redact: (text: string) => string
   /** Where sessions put what is meant to leave: a folder for each. Absolute. */
   readonly outputs: string
@@ -63,7 +68,7 @@ export const createSendMessageTool = ({ messaging }: PlatformToolServices) =>
     available: () => messaging !== null,
     summarize: ({ action = 'send', target = '', message = '' }) =>
       action === 'list' ? 'list who can be written to' : `send to ${target}: ${message}`,
-    actions: (args, context) => (messaging ? actionsOf(args, context, messaging.outputs) : []),
+    actions: (args, context) => (messaging ? actionsOf(args, context, messaging) : []),
     async execute(args, context) {
       if (!messaging) return failure('No chat platform is set up. Say so; the person can: hermes gateway setup')
       return args.action === 'list' ? list(messaging, context) : send(messaging, args, context)
@@ -74,10 +79,11 @@ export const createSendMessageTool = ({ messaging }: PlatformToolServices) =>
 function actionsOf(
   { action = 'send', target = '', message = '' }: Args,
   context: ToolPlanContext,
-  outputs: string,
+  { outputs, resolve }: MessagingService,
 ): readonly Action[] {
   if (action === 'list' || target.trim() === '') return []
-  const to = target.trim()
+  // Rules and people know ids, not aliases.
+  const to = resolve(target.trim()) ?? target.trim()
   const inPlace = (path: string) => placeOf(path, placesOf(context, outputs)) !== undefined
   return [
     { type: 'send', target: to },
@@ -89,14 +95,15 @@ function actionsOf(
   ]
 }
 
-async function list({ open, about }: MessagingService, { sessionId }: ToolContext): Promise<ToolResult> {
+async function list({ open, about, aliases }: MessagingService, { sessionId }: ToolContext): Promise<ToolResult> {
   const { person } = await about(sessionId)
   const all = await (await open()).list(person)
   if (all.length === 0)
     return 'Nobody can be written to yet. The person writes to the bot first, or types /sethome in a chat.'
+  const masked = await aliases()
   // Where the owner's own chat is, others need not know.
   const addressOf = ({ platform, target, what }: (typeof all)[number]) =>
-    person !== null && what === HOME_CHANNEL ? platform : `${platform}:${target}`
+    person !== null && what === HOME_CHANNEL ? platform : `${platform}:${masked?.targetOf(platform, target) ?? target}`
   const data = all.map(({ what, name, ...place }) => ({
     target: addressOf({ what, ...place }),
     what: name === undefined ? what : `${what}: ${name.replaceAll(/\s+/g, ' ').slice(0, 80)}`,
@@ -106,17 +113,24 @@ async function list({ open, about }: MessagingService, { sessionId }: ToolContex
 }
 
 async function send(
-  { open, about, redact, outputs }: MessagingService,
+  messaging: MessagingService,
   { target = '', message = '' }: Args,
   context: ToolContext,
 ): Promise<ToolResult> {
   if (target.trim() === '') return failure('target is missing. Write for example telegram, or see action list.')
   if (message.trim() === '') return failure('message is blank. Say what to send.')
   if (message.length > MAX_CHARS) return failure(`message has ${message.length} characters; ${MAX_CHARS} may be sent.`)
+  const { open, about, redact, outputs, aliases, resolve } = messaging
+  const address = resolve(target.trim())
+  if (address === null) {
+    // What was asked about is what goes: nobody was asked about the chat that it stands for.
+    await list(messaging, context)
+    return failure(`${target.trim()} was not known yet, so nothing was sent. Send it again, or see action list.`)
+  }
   const { sessionId, callId, environment, isTainted = false, signal } = context
   const { person, name } = await about(sessionId)
   const messages = await open()
-  const to = await messages.find(target, person)
+  const to = await messages.find(address, person)
   const { text, paths } = namedFiles(message)
   if (paths.length > 0 && environment.backend !== 'local')
     return failure('Commands run on another machine here, and its files cannot be sent. Send the text alone.')
@@ -136,7 +150,8 @@ async function send(
   // A call has one key for each part: what is made again after a crash is sent once.
   for (const [index, body] of bodies.entries())
     deliveries.push(await messages.send(`send_message:${sessionId}:${callId}:${index}`, to, { body, signal }))
-  return outcome(person === null ? `${to.platform}:${to.target}` : target.trim(), deliveries)
+  const isMasked = (await aliases()) !== null
+  return outcome(person === null && !isMasked ? `${to.platform}:${to.target}` : target.trim(), deliveries)
 }
 
 function outcome(to: string, deliveries: readonly Delivery[]): ToolResult {

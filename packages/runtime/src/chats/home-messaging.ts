@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import type { HermesConfig } from '@hermes/config'
 import type { Clock } from '@hermes/contracts'
+import type { Aliases } from '@hermes/platform'
 import type { MessagingService } from '@hermes/platform/tools'
 import type { Storage } from '@hermes/storage'
 import type { People } from '../people/people.js'
 import { type ChatVariables, reachedPlatforms } from './chat-accounts.js'
+
+const IS_ALIAS = /^[a-z0-9_]+:id_[0-9a-f]{12}(?::|$)/
 
 /** What messages to chats depend on. */
 interface HomeMessagingOptions {
@@ -22,7 +25,14 @@ export function homeMessaging(options: HomeMessagingOptions): MessagingService |
   const { home, config, secrets, people, storage, redact, clock } = options
   const platforms = reachedPlatforms(config, secrets)
   if (platforms.length === 0) return null
+  const isMasked = config.privacy.redact_pii
+  let masked: Aliases | null = null
   return {
+    aliases: async () => {
+      if (isMasked) masked ??= await (await import('@hermes/platform')).openAliases((await storage()).meta)
+      return masked
+    },
+    resolve: (address) => (masked ? masked.resolve(address) : isMasked && IS_ALIAS.test(address) ? null : address),
     outputs: join(home, 'output'),
     redact,
     open: async () => {

@@ -1,0 +1,61 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { PlatformUser } from '@hermes/contracts/platform'
+import type { SmallFacts } from './chat-store.js'
+import { formatTarget, parseTarget } from './chat-target.js'
+
+const KEY = 'privacy.alias-key'
+const KEY_BYTES = 32
+const ALIAS = /^id_[0-9a-f]{12}$/
+
+/** Names that models get for ids of people and chats: the same in every process of a home, and nothing that an id can be guessed from. */
+export interface Aliases {
+  /** `id_` and 12 hex digits. Of an alias it is that alias. */
+  aliasOf(platform: string, id: string): string
+  /** The user with an alias for an id; a name that is nothing but the id is gone. */
+  userOf<User extends Pick<PlatformUser, 'id' | 'name'>>(platform: string, user: User): User
+  /** A target as rows of the outbox have it, with an alias for its chat. */
+  targetOf(platform: string, target: string): string
+  /** An address as a model writes it, with the ids of the aliases that were given out by this process; `null` where one of them is not known. */
+  resolve(address: string): string | null
+}
+
+/** The aliases of a home; its key is made on first use. Rejects as the store does. */
+export async function openAliases(meta: Pick<SmallFacts, 'get' | 'swap'>): Promise<Aliases> {
+  const known = await meta.get(KEY)
+  if (known === null) {
+    const is = randomBytes(KEY_BYTES).toString('hex')
+    // Another process may be first.
+    await meta.swap([{ key: KEY, was: null, is }])
+  }
+  return createAliases((await meta.get(KEY))!)
+}
+
+function createAliases(key: string): Aliases {
+  const ids = new Map<string, string>()
+  const aliasOf = (platform: string, id: string) => {
+    if (ALIAS.test(id)) return id
+    const digest = createHmac('sha256', key)
+      .update(JSON.stringify([platform, id]))
+      .digest('hex')
+    const alias = `id_${digest.slice(0, 12)}`
+    ids.set(`${platform}:${alias}`, id)
+    return alias
+  }
+  return {
+    aliasOf,
+    userOf: (platform, user) => {
+      const { id, name } = user
+      return { ...user, id: aliasOf(platform, id), name: name.toLowerCase() === id.toLowerCase() ? '' : name }
+    },
+    targetOf: (platform, target) => {
+      const place = parseTarget(target)
+      return formatTarget({ ...place, chatId: aliasOf(platform, place.chatId) })
+    },
+    resolve: (address) => {
+      const [platform = '', chatId = '', ...thread] = address.trim().split(':')
+      if (!ALIAS.test(chatId)) return address
+      const id = ids.get(`${platform}:${chatId}`)
+      return id === undefined ? null : [platform, id, ...thread].join(':')
+    },
+  }
+}
