@@ -24,7 +24,7 @@ const FLOOR = new RegExp(
 )
 /** Where one command may end and the next begin, whatever is quoted there. */
 const SEPARATOR = /[;\n`]|(?<![<>])&(?!>)|(?<!>)\|/g
-const FUNCTION = /[\w:.-]{1,100}\s{0,20}\(\s{0,20}\)\s{0,20}\{[\s\S]{0,200}/g
+const FUNCTION = /(?<![\w:.-])[\w:.-]+\s{0,20}\(\s{0,20}\)\s{0,20}\{[\s\S]{0,200}/g
 
 /** Whether a piece of a line speaks of what the hard floor is about. */
 export function mayReachFloor(piece: string): boolean {
