@@ -28,6 +28,12 @@ const PENDING = {
   change: { action: 'create', name: 'brew', description: 'Brews coffee.', content: 'Grind first.' },
 }
 
+/** A note that it wanted to keep. */
+const PENDING_NOTE = {
+  ...{ id: 'def456', atMs: 1, sessionId: 's1', person: null, taintedBy: [], target: 'user' },
+  changes: [{ action: 'add', content: 'Prefers tea.' }],
+}
+
 /** A program that messages are brought into. */
 interface Entry {
   /** Resolves once `answer` has come out. */
@@ -148,6 +154,7 @@ needs('tmux', hasTmux)('at every entry point', () => {
         'skills/tea/SKILL.md': '---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water first.\n',
         'memories/MEMORY.md': 'The staging server is called otter.\n',
         'pending/skills/abc123.json': JSON.stringify(PENDING),
+        'pending/memory/def456.json': JSON.stringify(PENDING_NOTE),
       })
       await writeFile(join(scene.cwd, 'AGENTS.md'), 'Tests run with make check.\n')
       // Else the terminal asks for it first.
@@ -174,7 +181,10 @@ needs('tmux', hasTmux)('at every entry point', () => {
 
     it('what an agent wants to save waits, is shown and answered', async () => {
       // Who has the key of the API is not the owner; in chats the owner is.
-      if (name === 'gateway') return ask('/skills pending', 'is for the owner of this Hermes')
+      if (name === 'gateway') {
+        await ask('/memory pending', 'is for the owner of this Hermes')
+        return ask('/skills pending', 'is for the owner of this Hermes')
+      }
       // A single question is for the model; commands have words of their own there.
       const type: Entry['ask'] = async (line, answer) =>
         name === 'one-shot'
@@ -185,6 +195,8 @@ needs('tmux', hasTmux)('at every entry point', () => {
       const skill = () => readFile(join(scene.home, 'skills/brew/SKILL.md'), 'utf8').catch(() => '')
       await expect.poll(skill).toContain('Grind first.')
       await type('/journey list', 'create brew: Brews coffee.')
+      await type('/memory diff def456', '+Prefers tea.')
+      await type('/memory approve def456', 'Remembered: +Prefers tea.')
     })
 
     it('the model is told the instructions of the project', async () => {

@@ -381,8 +381,8 @@ describe.each(HUBS_THERE)('%s', (hub, source, from, search, skill) => {
   it.each(FAILURES)('with %s says so in one line, and leaves nothing', async (_, page, why) => {
     pages.set(search, page)
     pages.set(skill, page)
-    const said = why.startsWith('answered') || why === '' ? why : `${hub} ${why}`
-    const line = (prefix: string) => new RegExp(`^${prefix}: [^\\n<{]*${said.replaceAll('.', '\\.')}[^\\n<{]*\\.$`)
+    const expected = why.startsWith('answered') || why === '' ? why : `${hub} ${why}`
+    const line = (prefix: string) => new RegExp(`^${prefix}: [^\\n<{]*${expected.replaceAll('.', '\\.')}[^\\n<{]*\\.$`)
     await expect(scene.type('skills search tides', { source })).rejects.toThrow(line('Nothing was found out'))
     if (from === null) return
     await expect(scene.type(`skills install ${from}`)).rejects.toThrow(line('The skill could not be fetched'))
@@ -402,7 +402,7 @@ describe('a site with a list of its own', () => {
   }
 
   it.each(FAILURES)('with %s says so in one line, and leaves nothing', async (_, page, why) => {
-    const said = /no such skill/.test(why) ? 'no list of skills is there' : why
+    const expected = /no such skill/.test(why) ? 'no list of skills is there' : why
     for (const at of [list, '/.well-known/agent-skills/rain/SKILL.md', '/docs/dew/SKILL.md']) {
       pages.clear()
       if (at !== list) json(list, { skills: [LISTED] })
@@ -414,7 +414,7 @@ describe('a site with a list of its own', () => {
       )
       expect(error.message).toMatch(/^[^\n]+$/)
       expect(error.message).not.toBe('installed')
-      if (at === list || page.status !== undefined) expect(error.message).toContain(at === list ? said : why)
+      if (at === list || page.status !== undefined) expect(error.message).toContain(at === list ? expected : why)
       expect(await installed()).toEqual([])
       expect(await readdir(join(scene.home.directory, '.hub/quarantine'))).toEqual([])
     }

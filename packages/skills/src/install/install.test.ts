@@ -641,8 +641,8 @@ describe('skills are searched', () => {
     pages.set('/search/repositories', page([]))
     expect(await scene.type('skills search nothing')).toBe('Nothing was found.')
     await scene.type('skills search tides', { page: 2 })
-    const asked = Object.fromEntries(new URLSearchParams(requested.split('?')[1]))
-    expect(asked).toEqual({ q: 'tides topic:agent-skills', sort: 'stars', per_page: '30', page: '2' })
+    const parameters = Object.fromEntries(new URLSearchParams(requested.split('?')[1]))
+    expect(parameters).toEqual({ q: 'tides topic:agent-skills', sort: 'stars', per_page: '30', page: '2' })
   })
 
   it('on GitHub, which says where it has not looked at all', async () => {
