@@ -25,7 +25,10 @@ type Block =
 /** A model of the messages protocol that answers with one block. */
 async function startModel(answer: (body: { readonly messages: unknown; readonly tools?: unknown }) => Block) {
   const server = createServer(async (request, response) => {
-    if (request.method !== 'POST') return void response.end()
+    if (request.method !== 'POST') {
+      response.end()
+      return
+    }
     const body = (await json(request)) as { readonly messages: unknown; readonly stream?: boolean }
     const block = answer(body)
     const usage = { input_tokens: 1, output_tokens: 1 }
@@ -33,7 +36,8 @@ async function startModel(answer: (body: { readonly messages: unknown; readonly 
     const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', usage, stop_sequence: null }
     if (!body.stream) {
       response.setHeader('content-type', 'application/json')
-      return void response.end(JSON.stringify({ ...message, stop_reason, content: [block] }))
+      response.end(JSON.stringify({ ...message, stop_reason, content: [block] }))
+      return
     }
     const [start, delta] =
       block.type === 'text'

@@ -16,8 +16,8 @@ const { promise: listening, resolve: listens } = Promise.withResolvers()
 
 function create() {
   const server = new McpServer({ name: 'older', version: '1' })
-  const schema = { text: z.string() }
-  server.registerTool('echo', { description: 'Says it again.', inputSchema: schema, outputSchema: schema }, (args) => ({
+  const shape = { text: z.string() }
+  server.registerTool('echo', { description: 'Says it again.', inputSchema: shape, outputSchema: shape }, (args) => ({
     ...text(`You said ${args.text}`),
     structuredContent: { text: args.text },
   }))
