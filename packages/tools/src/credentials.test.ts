@@ -9,6 +9,7 @@ import { testPermit } from '@hermes/sandbox/testing'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
+import { TOOLCHAINS } from './__fixtures__/toolchains.js'
 import { createReadFileTool, createSearchFilesTool, createTerminalTool } from './index.js'
 
 const SECRET = 'the-planted-secret'
@@ -195,31 +196,6 @@ needs(await probeIsolation())('isolated commands', () => {
     expect((await run('cat ~/nothing')).text).not.toContain('isolated commands')
   })
 })
-
-const TOOLCHAINS: readonly (readonly [program: string, part: string])[] = [
-  ['.nvm/versions/node/v22.0.0/bin/a-node', '.nvm/versions/node/v22.0.0/lib/part'],
-  ['.cargo/bin/a-cargo', '.rustup/toolchains/stable/lib/part'],
-  ['.pyenv/shims/a-python', '.pyenv/versions/3.13/lib/part'],
-  ['.sdkman/candidates/java/current/bin/a-java', '.sdkman/candidates/java/current/lib/part'],
-  ['go/bin/a-go', 'go/pkg/part'],
-  ['miniconda3/bin/a-conda', '.conda/part'],
-  ['.bun/bin/a-bun', '.bun/install/global/part'],
-  ['.deno/bin/a-deno', '.deno/part'],
-  ['.volta/bin/a-volta', '.volta/tools/part'],
-  ['.local/share/fnm/a-fnm', '.local/share/fnm/node-versions/part'],
-  ['.asdf/shims/a-asdf', '.asdf/installs/part'],
-  ['.local/share/mise/shims/a-mise', '.local/share/mise/installs/part'],
-  ['.rbenv/shims/a-ruby', '.rbenv/versions/part'],
-  ['.ghcup/bin/a-ghc', '.ghcup/ghc/part'],
-  ['.opam/default/bin/a-ocaml', '.opam/default/lib/part'],
-  ['.dotnet/a-dotnet', '.dotnet/sdk/part'],
-  ['.juliaup/bin/a-julia', '.julia/packages/part'],
-  ['.local/share/uv/tools/x/bin/a-uv', '.local/share/uv/python/part'],
-  ['.local/bin/a-pipx', '.local/share/pipx/venvs/part'],
-  ['.elan/bin/a-lean', '.elan/toolchains/part'],
-  ['.newtool/bin/a-new', '.newtool/lib/part'],
-  ['.config/othertool/bin/an-other', '.config/othertool/share/part'],
-]
 
 needs(await probeIsolation())('isolated', () => {
   it(`${TOOLCHAINS.length} toolchains under a home directory run, and what a command puts on PATH shows nothing more`, async () => {

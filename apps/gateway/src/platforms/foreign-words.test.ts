@@ -22,6 +22,8 @@ async function open(network: 'ask' | 'on') {
   const config = {
     model: { default: 'm', base_url: model.baseUrl },
     checkpoints: { enabled: false },
+    auxiliary: { session_summary: { enabled: false }, title_generation: { enabled: false } },
+    memory: { flush_min_turns: 0 },
     terminal: { isolation: 'on', isolation_network: network },
   }
   await writeFile(join(home, 'config.yaml'), JSON.stringify(config))
