@@ -51,7 +51,7 @@ const BOT_FAULTS = [
   ['sendMessage', { type: 'error', code: 429, description: 'Too Many Requests', parameters: { retry_after: 1 } }],
 ] as const
 
-it(
+it.runIf(MINUTES > 0)(
   'holds no more at the end of a long time with faults than once it is warm',
   async () => {
     const [home, server, bot] = [
