@@ -90,9 +90,9 @@ it('tries at once, by one word of a person, what waits to connect or was refused
   expect(await resume()).toMatch(/was not paused/)
   expect(await look()).toEqual(['telegram'])
   await expect.poll(() => platform.state.type).toBe('connected')
-  const requested = () => bot.calls.filter(({ method }) => method === 'getMe').length
-  const before = requested()
+  const lookUps = () => bot.calls.filter(({ method }) => method === 'getMe').length
+  const before = lookUps()
   await resume()
   await look()
-  expect([platform.state.type, requested()]).toEqual(['connected', before])
+  expect([platform.state.type, lookUps()]).toEqual(['connected', before])
 })

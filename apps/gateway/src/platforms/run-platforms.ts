@@ -287,8 +287,8 @@ function open(
 /** What the chats of a platform show beside answers. */
 function showsOn(name: string, display: Runtime['config']['display']): ChatShows {
   const { tool_progress: calls = 'off', runtime_footer: hasFooter } = display.platforms[name] ?? {}
-  const { runtime_footer: footer, background_process_notifications: shown } = display
-  const news = shown === 'off' || shown === 'error' ? shown : 'all'
+  const { runtime_footer: footer, background_process_notifications: notified } = display
+  const news = notified === 'off' || notified === 'error' ? notified : 'all'
   return { calls, hasFooter: hasFooter ?? footer.enabled, footerFields: footer.fields, news }
 }
 
