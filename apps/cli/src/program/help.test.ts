@@ -1,6 +1,12 @@
 // The help of every command in one walk: it is there, shows how the command is used, and what it shows is understood.
+import { join } from 'node:path'
+import { createSessionId } from '@hermes/agent-core'
+import { HermesError } from '@hermes/contracts'
+import { PendingFiles } from '@hermes/files'
+import { createPairings } from '@hermes/platform'
+import { createFakeClock, temporaryHome } from '@hermes/testkit'
 import type { Command } from 'commander'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import type { Io } from '../io.js'
 import { buildProgram } from '../program.js'
 
@@ -40,13 +46,18 @@ async function chosenBy(line: string): Promise<number> {
   return count
 }
 
+/** The lines of its examples. */
+function examplesOf(command: Command): readonly string[] {
+  return /Examples:\n((?: {2}\S.*(?:\n|$))+)/.exec(helpOf(command))?.[1]?.trimEnd().split('\n') ?? []
+}
+
 it('every command has help that says what it does and shows how it is used', async () => {
   const commands = commandsBelow(buildProgram(() => undefined, io))
   expect(commands.length).toBeGreaterThan(200)
   const wrong: string[] = []
   for (const command of commands) {
     const help = helpOf(command)
-    const lines = /Examples:\n((?: {2}\S.*(?:\n|$))+)/.exec(help)?.[1]?.trimEnd().split('\n') ?? []
+    const lines = examplesOf(command)
     if (!help.startsWith('Usage: hermes') || command.description() === '') wrong.push(`${nameOf(command)}: no help`)
     if (lines.length === 0) wrong.push(`${nameOf(command)}: no example`)
     for (const line of lines) {
@@ -55,4 +66,55 @@ it('every command has help that says what it does and shows how it is used', asy
     }
   }
   expect(wrong).toEqual([])
+})
+
+/** Arguments that name something Hermes made up itself, by command and argument, with what their owner takes for one. */
+const IDS: readonly (readonly [command: RegExp, pattern: RegExp])[] = [
+  // Changes of skills, failures and notes have ids of their own.
+  [/^(learn|journey) \w+ <id>$/, /^([0-9a-f]{6}|m[0-9a-f]{6}|l\d+)$/],
+  [/^(memory|skills) (approve|reject|diff) <id>$/, /^([0-9a-f]{6}|all)$/],
+  [/^skills accept <id>$/, /^[0-9a-f]{6}$/],
+  [/^learning \w+ <id>$/, /^#?\d+$/],
+  // A unique start is enough.
+  [/^approvals \w+ <id>$/, /^[0-9a-f]{4,8}$/],
+  [/^(sessions|prompt) \w+ <(session|a|b)>$/, /^\d{8}(_\d{6}_[0-9a-f]{6})?$/],
+  [/^checkpoints \w+ <checkpoint>$/, /^\d+$/],
+  [/^pairing approve <code>$/, /^[A-HJ-NP-Z2-9]{8}$/],
+]
+const MADE_UP = /<(id|code|checkpoint|session|a|b)>$/
+
+const patternOf = (place: string) => IDS.find(([command]) => command.test(place))?.[1]
+
+it('what examples call by an id or a code is what the owner of it takes', async () => {
+  const wrong: string[] = []
+  const lines = commandsBelow(buildProgram(() => undefined, io)).flatMap(examplesOf)
+  for (const line of new Set(lines.map((text) => text.trim()))) {
+    const program = buildProgram(() => undefined, io).hook('preAction', (_, command) => {
+      for (const [index, argument] of command.registeredArguments.entries()) {
+        const place = `${nameOf(command).slice('hermes '.length)} <${argument.name()}>`
+        const words = command.args.slice(index, argument.variadic ? undefined : index + 1)
+        const pattern = patternOf(place)
+        if (MADE_UP.test(place) && pattern === undefined) wrong.push(`${place}: no pattern`)
+        wrong.push(...words.filter((word) => pattern?.test(word) === false).map((word) => `${line}: ${word}, ${place}`))
+      }
+    })
+    const words = wordsOf(line)
+    if (words[0] === 'gateway' || words[0] === 'acp') continue
+    await program.parseAsync(
+      words.filter((word) => word !== '-p' && word !== 'NAME'),
+      { from: 'user' },
+    )
+  }
+  expect(wrong).toEqual([])
+})
+
+it('owners of ids and codes make them as examples show them', async () => {
+  const { path, remove } = await temporaryHome()
+  onTestFinished(remove)
+  const none = () => new HermesError('None.', { code: 'test.none' })
+  const pending = new PendingFiles(join(path, 'pending'), { read: () => null, tooMany: none, unknown: none })
+  const pairings = createPairings({ folder: join(path, 'pairing'), clock: createFakeClock() })
+  expect((await pending.add({ atMs: 1 })).id).toMatch(patternOf('skills approve <id>')!)
+  expect(await pairings.request('telegram', { id: '7', name: 'Ada' })).toMatch(patternOf('pairing approve <code>')!)
+  expect(createSessionId(0)).toMatch(patternOf('sessions show <session>')!)
 })
