@@ -205,3 +205,12 @@ it('lists the agents that are here', async () => {
     .map((line) => (JSON.parse(line) as { agent: string }).agent)
   expect(agents).toEqual(['claude-code', 'codex', 'openclaw'])
 })
+
+it('says which folder is missing, and how to name another one', async () => {
+  const of = async (agent: Agent, flags: ImportFlags = {}) => (await take(agent, flags)).exitCode
+  expect(await of('hermes')).toBe('Cannot find the folder of hermes. Say where it is: --source FOLDER')
+  expect(await of('codex', { source: 'gone' })).toBe(
+    `${join(userHome, 'gone')} is not a folder. Say where the folder of codex is: --source FOLDER`,
+  )
+  expect(await of('hermes', { source: home })).toContain(`This Hermes itself uses ${home}. Name the folder of another`)
+})

@@ -26,11 +26,11 @@ export async function importAgent(io: Io, agent: Agent | undefined, flags: Impor
   if (agent === undefined) return listAgents(io, flags)
   const home = homeOf(io)
   const folder = flags.source === undefined ? await usualHome(agent, io) : resolve(io.cwd, flags.source)
-  if (folder === null || !(await stat(folder).catch(() => null))?.isDirectory())
-    throw new UsageError(
-      `There is no home of ${agent}${folder === null ? ' where it usually is' : ` at ${folder}`}. Name it: --source FOLDER`,
-    )
-  if (folder === home) throw new UsageError(`${folder} is the home of this Hermes itself.`)
+  if (folder === null) throw new UsageError(`Cannot find the folder of ${agent}. Say where it is: --source FOLDER`)
+  if (!(await stat(folder).catch(() => null))?.isDirectory())
+    throw new UsageError(`${folder} is not a folder. Say where the folder of ${agent} is: --source FOLDER`)
+  if (folder === home)
+    throw new UsageError(`This Hermes itself uses ${folder}. Name the folder of another agent: --source FOLDER`)
   return takeOver(io, { items: await readSource(agent, folder, io), from: folder, agent }, flags)
 }
 

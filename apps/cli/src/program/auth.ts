@@ -49,7 +49,7 @@ export function addAuth(program: Command, choose: (action: Action) => void): voi
     .description('have a key or login used first, from the next request on, in sessions that are open too')
     .option(
       '--project [folder]',
-      'alone, by sessions in a folder (default: this one); default as its name takes that back',
+      'use only this account for sessions in FOLDER and below it (default: this folder); "default" as CREDENTIAL ends that',
     )
     .action((provider, name, options) =>
       choose(async (world) => (await import('../commands/auth.js')).authUse(world, provider, name, options)),

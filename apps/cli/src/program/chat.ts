@@ -63,7 +63,7 @@ export function addChat(program: Command, choose: (action: Action) => void): voi
     .option('--create-if-missing', 'with -r TITLE: a new session of that title where there is none')
     .option('-m, --model <id>', 'model to use')
     .option('--provider <name>', 'provider to use')
-    .option('--account <name>', 'key or login of the provider that the session uses alone; default takes that back')
+    .option('--account <name>', 'use only this key or login of the provider in the session; "default" ends that')
     .option('--base-url <url>', 'any OpenAI-compatible endpoint')
     .option('-t, --toolsets <names>', 'comma-separated toolsets the agent gets')
     .option('-s, --skills <names>', 'comma-separated skills that the first message brings along')
