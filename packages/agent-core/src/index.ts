@@ -27,6 +27,7 @@ export {
   type ExtensionRegistry,
 } from './extension-registry/extension-registry.js'
 export { hooksWithout } from './extension-registry/hook-table.js'
+export { cacheKeeper } from './extensions/cache-keeper/extension.js'
 export { runtimeState } from './extensions/environment-context/extension.js'
 export type { RuntimeStateOptions } from './extensions/environment-context/runtime-state.js'
 export { isRuntimeState } from './extensions/environment-context/runtime-state.js'

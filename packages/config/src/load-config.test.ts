@@ -210,7 +210,7 @@ describe('loadConfig', () => {
         bedrock: { guardrail: { stream_processing_mode: 'async', trace: 'disabled' } },
         database: { journal_mode: 'wal', synchronous: 'normal' },
         storage: {},
-        prompt_caching: { cache_ttl: '5m' },
+        prompt_caching: { cache_ttl: '5m', keep_warm: true },
         gateway: {
           api_server: { answer_approvals: false, keys: {}, cors_origins: [], context_references: false },
           loop_watchdog: true,

@@ -202,6 +202,11 @@ export interface Transport {
       readonly onHeaders?: (headers: Readonly<Record<string, string>>) => void
     },
   ): AsyncIterable<ModelEvent>
+  /**
+   * How long the endpoint keeps the prefix of a request that it has answered, in milliseconds since it was last used. `null` where requests carry
+   * no marks for its cache, and where one of a single token of output would have another prefix or cost more. Absent: always `null`.
+   */
+  cacheLifetimeMs?(request: ModelRequest): number | null
   /** Drops cached SDK clients, so that the next call starts from scratch. Calls under way are left alone. */
   reset?(): void
 }
@@ -218,6 +223,21 @@ export interface CallScope {
   readonly root?: { readonly sessionId: string; readonly turnId?: string }
 }
 
+/** A prefix that a provider keeps for a stated time, and whether it is worth keeping longer. */
+export interface PrefixCache {
+  /** Since its last use, in milliseconds. */
+  readonly lifetimeMs: number
+  /** What one {@link refresh} is expected to cost, in US dollars. */
+  readonly refreshUsd: number
+  /** How much cheaper the next request is if the provider still has the prefix, in US dollars. */
+  readonly savesUsd: number
+  /**
+   * Asks the same with one token of output, so that the provider keeps the prefix for another lifetime. One attempt of one endpoint: nothing is
+   * retried, and no fallback is asked. Gives what it came to. Rejects as a call does, with `models.budget_spent` too; abort ends it.
+   */
+  refresh(options: StreamOptions): Promise<Usage>
+}
+
 /** What everybody who needs a model takes: it owns key, wire, retries and usage. */
 export interface ModelClient {
   readonly provider: string
@@ -225,6 +245,15 @@ export interface ModelClient {
   readonly model: string
   /** The endpoint that the next call of a turn begins with, in the same names. Absent: always `provider` and `model` above. */
   nextEndpoint?(turnId: string | undefined): Pick<ModelClient, 'provider' | 'model'>
+  /**
+   * The prefix of a request that was answered just now, as the provider keeps it; `used` is what that call came to. `null` where it keeps none for a
+   * stated time, and where a price is not known. Absent: always `null`. Never rejects.
+   */
+  prefixCache?(
+    request: Omit<ModelRequest, 'model'> & { readonly model?: string },
+    used: Usage,
+    scope: CallScope,
+  ): Promise<PrefixCache | null>
   /**
    * Asks the model. Iteration rejects with a {@link HermesError} whose message is one clear line once retries are used up.
    */

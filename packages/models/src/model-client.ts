@@ -8,6 +8,7 @@ import type {
   ModelEvent,
   ModelFinish,
   ModelRequest,
+  PrefixCache,
   RequestRepair,
   StreamOptions,
 } from '@hermes/contracts/model'
@@ -16,6 +17,7 @@ import type { Admission, BudgetGuard } from './budget-guard.js'
 import { type CallTools, Endpoint, type KeyLimits, type ModelEndpoint } from './endpoint.js'
 import { keepNewest } from './keep-newest.js'
 import type { Attempt, NextAttempt, Recovery } from './recovery.js'
+import { cacheCosts } from './usage.js'
 
 /** One finished model call, or an attempt whose answer broke off, for a ledger. */
 export interface UsageEvent extends CallScope {
@@ -108,6 +110,46 @@ class ChainedClient implements ResilientModelClient {
   nextEndpoint(turnId: string | undefined): Pick<ModelClient, 'provider' | 'model'> {
     const [{ name: provider, model }] = this.#chain(turnId)
     return { provider, model }
+  }
+
+  async prefixCache(request: ClientRequest, used: Usage, scope: CallScope): Promise<PrefixCache | null> {
+    const [endpoint] = this.#chain(scope.turnId)
+    const full = this.#addressed(request, endpoint)
+    const lifetimeMs = endpoint.transport.cacheLifetimeMs?.(full) ?? null
+    const keptTokens = used.cacheReadTokens + used.cacheWriteTokens
+    if (lifetimeMs === null || keptTokens === 0 || endpoint.isLocal) return null
+    // Another tier of service has other prices.
+    const isPricedApart = full.serviceTier !== undefined && full.serviceTier !== 'standard'
+    const prices = isPricedApart ? null : await endpoint.prices(full.model)
+    const costs = prices && cacheCosts(keptTokens, prices)
+    if (!costs) return null
+    const refresh = ({ signal }: StreamOptions) => this.#refresh(full, endpoint, { ...scope, signal })
+    return { lifetimeMs, refreshUsd: costs.readUsd, savesUsd: costs.rewriteUsd, refresh }
+  }
+
+  async #refresh(
+    request: ModelRequest,
+    endpoint: Endpoint,
+    { signal, ...rest }: StreamOptions & CallScope,
+  ): Promise<Usage> {
+    const startedAtMs = this.#clock.now()
+    const scope = { ...rest, purpose: 'cache' }
+    const short = await repaired({ ...request, maxOutputTokens: 1 }, endpoint, new Set())
+    const admission = await this.#admit(short, signal, scope)
+    try {
+      const credential = await endpoint.credential(signal)
+      endpoint.requireRoom(credential, short)
+      for await (const event of endpoint.ask(short, credential, signal)) {
+        if (event.type !== 'finish') continue
+        const facts = { ...scope, startedAtMs, isPricedApart: event.isPricedApart === true }
+        const usage = await this.#account(event.usage, short.model, endpoint, facts)
+        admission?.settle(usage)
+        return usage
+      }
+      throw new TypeError('The transport ended without an answer.')
+    } finally {
+      admission?.settle(null)
+    }
   }
 
   async *stream(request: ClientRequest, { signal, ...scope }: StreamOptions & CallScope): AsyncGenerator<ModelEvent> {

@@ -1,4 +1,4 @@
-import type { Usage } from '@hermes/contracts/conversation'
+import { noUsage, type Usage } from '@hermes/contracts/conversation'
 
 /** What a model costs, in US dollars per million tokens. */
 export interface ModelPrices {
@@ -38,8 +38,27 @@ export function priced(usage: Usage, prices: ModelPrices | null, isLocal: boolea
   return { usage: { ...usage, costUsd: costOf(usage, prices) }, priceSource: prices.source ?? 'given' }
 }
 
+/**
+ * What it costs to have a request of so many tokens answered with one token where the provider still has all of it, and what more it costs to have
+ * it written into the cache anew, in US dollars. `null` where the prices do not say what the cache costs.
+ */
+export function cacheCosts(
+  inputTokens: number,
+  prices: ModelPrices,
+): { readonly readUsd: number; readonly rewriteUsd: number } | null {
+  const { cacheReadPerMillion, cacheWritePerMillion } = tierOf(prices, inputTokens)
+  if (cacheReadPerMillion === undefined || cacheWritePerMillion === undefined) return null
+  const usage = { ...noUsage, inputTokens, outputTokens: 1 }
+  const readUsd = costOf({ ...usage, cacheReadTokens: inputTokens }, prices)
+  return { readUsd, rewriteUsd: costOf({ ...usage, cacheWriteTokens: inputTokens }, prices) - readUsd }
+}
+
+function tierOf(prices: ModelPrices, inputTokens: number): Omit<ModelPrices, 'tiers' | 'source'> {
+  return prices.tiers?.findLast(({ aboveInputTokens }) => inputTokens > aboveInputTokens) ?? prices
+}
+
 function costOf(usage: Usage, prices: ModelPrices): number {
-  const tier = prices.tiers?.findLast(({ aboveInputTokens }) => usage.inputTokens > aboveInputTokens) ?? prices
+  const tier = tierOf(prices, usage.inputTokens)
   const { inputPerMillion, outputPerMillion, cacheReadPerMillion = inputPerMillion } = tier
   const { cacheWritePerMillion = inputPerMillion } = tier
   const fresh = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens

@@ -10,6 +10,10 @@ import { StopCutter } from './stop-sequences.js'
 /** What the agent does meanwhile, for a person. */
 export const asking = ({ model }: Pick<RunContext, 'model'>): string => `asking ${model.model}`
 
+/** What the calls of a run belong to. */
+export const turnScope = ({ session, runId }: Pick<RunContext, 'session' | 'runId'>) =>
+  ({ purpose: 'turn', sessionId: session.id, turnId: runId }) as const
+
 /** An answer as it comes in: shown piece by piece, and kept for the case that the process ends before it does. */
 export class StreamedMessage {
   readonly #context: RunContext
@@ -56,9 +60,8 @@ export class StreamedMessage {
   }
 
   async read(request: Omit<ModelRequest, 'model'>): Promise<ModelFinish> {
-    const { model, signal, emit, session, runId, activity } = this.#context
-    const scope = { purpose: 'turn', sessionId: session.id, turnId: runId }
-    for await (const event of model.stream(request, { signal, ...scope })) {
+    const { model, signal, emit, activity } = this.#context
+    for await (const event of model.stream(request, { signal, ...turnScope(this.#context) })) {
       // A server that says to wait is there; one that said nothing made no progress.
       if (event.type !== 'retry-wait') this.#progress()
       else if (event.reason !== 'timeout') activity.progress()

@@ -5,7 +5,7 @@ import type { ModelFinish } from '@hermes/contracts/model'
 import { chatDelivery } from '../answers/chat-delivery.js'
 import { asDemanded, demandedChoice } from '../answers/demands.js'
 import { interruptedMessage } from '../answers/partial-answer.js'
-import { asking, StreamedMessage } from '../answers/streamed-message.js'
+import { asking, StreamedMessage, turnScope } from '../answers/streamed-message.js'
 import { around, askGate, observe, transformations } from '../hooks/dispatch.js'
 import { hookEvent, wrappingEvent } from '../hooks/run-hook-event.js'
 import { endRun } from '../hooks/tool-call-hooks.js'
@@ -46,7 +46,11 @@ export async function modelStep(context: RunContext, options: StepOptions = {}):
     stream.partial.stop()
   }
   const observers = context.hooks.at('after-model-call')
-  if (observers.length > 0) await observe(observers, 'after-model-call', hookEvent(context, { finish }))
+  if (observers.length > 0) {
+    const prefixCache = async () =>
+      (await context.model.prefixCache?.(request, finish.usage, turnScope(context))) ?? null
+    await observe(observers, 'after-model-call', hookEvent(context, { finish, prefixCache }))
+  }
   return storeAnswer(context, stream, finish)
 }
 

@@ -14,6 +14,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   summary: 'compaction',
   title: 'its title',
   aside: '/btw',
+  cache: 'keeping the cache',
   judge: 'judging the goal',
   vision: 'looking at images',
 }

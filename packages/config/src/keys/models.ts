@@ -176,5 +176,8 @@ export const MODELS = {
       '5m',
       '1h',
     )('5m').describe('How long a provider with marks for its cache keeps a prefix; an hour costs more to write.'),
+    keep_warm: flag(true).describe(
+      'Whether a request for one token keeps a prefix in the cache of such a provider while a tool or a person takes longer, where that is cheaper than writing it anew.',
+    ),
   }),
 }

@@ -13,7 +13,7 @@ import type {
 import type { Environment } from '../environment.js'
 import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
-import type { ModelFinish, ModelRequest } from '../model.js'
+import type { ModelFinish, ModelRequest, PrefixCache } from '../model.js'
 import type { ActingPlugin, Action, ApprovalOutcome, ApprovalQuestion, Permit } from '../policy.js'
 import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from '../tool.js'
 
@@ -254,6 +254,8 @@ interface AnswerInPlace {
 /** At {@link HookHandlers['after-model-call']}. */
 export interface ModelAnswerEvent extends HookEvent {
   readonly finish: ModelFinish
+  /** What the provider keeps of the request; `null` where that is nothing, or no price is known. Never rejects. */
+  prefixCache(): Promise<PrefixCache | null>
 }
 
 /** Ends the run with status `stopped`. */

@@ -1,8 +1,15 @@
 import type { Logger } from '@hermes/contracts'
 import { errorLine, isAbort, silentLogger } from '@hermes/contracts'
-import type { Message, TextPart, UserMessage } from '@hermes/contracts/conversation'
+import type { Message, TextPart, Usage, UserMessage } from '@hermes/contracts/conversation'
 import { messageText, toolCalls } from '@hermes/contracts/conversation'
-import type { CallScope, ModelClient, ModelEvent, ModelRequest, StreamOptions } from '@hermes/contracts/model'
+import type {
+  CallScope,
+  ModelClient,
+  ModelEvent,
+  ModelRequest,
+  PrefixCache,
+  StreamOptions,
+} from '@hermes/contracts/model'
 import { askModel } from '../ask.js'
 import { keepNewest } from '../keep-newest.js'
 
@@ -74,6 +81,14 @@ class MixtureOfAgentsClient implements ModelClient {
     }
     const { index, advice } = await this.#adviceFor(request, options)
     yield* aggregator.stream({ ...request, messages: withAdvice(request.messages, index, advice) }, options)
+  }
+
+  async prefixCache(request: ClientRequest, used: Usage, scope: CallScope): Promise<PrefixCache | null> {
+    const turn = scope.turnId === undefined ? undefined : this.#turns.get(scope.turnId)
+    if (!turn) return null
+    const { index, advice } = turn
+    const advised = { ...request, messages: withAdvice(request.messages, index, advice) }
+    return (await this.#options.aggregator.prefixCache?.(advised, used, scope)) ?? null
   }
 
   async #adviceFor(request: ClientRequest, options: StreamOptions & CallScope): Promise<TurnAdvice> {

@@ -2,13 +2,14 @@
 import { chown, mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand } from '@hermes/commands'
+import { type Clock, systemClock } from '@hermes/contracts'
 import type { CommandContext, Extension } from '@hermes/contracts/extension'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openRuntime } from '../open-runtime.js'
-import type { Runtime, RuntimeOptions } from '../runtime.js'
+import type { AgentRequest, Runtime, RuntimeOptions } from '../runtime.js'
 
 let home: TemporaryHome
 let cwd: string
@@ -43,6 +44,8 @@ afterEach(async () => {
 
 interface World {
   readonly runtime: Runtime
+  /** For how long something waited or waits, in milliseconds. */
+  readonly waits: readonly number[]
   /** Runs a message in one session of the home, where the model makes these calls; gives the newest request and what the person was told. */
   say(text: string, ...calls: readonly Call[]): Promise<string>
   /** Switches the session to planning. */
@@ -95,6 +98,27 @@ const ROWS: Readonly<Record<string, (world: World) => Promise<boolean>>> = {
     const request = say('Write it.', ['write_file', { path: 'a.js', content: 'a' }])
     server.enqueue({ text: 'It cannot be run.' })
     return (await request).includes('Not checked yet')
+  },
+  'cache-keeper': async ({ runtime, waits }) => {
+    server.enqueue(
+      {
+        toolCalls: [{ name: 'clarify', args: { question: 'Which?' } }],
+        usage: { inputTokens: 90_000, cacheWriteTokens: 80_000 },
+      },
+      { text: 'Done.' },
+    )
+    let isKept = false
+    const ask: AgentRequest['ask'] = async () => {
+      for (let tick = 0; tick < 1_000 && !isKept; tick++) {
+        await new Promise(setImmediate)
+        isKept = waits.some((ms) => Math.abs(ms - 270_000) < 1_000)
+      }
+      return { type: 'answered', text: 'That one.' }
+    }
+    const model = { provider: 'anthropic', baseUrl: server.anthropicBaseUrl, model: 'claude-sonnet-4-5' }
+    const { agent } = await runtime.createAgent({ ...model, ask })
+    expect(await agent.run('Do it.').result).toMatchObject({ status: 'completed' })
+    return isKept
   },
   'learning-hints': async ({ runtime, say }) => {
     const { learnings } = await runtime.storage()
@@ -178,6 +202,9 @@ async function world(without: string | null): Promise<World> {
   const model = { default: 'm', base_url: server.baseUrl, context_length: 200_000 }
   const config = {
     model,
+    model_overrides: {
+      'claude-sonnet-4-5': { input_price: 3, output_price: 15, cache_read_price: 0.3, cache_write_price: 3.75 },
+    },
     checkpoints: { enabled: true },
     agent: { verify_on_stop: 'auto' },
     memory: { nudge_interval: 2 },
@@ -185,13 +212,20 @@ async function world(without: string | null): Promise<World> {
     terminal: { isolation: 'auto' },
   }
   await writeFile(join(place.home, 'config.yaml'), JSON.stringify(config))
-  const env = { PATH: process.env['PATH']! }
+  const env = { PATH: process.env['PATH']!, ANTHROPIC_API_KEY: 'k' }
   const extensions = (builtIn: readonly Extension[]) => builtIn.filter(({ name }) => name !== without)
-  const runtime = await openRuntime({ ...place, env, yolo: true, extensions })
+  const waits: number[] = []
+  const sleep: Clock['sleep'] = (ms, signal) => {
+    waits.push(ms)
+    return systemClock.sleep(ms, signal)
+  }
+  const clock = { now: systemClock.now, sleep }
+  const runtime = await openRuntime({ ...place, env, yolo: true, extensions, clock })
   opened = runtime
   let ready = await runtime.createAgent({ platform: 'cli' })
   return {
     runtime,
+    waits,
     goOn: async (platform) => {
       await ready.close()
       const session = await (await runtime.storage()).sessions.get(ready.agent.sessionId)

@@ -1,5 +1,6 @@
 // Every part that comes with Hermes, in one list: adding one adds a line here, and a folder or package.
 import {
+  cacheKeeper,
   createSessionId,
   isPlanning,
   platformChange,
@@ -103,6 +104,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
     // First: it stands around what the others do.
     telemetry({ version: HERMES_VERSION }),
     ...standardExtensions({ loopGuard: loopGuardOf(config) }),
+    ...(config.prompt_caching.keep_warm ? [cacheKeeper()] : []),
     verifyOnStop(config.agent.verify_on_stop),
     learningHints({ storage }),
     memoryRecall({

@@ -118,6 +118,7 @@ export class HomeModels {
       model: client.model,
       limits: () => client.limits(),
       nextEndpoint: (turnId) => client.nextEndpoint(turnId),
+      prefixCache: async (...call) => (await client.prefixCache?.(...call)) ?? null,
       stream: (request, options) => this.#watched(client, choices, request, options),
     }
   }

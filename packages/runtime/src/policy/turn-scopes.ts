@@ -22,6 +22,10 @@ export class TurnScopes {
       model,
       limits: () => client.limits(),
       nextEndpoint: (turnId) => client.nextEndpoint(turnId),
+      prefixCache: async (request, used, scope) => {
+        const whole = rootSessionId === null ? scope : { ...scope, ...this.scopeOf(sessionId) }
+        return (await client.prefixCache?.(request, used, whole)) ?? null
+      },
       stream: (request, options) => {
         if (rootSessionId === null) {
           if (options.turnId !== undefined) this.#turns.set(sessionId, options.turnId)

@@ -14,6 +14,7 @@ export function renameTools(transport: Transport, reserved: readonly string[]): 
   return {
     api: transport.api,
     stamp: transport.stamp,
+    cacheLifetimeMs: (request) => transport.cacheLifetimeMs?.(request) ?? null,
     ...(transport.reset ? { reset: () => transport.reset?.() } : {}),
     async *stream(request, options) {
       for await (const event of transport.stream(renameRequest(request, out), options)) yield renameEvent(event, back)

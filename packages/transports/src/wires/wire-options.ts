@@ -1,6 +1,9 @@
 import type { Clock } from '@hermes/contracts'
 import type { ProviderQuirks } from '../catalogue.js'
 
+/** How long a provider that was told `5m` or `1h` keeps a prefix, in milliseconds. */
+export const CACHE_LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
+
 /** What a wire is made from; `createTransport` fills in the defaults. */
 export interface WireOptions {
   readonly provider: string

@@ -34,6 +34,8 @@ export interface Exchange<Client, Answer extends Answered, Chunk> {
 export interface Wire<Client, Answer extends Answered, Chunk> {
   /** What requests to a model add to the base URL. */
   readonly path: (model: string) => string
+  /** See {@link Transport.cacheLifetimeMs}. Default: always `null`. */
+  readonly cacheLifetimeMs?: (request: ModelRequest) => number | null
   readonly createClient: (credential: string | null) => Promise<Client>
   readonly begin: (
     request: ModelRequest,
@@ -59,6 +61,8 @@ export class WireTransport<Client, Answer extends Answered, Chunk> implements Tr
   stamp = (model: string): EndpointStamp => {
     return { provider: this.#options.provider, endpoint: this.#options.baseUrl, model }
   }
+
+  cacheLifetimeMs = (request: ModelRequest): number | null => this.#wire.cacheLifetimeMs?.(request) ?? null
 
   reset = (): void => this.#client.clear()
 

@@ -1,7 +1,8 @@
 import { EventBody, reportedError } from '../event-body.js'
-import type { WireOptions } from '../wire-options.js'
+import { CACHE_LIFETIME_MS, type WireOptions } from '../wire-options.js'
 import type { Wire } from '../wire-transport.js'
 import { AnswerAssembler } from './answer-assembler.js'
+import { familyOf } from './model-families.js'
 import type { SdkClient } from './sdk-client.js'
 import { toWireRequest } from './wire-request.js'
 import type { WireAnswer, WireEvent } from './wire-types.js'
@@ -14,6 +15,9 @@ export function anthropicMessages(options: WireOptions): Wire<SdkClient, Respons
   const { credentialHeader } = quirks
   return {
     path: () => PATH,
+    // A budget for thoughts comes on top of the one token, and without it the prefix is another one.
+    cacheLifetimeMs: ({ model, reasoningEffort }) =>
+      reasoningEffort && familyOf(model).thinking === 'budget' ? null : CACHE_LIFETIME_MS[cacheTtl],
     createClient: async (credential) =>
       (await import('./sdk-client.js')).createSdkClient({ ...options, credential, credentialHeader }),
     begin: (request, stamp) => {

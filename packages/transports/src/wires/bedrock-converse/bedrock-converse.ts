@@ -1,9 +1,10 @@
 import { HermesError } from '@hermes/contracts'
 import { refusesCaching } from '../../classify-error.js'
 import type { CallTarget } from '../../transport-error.js'
-import type { WireOptions } from '../wire-options.js'
+import { CACHE_LIFETIME_MS, type WireOptions } from '../wire-options.js'
 import type { Wire } from '../wire-transport.js'
 import { AnswerAssembler } from './answer-assembler.js'
+import { familyOf } from './model-families.js'
 import type { SdkAnswer, SdkClient } from './sdk-client.js'
 import { streamError } from './service-error.js'
 import { toWireRequest } from './wire-request.js'
@@ -16,6 +17,12 @@ export function bedrockConverse(options: WireOptions): Wire<SdkClient, SdkAnswer
   const uncached = new Set<string>()
   return {
     path: (model) => `/model/${encodeURIComponent(model)}/converse-stream`,
+    // Limits of output and reasoning hang together here.
+    cacheLifetimeMs: ({ model, reasoningEffort }) => {
+      const { cacheTtl: longest } = familyOf(model)
+      if (!longest || reasoningEffort || uncached.has(model)) return null
+      return CACHE_LIFETIME_MS[longest === '1h' ? cacheTtl : longest]
+    },
     createClient: async (credential) => (await import('./sdk-client.js')).createSdkClient({ ...options, credential }),
     begin: (request, stamp) => {
       const { model } = request

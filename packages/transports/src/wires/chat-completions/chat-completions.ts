@@ -1,9 +1,9 @@
 import { EventBody, reportedError } from '../event-body.js'
 import type { OpenAiClient } from '../openai-client.js'
-import type { WireOptions } from '../wire-options.js'
+import { CACHE_LIFETIME_MS, type WireOptions } from '../wire-options.js'
 import type { Wire } from '../wire-transport.js'
 import { AnswerAssembler } from './answer-assembler.js'
-import { toWireRequest } from './wire-request.js'
+import { cacheTtlOf, toWireRequest } from './wire-request.js'
 import type { WireChunk } from './wire-types.js'
 
 const PATH = '/chat/completions'
@@ -13,6 +13,11 @@ export function chatCompletions(options: WireOptions): Wire<OpenAiClient, Respon
   const { quirks, cacheTtl } = options
   return {
     path: () => PATH,
+    // Endpoints make budgets of efforts, as shares of the limit of output.
+    cacheLifetimeMs: ({ model, reasoningEffort }) => {
+      const ttl = reasoningEffort ? null : cacheTtlOf(model, { quirks, cacheTtl })
+      return ttl && CACHE_LIFETIME_MS[ttl]
+    },
     createClient: async (credential) =>
       (await import('../openai-client.js')).createOpenAiClient({ ...options, credential }),
     begin: (request, stamp) => {

@@ -44,13 +44,19 @@ export function toWireRequest(request: ModelRequest, options: WireRequestOptions
   }
 }
 
-function wireMessages(
-  { model, messages }: ModelRequest,
-  { quirks, stamp, cacheTtl = '5m' }: WireRequestOptions,
-): readonly WireMessage[] {
-  const wire = toWireMessages(messages, { quirks, model, stamp })
+function wireMessages({ model, messages }: ModelRequest, options: WireRequestOptions): readonly WireMessage[] {
+  const wire = toWireMessages(messages, { ...options, model })
+  const ttl = cacheTtlOf(model, options)
+  return ttl ? markCache(wire, ttl) : wire
+}
+
+/** How long a model's endpoint is told to keep a prefix; `null` where it takes no marks. */
+export function cacheTtlOf(
+  model: string,
+  { quirks, cacheTtl = '5m' }: Pick<WireRequestOptions, 'quirks' | 'cacheTtl'>,
+): '5m' | '1h' | null {
   const { cacheMarks } = quirks
-  return cacheMarks && nameHas(model, cacheMarks.models) ? markCache(wire, cacheMarks.maxTtl ?? cacheTtl) : wire
+  return cacheMarks && nameHas(model, cacheMarks.models) ? (cacheMarks.maxTtl ?? cacheTtl) : null
 }
 
 function toolFields({ tools, toolChoice }: ModelRequest, { schemaDialect }: ProviderQuirks): object {
