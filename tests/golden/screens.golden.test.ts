@@ -1,5 +1,6 @@
 // One long conversation at three widths: the screen with its history as two terminals show the same bytes, tmux and xterm, and as it was
 // recorded. Every line stands there once, and nothing ever clears the screen.
+import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ModelStep } from '@hermes/testkit'
@@ -19,11 +20,21 @@ const WIDTHS = [40, 80, 160]
 interface Flow {
   readonly line: string
   readonly steps: readonly ModelStep[]
+  /** Comes with the line, as a paste. */
+  readonly pasted?: string
+  /** An earlier flow types it. */
+  readonly isTypedBefore?: true
   /** Between the line and its end. */
-  readonly acts?: (terminal: Terminal) => Promise<unknown>
+  readonly acts?: (terminal: Terminal, cwd: string) => Promise<unknown>
   /** What the screen ends with, before the line to type in. Default: the last mark of the answer. */
   readonly ends?: string
 }
+
+/** The smallest image. */
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 const call = (name: string, args: object) => ({ name, args })
 const many = (count: number, word: string) => Array.from({ length: count }, (_, index) => `${word} ${index + 1}`)
@@ -125,16 +136,140 @@ const FLOWS: readonly Flow[] = [
   { line: '/nosuch', steps: [], ends: 'Unknown command' },
   { line: '/title A garden', steps: [], ends: 'A garden' },
   { line: 'two lines \\', steps: [{ text: 'M45' }], acts: (terminal) => terminal.type('of one message\r') },
-  { line: 'the end', steps: [{ text: 'M46' }] },
+  {
+    line: 'delete it',
+    steps: [{ toolCalls: [call('terminal', { command: 'rm -rf build' })] }, { text: 'M46' }],
+    acts: async (terminal) => {
+      await terminal.shows('[n] no')
+      await terminal.type('i')
+      await terminal.shows('do instead?')
+      await terminal.type('Call it old.')
+      await terminal.press('Enter')
+    },
+  },
+  {
+    line: 'remove it',
+    steps: [{ toolCalls: [call('terminal', { command: 'rm -rf build' })] }, { text: 'M47' }],
+    acts: async (terminal) => {
+      await terminal.shows('[n] no')
+      await terminal.type('y')
+    },
+  },
+  {
+    line: 'read two parts',
+    steps: [
+      { toolCalls: [call('read_file', { path: 'b.txt', limit: 1 }), call('read_file', { path: 'b.txt', offset: 2 })] },
+      { text: 'M48' },
+    ],
+  },
+  { line: '/details', steps: [], ends: 'two' },
+  {
+    line: 'step by step',
+    steps: [
+      {
+        toolCalls: [
+          call('todo_write', {
+            todos: [
+              { id: '3', content: 'M49', status: 'completed' },
+              { id: '4', content: 'M50', status: 'in_progress' },
+              { id: '5', content: 'M51', status: 'pending' },
+            ],
+          }),
+        ],
+      },
+      { text: 'M52' },
+    ],
+  },
+  {
+    line: 'have it counted',
+    steps: [{ toolCalls: [call('delegate_task', { goal: 'Count the stones now.' })] }, { text: 'M53' }],
+  },
+  {
+    line: 'start it',
+    steps: [
+      { toolCalls: [call('terminal', { command: 'read line < gate; exit 3', background: true })] },
+      { text: 'M54' },
+    ],
+    acts: async (terminal) => {
+      await terminal.shows(/M54\n>$/)
+      await terminal.type('!echo > gate')
+      await terminal.press('Enter')
+    },
+    ends: 'has ended',
+  },
+  { line: 'what is on it ./dot.png', steps: [{ text: 'A dot, M55.' }] },
+  {
+    line: 'see what I pasted ',
+    pasted: many(30, 'pasted line').join('\n'),
+    steps: [{ text: 'M56' }],
+  },
+  { line: 'weigh it', steps: [{ reasoning: 'A long thought. '.repeat(20), text: 'M57' }] },
+  {
+    line: 'a wide table',
+    steps: [
+      {
+        text: `| ${many(9, 'column').join(' | ')} |\n${'|---'.repeat(9)}|\n| ${many(9, 'a value of').join(' | ')} |\n\nM58`,
+      },
+    ],
+  },
+  {
+    line: 'a long fence',
+    steps: [{ text: `\`\`\`py\n${many(150, `print("${'wide '.repeat(20)}")  #`).join('\n')}\n\`\`\`\n\nM59` }],
+  },
+  {
+    line: 'count without end',
+    steps: [{ fault: 'stall', text: `M60\n\n${'sheep and '.repeat(40)}`, chunkSize: 50, afterChunks: 2 }],
+    acts: async (terminal) => {
+      await terminal.shows('sheep and')
+      await terminal.press('Escape')
+    },
+    ends: 'Stopped',
+  },
+  {
+    line: 'take your time',
+    steps: [{ toolCalls: [call('terminal', { command: 'read line < gate; echo through' })] }, { text: 'M61' }],
+    acts: async (terminal, cwd) => {
+      await terminal.shows(/terminal {2}read line/)
+      await terminal.type('and then rest')
+      await terminal.press('Enter')
+      await terminal.shows(/rest[^>]*>$/)
+      await writeFile(join(cwd, 'gate'), '\n')
+    },
+    ends: 'M62',
+  },
+  { line: 'and then rest', isTypedBefore: true, steps: [{ text: 'M62' }] },
+  { line: '/plan', steps: [], ends: 'plan' },
+  { line: 'only look', steps: [{ toolCalls: [call('write_file', { path: 'c.txt', content: 'c' })] }, { text: 'M63' }] },
+  { line: '/plan off', steps: [], ends: 'plan' },
+  { line: '/btw is it late', steps: [], ends: 'M64' },
+  {
+    line: '/nosuchagain',
+    steps: [],
+    acts: async (terminal) => {
+      await terminal.shows(/nosuchagain[^>]*>$/)
+      await terminal.press('C-r')
+      await terminal.type('A gard')
+      await terminal.press('Enter')
+      await terminal.press('Enter')
+    },
+    ends: 'A garden',
+  },
+  { line: 'the end', steps: [{ text: 'M65' }] },
 ]
 
-const MARKS = Array.from({ length: 46 }, (_, index) => `M${String(index + 1).padStart(2, '0')}`)
+/** What is asked besides. */
+const OTHERS: readonly Flow[] = [
+  { line: 'Count the stones now.', steps: [{ text: 'Seven.' }] },
+  { line: 'is it late', steps: [{ text: 'M64' }] },
+]
+
+const MARKS = Array.from({ length: 65 }, (_, index) => `M${String(index + 1).padStart(2, '0')}`)
 
 /** Answers by what was said last, so that several conversations can go on at a time; a message that failed goes with the next one. */
 function answer(messages: readonly { readonly role: string; readonly content?: unknown }[]): ModelStep {
   const at = messages.findLastIndex(({ role }) => role === 'user')
   const words = JSON.stringify(messages[at]?.content)
-  const flow = FLOWS.findLast(
+  const flow = [...FLOWS, ...OTHERS].findLast(
     ({ line, steps }) => steps.length > 0 && words.includes(JSON.stringify(line).slice(1, -3)),
   )
   const done = messages.slice(at).filter(({ role }) => role === 'assistant').length
@@ -145,15 +280,18 @@ async function converse(columns: number): Promise<{ readonly rows: readonly stri
   const [home, cwd] = [join(scene.folder, `user-${columns}`), join(scene.folder, `work-${columns}`)]
   await mkdir(cwd)
   await writeFile(join(cwd, 'b.txt'), 'one\ntwo\n')
+  await writeFile(join(cwd, 'dot.png'), DOT)
+  execFileSync('mkfifo', [join(cwd, 'gate')])
   await mkdir(join(cwd, 'build'))
   const record = join(scene.folder, `bytes-${columns}`)
   const args = ['--base-url', scene.server.baseUrl, '-m', 'test']
   await using terminal = await openTerminal(args, { home, cwd, columns, rows: ROWS, record })
   await terminal.shows(/\n>$/)
-  for (const { line, steps, acts, ends } of FLOWS) {
-    await terminal.type(line)
+  for (const { line, pasted, isTypedBefore, steps, acts, ends } of FLOWS) {
+    if (isTypedBefore) continue
+    await terminal.type(pasted === undefined ? line : `${line}\u001B[200~${pasted}\u001B[201~`)
     await terminal.press('Enter')
-    await acts?.(terminal)
+    await acts?.(terminal, cwd)
     const last = ends ?? JSON.stringify(steps).match(/M\d\d/g)!.at(-1)!
     await terminal.shows(new RegExp(`${last.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}[^>]*\\n>$`))
   }
@@ -177,7 +315,12 @@ const CALL = /^([✓✗] \w+ {2}\S+).*?((?: · [^·]+)*) · \d+(?:\.\d+)? m?s$/
 /** Without what depends on the clock: how long calls took, with how much of a title that leaves room for, and the id of the session at the end. */
 function steady(rows: readonly string[]): readonly string[] {
   const last = rows.findIndex((row) => row.startsWith('Go on later'))
-  return rows.slice(0, last).map((row) => row.replace(CALL, '$1 …$2 · <duration>'))
+  return rows.slice(0, last).map((row) =>
+    row
+      .replace(CALL, '$1 …$2 · <duration>')
+      .replace(/proc_[0-9a-f]{8}/, 'proc_<random>')
+      .replace(/ · \d+(?:\.\d+)? m?s$/, ' · <duration>'),
+  )
 }
 
 needs('tmux', hasTmux)('screens', () => {

@@ -22,8 +22,11 @@ interface Flow {
 /** A row has at least as much room for words, however deep a list goes. */
 const LEAST_COLUMNS = 8
 
-/** A flow that hands what is final to `write`, on rows of at most `columns()` columns. A word that is longer breaks where the row ends. */
-export function createFlow(write: (text: string) => void, columns: () => number): Flow {
+/**
+ * A flow that hands what is final to `write`, on rows of at most `columns()` columns, and of at least `least`. A word that is longer breaks where
+ * the row ends.
+ */
+export function createFlow(write: (text: string) => void, columns: () => number, least = LEAST_COLUMNS): Flow {
   let isOpen = false
   let rest = ''
   let room = 0
@@ -87,7 +90,7 @@ export function createFlow(write: (text: string) => void, columns: () => number)
       isOpen = true
       rest = following
       column = 0
-      room = Math.max(LEAST_COLUMNS, columns() - width(stripColors(following)))
+      room = Math.max(least, columns() - width(stripColors(following)))
     },
     add({ text, paint }) {
       for (const piece of pieces(text)) {
@@ -128,6 +131,7 @@ export function rowsOf(spans: readonly Span[], columns: number): readonly string
   const flow = createFlow(
     (piece) => (text += piece),
     () => columns,
+    1,
   )
   flow.begin('', '')
   for (const span of spans) flow.add(span)

@@ -198,3 +198,11 @@ it('shows a table of ten thousand rows, a fence without an end and a line of a m
   expect(show('['.repeat(1_000_000)).replaceAll('\n', '')).toHaveLength(1_000_000)
   expect(show('word '.repeat(200_000)).split('\n').length).toBeGreaterThan(20_000)
 })
+
+it.each([20, 40, 60, 80, 96])('no row of a table of many columns is wider than %i columns', (columns) => {
+  for (let count = 2; count < 14; count++) {
+    const cells = (word: string) => `| ${Array.from({ length: count }, (_, at) => `${word} ${at}`).join(' | ')} |\n`
+    const rows = show(`${cells('column')}${'|---'.repeat(count)}|\n${cells('a value of')}`, { columns }).split('\n')
+    expect(Math.max(...rows.map((row) => width(row)))).toBeLessThanOrEqual(columns)
+  }
+})

@@ -31,7 +31,7 @@ export function createTable(lines: readonly string[], columns: number, style: St
     for (const [index, cell] of spans(line, plain).entries())
       natural[index] = Math.max(natural[index]!, spansWidth(cell))
   const widths = fit(natural, columns - 3 * (count - 1))
-  if (!widths) return createList(heads, style)
+  if (!widths) return createList(heads, columns, style)
   const bar = style.dim(' │ ')
   const lay = (cells: readonly (readonly Span[])[]) => {
     const rows = cells.map((cell, index) => rowsOf(cell, widths[index]!))
@@ -48,19 +48,10 @@ export function createTable(lines: readonly string[], columns: number, style: St
 }
 
 /** Where columns would be too narrow each cell stands on a line of its own. */
-function createList(heads: readonly string[], style: Style): Table {
-  return {
-    head: [],
-    row: (line) => [
-      ...fill(cellsOf(line), heads.length).map(
-        (cell, index) =>
-          `${style.bold(`${heads[index]}:`)} ${spansOf(cell, style, plain)
-            .map(({ text, paint }) => paint(text))
-            .join('')}`,
-      ),
-      '',
-    ],
-  }
+function createList(heads: readonly string[], columns: number, style: Style): Table {
+  const lay = (cell: string, index: number) =>
+    rowsOf([{ text: `${heads[index]}: `, paint: style.bold }, ...spansOf(cell, style, plain)], columns)
+  return { head: [], row: (line) => [...fill(cellsOf(line), heads.length).flatMap(lay), ''] }
 }
 
 /** Widths that go into `room` together, the widest giving way first; null where words would become illegible. */

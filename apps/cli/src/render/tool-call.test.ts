@@ -13,6 +13,12 @@ function shown(toolName: string, summary: string, end: Partial<EndedCall> & { re
 }
 const command = (data: JsonObject, columns?: number) => shown('terminal', 'npm test', { data }, columns)
 
+it('leaves out how long a call took where there is no room for it', () => {
+  const end = { data: { pid: 7 }, durationMs: 172 }
+  const [row] = shown('terminal', 'npm run a-long-name', { args: { background: true }, ...end } as never, 40)
+  expect(row).toBe('✓ terminal  npm run… · in the background')
+})
+
 describe('a call that went well', () => {
   it.each<[tool: string, summary: string, end: Parameters<typeof shown>[2], line: string]>([
     ['terminal', 'echo turn-1', { data: { exit_code: 0, output: lines(50) } }, '✓ terminal  echo turn-1 · 22 ms'],

@@ -45,10 +45,14 @@ export function renderCall(started: StartedCall | undefined, call: EndedCall, lo
   const { style, columns } = look
   const outcome = outcomeOf(call, started?.args ?? {})
   const mark = outcome.isFailure ? style.red(style.sign('failed')) : style.green(style.sign('done'))
-  const parts = [...outcome.facts, ...(call.durationMs > 0 ? [formatDuration(call.durationMs)] : [])]
+  const room = columns - width(style.sign('done')) - 1
+  const duration = call.durationMs > 0 ? [formatDuration(call.durationMs)] : []
+  const facts = [...outcome.facts, ...duration].join(' · ')
+  // A row that the terminal breaks is harder to read than one without the time.
+  const isShort = outcome.facts.length === 0 || LEAST_TITLE + width(` · ${facts}`) <= room
   const paint = outcome.isFailure ? { ...style, dim: style.red } : style
   const begun = started ?? { toolName: call.toolName, summary: '', args: {} }
-  const line = `${mark} ${callLine(begun, parts.join(' · '), { style: paint, columns: columns - width(style.sign('done')) - 1 })}`
+  const line = `${mark} ${callLine(begun, isShort ? facts : outcome.facts.join(' · '), { style: paint, columns: room })}`
   return [line, ...bodyOf(call, outcome, look)].join('\n')
 }
 
