@@ -1,4 +1,5 @@
 // The gateway as people run it, with a bot: killed at any moment it neither loses nor repeats a message.
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
@@ -102,4 +103,36 @@ it('says how it is doing, refuses a second process with its account, and lets pe
     exitCode: 1,
     stdout: expect.stringMatching(/No gateway runs/),
   })
+}, 90_000)
+
+it('a chat chooses its account: its requests go out with that key alone, those of other chats with the first', async () => {
+  await gateway.stop()
+  const lab = { providers: { lab: { base_url: server.baseUrl } }, model: { provider: 'lab', default: 'm' } }
+  await rm(join(home.path, 'work'), { recursive: true })
+  await writeChatHome(home.path, { base_url: bot.url }, { people: { owner: { telegram: ['7', '8'] } }, ...lab })
+  const options = { home: home.path, cwd: join(home.path, 'work'), env: { TELEGRAM_BOT_TOKEN: bot.token } }
+  for (const label of ['first', 'work'])
+    await runCli(['auth', 'add', 'lab', '--key-stdin', '--label', label], {
+      ...options,
+      input: `sk-${label}-0123456789`,
+    })
+  server.setHandler(() => ({ text: 'Yes.' }))
+  gateway = await startGateway([], options)
+  const say = async (userId: number, text: string) => {
+    const before = bot.messages(userId).length
+    bot.say(text, { userId, name: `User ${userId}` })
+    return (await bot.waitFor(userId, (messages) => messages.length > before)).at(-1)!.text
+  }
+  const keyOf = async (userId: number, text: string) => {
+    await say(userId, text)
+    return server.requests.at(-1)!.headers['authorization']
+  }
+  expect(await keyOf(7, 'One.')).toBe('Bearer sk-first-0123456789')
+  expect(await say(7, '/account work')).toContain('work of custom:lab is used in this session, and no other')
+  expect(await keyOf(7, 'Two.')).toBe('Bearer sk-work-0123456789')
+  expect(await keyOf(8, 'Three.')).toBe('Bearer sk-first-0123456789')
+  expect(await say(7, '/account wrok')).toContain('first, work')
+  expect(await keyOf(7, 'Four.')).toBe('Bearer sk-work-0123456789')
+  expect(await say(7, '/account default')).toContain('is chosen in this session any more')
+  expect(await keyOf(7, 'Five.')).toBe('Bearer sk-first-0123456789')
 }, 90_000)
