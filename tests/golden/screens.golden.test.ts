@@ -276,18 +276,37 @@ function answer(messages: readonly { readonly role: string; readonly content?: u
   return flow?.steps[done] ?? { fault: 'status', status: 500 }
 }
 
-async function converse(columns: number): Promise<{ readonly rows: readonly string[]; readonly bytes: string }> {
-  const [home, cwd] = [join(scene.folder, `user-${columns}`), join(scene.folder, `work-${columns}`)]
+interface Setup {
+  readonly columns: number
+  readonly flows?: readonly Flow[]
+  readonly name?: string
+  readonly env?: Record<string, string>
+  readonly display?: object
+}
+
+interface Screen {
+  readonly rows: readonly string[]
+  readonly bytes: string
+  /** Whether anything that is seen at the end has a colour or another style. */
+  readonly isStyled: boolean
+}
+
+async function converse({ columns, flows = FLOWS, name = `${columns}`, env, display }: Setup): Promise<Screen> {
+  const [home, cwd] = [join(scene.folder, `user-${name}`), join(scene.folder, `work-${name}`)]
+  if (display) {
+    await mkdir(home)
+    await writeFile(join(home, 'config.yaml'), JSON.stringify({ display }))
+  }
   await mkdir(cwd)
   await writeFile(join(cwd, 'b.txt'), 'one\ntwo\n')
   await writeFile(join(cwd, 'dot.png'), DOT)
   execFileSync('mkfifo', [join(cwd, 'gate')])
   await mkdir(join(cwd, 'build'))
-  const record = join(scene.folder, `bytes-${columns}`)
+  const record = join(scene.folder, `bytes-${name}`)
   const args = ['--base-url', scene.server.baseUrl, '-m', 'test']
-  await using terminal = await openTerminal(args, { home, cwd, columns, rows: ROWS, record })
+  await using terminal = await openTerminal(args, { home, cwd, columns, rows: ROWS, record, ...(env ? { env } : {}) })
   await terminal.shows(/\n>$/)
-  for (const { line, pasted, isTypedBefore, steps, acts, ends } of FLOWS) {
+  for (const { line, pasted, isTypedBefore, steps, acts, ends } of flows) {
     if (isTypedBefore) continue
     await terminal.type(pasted === undefined ? line : `${line}\u001B[200~${pasted}\u001B[201~`)
     await terminal.press('Enter')
@@ -295,9 +314,10 @@ async function converse(columns: number): Promise<{ readonly rows: readonly stri
     const last = ends ?? JSON.stringify(steps).match(/M\d\d/g)!.at(-1)!
     await terminal.shows(new RegExp(`${last.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}[^>]*\\n>$`))
   }
+  const isStyled = await terminal.colours()
   await terminal.press('C-d')
   await terminal.exitCode()
-  return { rows: await terminal.rows(), bytes: await readFile(record, 'utf8') }
+  return { rows: await terminal.rows(), bytes: await readFile(record, 'utf8'), isStyled }
 }
 
 /** The rows of the same bytes in another terminal. */
@@ -314,9 +334,11 @@ const CALL = /^([✓✗] \w+ {2}\S+).*?((?: · [^·]+)*) · \d+(?:\.\d+)? m?s$/
 
 /** Without what depends on the clock: how long calls took, with how much of a title that leaves room for, and the id of the session at the end. */
 function steady(rows: readonly string[]): readonly string[] {
-  const last = rows.findIndex((row) => row.startsWith('Go on later'))
+  const last = rows.findIndex((row) => /^(?:> )?Go on later/.test(row))
   return rows.slice(0, last).map((row) =>
     row
+      // Of a call that took no millisecond nothing is said.
+      .replace(/^((?:done|failed): .*) · \d+(?:\.\d+)? m?s$/, '$1')
       .replace(CALL, '$1 …$2 · <duration>')
       .replace(/proc_[0-9a-f]{8}/, 'proc_<random>')
       .replace(/ · \d+(?:\.\d+)? m?s$/, ' · <duration>'),
@@ -326,7 +348,7 @@ function steady(rows: readonly string[]): readonly string[] {
 needs('tmux', hasTmux)('screens', () => {
   it('stand at three widths as they were recorded, every line once, in two terminals', async () => {
     scene.server.setHandler(({ body }) => answer(body.messages))
-    const screens = await Promise.all(WIDTHS.map(converse))
+    const screens = await Promise.all(WIDTHS.map((columns) => converse({ columns })))
     for (const [index, { rows, bytes }] of screens.entries()) {
       const columns = WIDTHS[index]!
       const text = rows.join('\n')
@@ -337,5 +359,23 @@ needs('tmux', hasTmux)('screens', () => {
       expect(await inXterm(bytes, columns)).toEqual(rows)
       compareGolden(`screens/${columns}-columns`, steady(rows))
     }
+  }, 120_000)
+
+  it('stand in 16 columns, without colours, and as they are read aloud, as they were recorded', async () => {
+    scene.server.setHandler(({ body }) => answer(body.messages))
+    const lines = ['a head', 'a list', 'a table', 'a diff', 'fail', 'write', 'read it', 'plan it', 'the end']
+    const flows = FLOWS.filter(({ line }) => lines.includes(line))
+    const [narrow, plain, spoken] = await Promise.all([
+      converse({ columns: 16, flows }),
+      converse({ columns: 80, flows, name: 'no-color', env: { NO_COLOR: '1' } }),
+      converse({ columns: 80, flows, name: 'screen-reader', display: { screen_reader: true } }),
+    ])
+    expect(narrow.isStyled).toBe(true)
+    expect(plain.isStyled).toBe(false)
+    // Nothing is drawn again for who hears it: no row is gone back to.
+    expect(spoken.bytes.match(/\u001B\[\d*[AHL]/g)).toBeNull()
+    compareGolden('screens/16-columns', steady(narrow.rows))
+    compareGolden('screens/no-color', steady(plain.rows))
+    compareGolden('screens/screen-reader', steady(spoken.rows))
   }, 120_000)
 })
