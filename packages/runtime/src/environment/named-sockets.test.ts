@@ -47,7 +47,7 @@ async function open(isolationWrite: readonly string[]) {
   onTestFinished(() => runtime.close())
   await runtime.trust.answer(at('user/work'), true)
   const { agent, close } = await runtime.createAgent({})
-  onTestFinished(close)
+  onTestFinished(() => close())
   return async (place: string) => {
     model.enqueue({ toolCalls: [{ name: 'terminal', args: { command: `node client.cjs ${at(place)}` } }] })
     model.enqueue({ text: 'Done.' })
