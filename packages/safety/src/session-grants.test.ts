@@ -22,11 +22,11 @@ function open() {
   return { policy, says }
 }
 
-const ASKED = 'unknown-program:mytool ~/Documents'
+const RULE = 'unknown-program:mytool ~/Documents'
 
 it('one answer for the session covers an unknown program in a folder, whatever the file', async () => {
   const { policy, says } = open()
-  expect(await says('mytool ~/Documents/a.txt', 'session')).toBe(ASKED)
+  expect(await says('mytool ~/Documents/a.txt', 'session')).toBe(RULE)
   for (const command of [
     'mytool ~/Documents/a.txt',
     'mytool ~/Documents/b.txt',
@@ -47,9 +47,9 @@ it.each([
 
 it('an answer for once is used up, and one of a session counts in no other', async () => {
   const { policy, says } = open()
-  expect(await says('mytool ~/Documents/a.txt', 'once')).toBe(ASKED)
-  expect(await says('mytool ~/Documents/a.txt', 'session')).toBe(ASKED)
-  expect(await says('mytool ~/Documents/a.txt', 'once', { ...subject, sessionId: 'other' })).toBe(ASKED)
+  expect(await says('mytool ~/Documents/a.txt', 'once')).toBe(RULE)
+  expect(await says('mytool ~/Documents/a.txt', 'session')).toBe(RULE)
+  expect(await says('mytool ~/Documents/a.txt', 'once', { ...subject, sessionId: 'other' })).toBe(RULE)
   policy.revokeGrants('s')
-  expect(await says('mytool ~/Documents/a.txt')).toBe(ASKED)
+  expect(await says('mytool ~/Documents/a.txt')).toBe(RULE)
 })

@@ -34,10 +34,10 @@ async function scene() {
     ...{ cwd, home, temp: [temp], env: { PATH, HOME: home, TMPDIR: temp }, isolation: { network: 'ask' } },
   })
   const policy = createPolicy({ mode: 'ask', home: join(home, '.hermes'), userHome: home, workspace: [cwd] })
-  const asked: string[] = []
+  const requested: string[] = []
   let command = ''
   policy.listen('*', (id, { rule }) => {
-    asked.push(`${command}: ${rule}`)
+    requested.push(`${command}: ${rule}`)
     void policy.answer(id, 'once')
   })
   const { writable } = environment.capabilities
@@ -63,7 +63,7 @@ async function scene() {
     command = text
     return (await call(createTerminalTool(), { command: text }, context)).text
   }
-  return { home, asked, run }
+  return { home, requested, run }
 }
 
 needs((await probeIsolation()) ?? missingPrograms('git'))('isolated, by default', () => {
@@ -72,18 +72,18 @@ needs((await probeIsolation()) ?? missingPrograms('git'))('isolated, by default'
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
-    const { asked, run } = await scene()
+    const { requested, run } = await scene()
     for (const one of EVERYDAY_COMMANDS)
       await run(one.replaceAll('PORT', String(port)).replaceAll('NODE', dirname(process.execPath)))
-    expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(MOST_QUESTIONS)
+    expect(requested.length, requested.join('\n')).toBeLessThanOrEqual(MOST_QUESTIONS)
   })
 
   it(`none of ${TOOLCHAINS.length} toolchains in the home directory asks, by its name or its path`, async () => {
-    const { home, asked, run } = await scene()
+    const { home, requested, run } = await scene()
     for (const [program] of TOOLCHAINS) {
       const name = program.slice(program.lastIndexOf('/') + 1)
       expect(await run(`${name} build && ${join(home, program)} --version`)).toBe('works\nworks')
     }
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
 import { createReadFileTool, createSearchFilesTool } from './index.js'
 
-const SAID = 'what was said elsewhere'
+const TEXT = 'what was said elsewhere'
 /** What stores leave behind in the temporary folder: as it is made, where one of that name was there, and while it is brought back. */
 const RESCUE = [
   'hermes-rescue-other.jsonl',
@@ -24,7 +24,7 @@ async function scene({ isolated = false } = {}) {
   const [home, temp] = [join(root, 'home'), join(root, 'temp')]
   const cwd = join(home, 'work')
   for (const folder of [cwd, temp]) await mkdir(folder, { recursive: true })
-  for (const name of [...RESCUE, 'hermes-rescue.md']) await writeFile(join(temp, name), SAID, { mode: 0o600 })
+  for (const name of [...RESCUE, 'hermes-rescue.md']) await writeFile(join(temp, name), TEXT, { mode: 0o600 })
   const { environment } = await temporaryEnvironment({
     ...{ cwd, home, temp: [temp], env: { PATH: '/usr/bin:/bin', HOME: home } },
     ...(isolated ? { isolation: {} } : {}),
@@ -45,8 +45,8 @@ it('asks before a rescue file of another project is read, and leaves it out of a
   const context = { ...createToolContext({ environment }), permit }
   const read = async (name: string) => (await call(createReadFileTool(), { path: join(temp, name) }, context)).text
   for (const name of RESCUE) expect(await read(name)).toContain('rescue-file')
-  expect(await read('hermes-rescue.md')).toContain(SAID)
-  const { text } = await call(createSearchFilesTool(), { pattern: SAID, path: temp }, context)
+  expect(await read('hermes-rescue.md')).toContain(TEXT)
+  const { text } = await call(createSearchFilesTool(), { pattern: TEXT, path: temp }, context)
   expect(text).toContain('hermes-rescue.md')
   expect(text).not.toContain('hermes-rescue-')
 })
@@ -56,8 +56,8 @@ needs(await probeIsolation())('isolated commands', () => {
     const { temp, cwd, environment } = await scene({ isolated: true })
     const run = async (command: string) =>
       (await environment.exec(testPermit({ type: 'spawn', command, cwd, backend: 'local' }), command)).output
-    expect(await run(`cat ${temp}/hermes-rescue.md`)).toBe(SAID)
-    await writeFile(join(temp, 'hermes-rescue-later.jsonl'), SAID)
+    expect(await run(`cat ${temp}/hermes-rescue.md`)).toBe(TEXT)
+    await writeFile(join(temp, 'hermes-rescue-later.jsonl'), TEXT)
     for (const name of [...RESCUE, 'hermes-rescue-later.jsonl'])
       expect(await run(`cat ${temp}/${name} 2>/dev/null; grep -rl said ${temp} 2>/dev/null`), name).toBe(
         `${temp}/hermes-rescue.md\n`,

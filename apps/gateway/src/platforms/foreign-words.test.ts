@@ -1,4 +1,4 @@
-// What other people said, and how far commands of the conversation that read it reach then: real stores, tools and isolation.
+// What other people said, and what commands of the conversation that read it can reach then: real stores, tools and isolation.
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
