@@ -139,7 +139,7 @@ export class Endpoint {
 
   /**
    * The key for the next call; `null` where none is needed.
-   * @throws HermesError `models.no_key`, `models.no_usable_key`, and `transport.rate_limit` while all keys rest.
+   * @throws HermesError `models.no_key`, `models.no_usable_key`, and `transport.rate_limit` while all keys are cooling down.
    */
   async credential(signal: AbortSignal | undefined): Promise<Credential | null> {
     const { credentials, apiKey, transport } = this.options
@@ -157,7 +157,7 @@ export class Endpoint {
         code: 'models.no_usable_key',
         details: { provider: this.name },
       })
-    throw new HermesError(`All keys of ${this.name} rest until ${new Date(usableAtMs).toISOString()}.`, {
+    throw new HermesError(`All keys of ${this.name} are cooling down until ${new Date(usableAtMs).toISOString()}.`, {
       code: 'transport.rate_limit',
       retryable: true,
       details: { provider: this.name, retryAfterMs: Math.max(0, usableAtMs - this.#clock.now()) },

@@ -98,10 +98,11 @@ it('clears away nothing that would be lost: the last of two branches, ignored fi
   const built = await made('built')
   await mkdir(join(built, 'build'))
   await writeFile(join(built, 'build/x'), '')
-  sh('git worktree add -q -b theirs ../theirs-of-mine')
+  const theirs = `${root}-theirs`
+  sh(`git worktree add -q -b theirs ${theirs}`)
   await writeFile(join(await made('broken'), '.git'), 'gitdir: /nowhere')
   const rows = cells(await pruneTable(run, root, { isTrial: false }))
-  await rm(join(root, '../theirs-of-mine'), { recursive: true })
+  await rm(theirs, { recursive: true })
   expect(rows.filter((line) => /^hermes\/(?:one|same) gone$/.test(line))).toHaveLength(1)
   expect(rows.filter((line) => /^hermes\/(?:one|same) kept: its commits are nowhere else$/.test(line))).toHaveLength(1)
   expect(sh('git branch --all --contains hermes/one 2> /dev/null || git branch --contains hermes/same')).not.toBe('')
