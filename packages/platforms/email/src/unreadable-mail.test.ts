@@ -122,7 +122,7 @@ async function hear(
   return { texts, warnings, droppedAfterMs: () => droppedAfterMs, uid: () => (JSON.parse(kept) as { uid: number }).uid }
 }
 
-const often = { timeout: 20_000 }
+const often = { timeout: 60_000 }
 
 it('gives up a mail that the server does not give, and hears those behind it meanwhile', async () => {
   const { port, fetched, connections } = await stage([{ from: 'eve@x.org', way: 'no' }, { from: 'ada@x.org' }])
@@ -133,25 +133,21 @@ it('gives up a mail that the server does not give, and hears those behind it mea
   expect(fetched.indexOf(2)).toBe(1)
   expect(warnings).toEqual([{ uid: 1 }])
   expect(connections()).toBe(1)
-}, 30_000)
+})
 
-it.each(['hangs', 'closes'] as const)(
-  'connects again, and gives up a mail that %s each time',
-  async (way) => {
-    const { port, fetched, connections } = await stage([{ from: 'eve@x.org', way }, { from: 'ada@x.org' }])
-    // One minute, and a second for each 20 kB.
-    const { texts, warnings, uid, droppedAfterMs } = await hear(port, {
-      clock: quickClock(60_000 + HANGS_BYTES / 20),
-    })
-    await expect.poll(uid, often).toBe(2)
-    expect(texts()).toEqual(['mail 2'])
-    expect(droppedAfterMs()).toBeGreaterThanOrEqual(HOUR_MS)
-    expect(fetched.filter((one) => one === 1).length).toBeGreaterThanOrEqual(10)
-    expect(warnings).toEqual([{ uid: 1 }])
-    expect(connections()).toBeLessThan(40)
-  },
-  30_000,
-)
+it.each(['hangs', 'closes'] as const)('connects again, and gives up a mail that %s each time', async (way) => {
+  const { port, fetched, connections } = await stage([{ from: 'eve@x.org', way }, { from: 'ada@x.org' }])
+  // One minute, and a second for each 20 kB.
+  const { texts, warnings, uid, droppedAfterMs } = await hear(port, {
+    clock: quickClock(60_000 + HANGS_BYTES / 20),
+  })
+  await expect.poll(uid, often).toBe(2)
+  expect(texts()).toEqual(['mail 2'])
+  expect(droppedAfterMs()).toBeGreaterThanOrEqual(HOUR_MS)
+  expect(fetched.filter((one) => one === 1).length).toBeGreaterThanOrEqual(10)
+  expect(warnings).toEqual([{ uid: 1 }])
+  expect(connections()).toBeLessThan(40)
+})
 
 it('gives up one mail after the other where none can be read', async () => {
   const { port, fetched } = await stage([
@@ -163,7 +159,7 @@ it('gives up one mail after the other where none can be read', async () => {
   expect(warnings).toEqual([{ uid: 1 }, { uid: 2 }])
   const [first, second] = [1, 2].map((mail) => fetched.filter((one) => one === mail).length)
   expect(second).toBeGreaterThan(first! + 10)
-}, 30_000)
+})
 
 it('offers a mail that waited behind an earlier one of its sender once that is given up', async () => {
   const mails: StagedMail[] = [{ from: 'ada@x.org' }, { from: 'ada@x.org' }]
@@ -177,7 +173,7 @@ it('offers a mail that waited behind an earlier one of its sender once that is g
   await expect.poll(() => warnings, often).toEqual([{ uid: 1 }])
   await expect.poll(texts, often).toContain('mail 2')
   expect(warnings).toEqual([{ uid: 1 }])
-}, 30_000)
+})
 
 it('skips no mail where the connection breaks off while an earlier one is heard', async () => {
   const { port, drop } = await stage([{ from: 'ada@x.org' }, { from: 'bob@x.org' }])
@@ -188,4 +184,4 @@ it('skips no mail where the connection breaks off while an earlier one is heard'
   await expect.poll(uid, often).toBe(2)
   expect(texts()).toEqual(['mail 1', 'mail 2'])
   expect(warnings).toEqual([])
-}, 30_000)
+})
