@@ -11,13 +11,13 @@ export const UNFOLLOWED_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'write-beyond',
     reason: 'changes files outside the workspace',
-    about: (invocation: Invocation) => folderOf(changedOutside(invocation)[0]!),
+    about: (invocation: Invocation) => foldersOf(changedOutside(invocation)),
     matches: (invocation: Invocation) => !isConfined(invocation) && changedOutside(invocation).length > 0,
   },
   {
     rule: 'unknown-program',
     reason: 'hands files outside the workspace to a program that nothing is known about',
-    about: (invocation: Invocation) => `${invocation.name} ${folderOf(homePaths(invocation)[0]!)}`,
+    about: (invocation: Invocation) => foldersOf(homePaths(invocation)).map((folder) => `${invocation.name} ${folder}`),
     matches: (invocation: Invocation) => !isConfined(invocation) && homePaths(invocation).length > 0,
   },
 ])
@@ -54,6 +54,12 @@ function unknownWords({ name, args }: Invocation): readonly string[] {
   const isModule = words.slice(0, Math.max(script, 0)).some((word) => /^-[a-zA-Z]*[mc]$/.test(word))
   if (script === -1 || (isModule && (!words.includes('-m') || PROGRAMS.plainModules.has(words[script]!)))) return []
   return words.slice(script + 1)
+}
+
+/** The folders that leave counts for. What is copied into a file that may be a folder lies in that one's. */
+function foldersOf(paths: readonly string[]): readonly string[] {
+  const all = new Set(paths)
+  return [...all].filter((path) => !all.has(posix.dirname(path)) || path === '/').map(folderOf)
 }
 
 /** The folder that leave counts for; what lies in the home itself, alone. */
