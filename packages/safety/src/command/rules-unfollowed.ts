@@ -38,7 +38,9 @@ function homePaths(invocation: Invocation): readonly string[] {
   const { program } = invocation
   if (invocation.name === '' || /^\/(?:usr|opt)\//.test(program.text)) return []
   const input = unknownWords(invocation).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|\w+=|@)/, '')])
-  const paths = input.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word))
+  // In a folder outside every word may be a file there.
+  const isAway = outsideWorkspace(['.'], invocation.context).length > 0
+  const paths = input.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word) || (isAway && /^\w/.test(word)))
   return outsideWorkspace(paths, invocation.context).filter((path) => isInHome(path, invocation.context))
 }
 

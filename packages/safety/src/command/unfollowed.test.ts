@@ -23,6 +23,13 @@ describe('commands without isolation', () => {
   })
 
   it.each([
+    ...['tar xf a.tar -C ~/.hermes', 'cd ~/.hermes && tar xf /tmp/a.tar', 'unzip a.zip -d ~/.hermes/'],
+    ...['cd ~/.hermes && unzip -o /tmp/a.zip', 'patch -d ~/.hermes < a.patch', 'bsdtar -xf a.tar -C ../.hermes'],
+  ])('says of %s that it changes what Hermes may do', (command) => {
+    expect(rulesOf(command)).toContain('hermes-permissions')
+  })
+
+  it.each([
     `"$BASH" -c 'DO'`,
     `"\${BASH}" -c "DO"`,
     `$SHELL -c 'DO'`,
@@ -101,12 +108,19 @@ describe('commands without isolation', () => {
     expect(rulesOf(': > ~/Documents/thesis.odt')).toEqual(['write-beyond:~/Documents'])
     expect(rulesOf('sed -i 1d ../other/a.txt')).toEqual(['write-beyond:~/other'])
     expect(rulesOf('tar xzf d.tgz -C ~')).toEqual(['write-beyond:~'])
+    expect(rulesOf('cd ../other && tar xzf d.tgz')).toEqual(['write-beyond:~/other'])
+    expect(rulesOf('cd ../other && unzip d.zip')).toEqual(['write-beyond:~/other'])
+    expect(rulesOf('cd ../other && patch -p1 < a.patch')).toEqual(['write-beyond:~/other'])
+    expect(rulesOf('cd ../other && tar tzf d.tgz && unzip -l d.zip')).toEqual([])
+    expect(rulesOf('tar xzf d.tgz && unzip -q d.zip && patch -p1 < a.patch && cd sub && tar xf e.tar')).toEqual([])
     expect(rulesOf(': > ~/Documents/thesis.odt', HELD)).toEqual([])
     expect(rulesOf('echo x > ../lib/a', { ...CONTEXT, workspace: ['/home/ada'] })).toEqual([])
     expect(rulesOf('echo x > /tmp/a')).toEqual([])
   })
 
   it('names program and folder where an unknown program is given something of the home folder', () => {
+    expect(rulesOf('cd ~/Music && mytool a.mp3')).toEqual(['unknown-program:mytool ~/Music'])
+    expect(rulesOf('cd src && mytool a.mp3')).toEqual([])
     expect(rulesOf('mytool ~/Documents/a.txt')).toEqual(['unknown-program:mytool ~/Documents'])
     expect(rulesOf('mytool --in=$HOME/Documents')).toEqual(['unknown-program:mytool ~/Documents'])
     expect(rulesOf('./clean.sh ../other')).toEqual(['unknown-program:clean.sh ~/other'])
