@@ -12,7 +12,7 @@ interface NamedHosts {
 const FETCHERS: Readonly<Record<string, readonly [plain: RegExp, valued: RegExp]>> = Object.freeze({
   curl: [
     /^(?:-[sSfLkiIvgGO#]+|--(?:silent|show-error|fail|fail-with-body|location|include|head|verbose|get|remote-name|compressed|create-dirs|progress-bar))$/,
-    /^(?:-[sSfLkiIvgGO#]*[oHAXdmwCr]|--(?:output|header|user-agent|request|data|data-raw|data-binary|data-urlencode|json|max-time|connect-timeout|write-out|retry|retry-delay))$/,
+    /^(?:-[sSfLkiIvgGO#]*[oHAXdmwCru]|--(?:output|header|user|user-agent|request|data|data-raw|data-binary|data-urlencode|json|max-time|connect-timeout|write-out|retry|retry-delay))$/,
   ],
   wget: [
     /^(?:-(?:[qSvc]|nv|nc|qO-|O-)+|--(?:quiet|no-verbose|verbose|continue|server-response|spider|show-progress|no-clobber)|--(?:output-document|header|user-agent|timeout|tries)=.*)$/,
@@ -20,6 +20,8 @@ const FETCHERS: Readonly<Record<string, readonly [plain: RegExp, valued: RegExp]
   ],
 })
 
+/** `host:path`. */
+const REMOTE_PATH = /^[^/]*:/
 /** Programs that go to where a host of theirs or an option says. */
 const BY_SSH = /^(?:ssh|scp|sftp|rsync|mosh)$/
 const STEERS_SSH = /^-[oJFSWwDLRe]|^--(?:rsh|ssh)\b/
@@ -33,7 +35,7 @@ const NAMED = /^(?:[\w.-]+@)?((?:[\w-]+\.)+[a-z]{2,}|localhost|\d+(?:\.\d+){3})(
 export function namedHosts(invocation: Invocation): NamedHosts {
   const { name, args, via, variables } = invocation
   const written = new Set(writeTargets(invocation))
-  const words = texts(args).filter((word) => !written.has(word))
+  const words = texts(args).filter((word) => !written.has(word) || REMOTE_PATH.test(word))
   const found = words.flatMap(hostsIn)
   const isKnown = via === null && variables.length === 0 && args.every(hasKnownHost)
   const isWhole = isKnown && !found.includes(null) && leadsNowhereElse(name, args, words)
@@ -55,7 +57,7 @@ const hasKnownHost = ({ text, dynamic, splits }: Word): boolean =>
 
 function leadsNowhereElse(name: string, args: readonly Word[], words: readonly string[]): boolean {
   if (BY_SSH.test(name))
-    return words.every((word) => !STEERS_SSH.test(word) && (!/^[^/]*:/.test(word) || hostsIn(word).length > 0))
+    return words.every((word) => !STEERS_SSH.test(word) && (!REMOTE_PATH.test(word) || hostsIn(word).length > 0))
   if (!Object.hasOwn(FETCHERS, name)) return true
   const [plain, valued] = FETCHERS[name]!
   const all = texts(args)
