@@ -18,6 +18,7 @@ import { backends } from './backends.mjs'
 import { browser } from './browser.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
+import { documents } from './documents.mjs'
 import { keystrokeEcho } from './echo.mjs'
 import { executeCode } from './execute-code.mjs'
 import { extensions } from './extensions.mjs'
@@ -61,6 +62,7 @@ const SCENARIOS = {
   extensions,
   skills,
   extract,
+  documents,
   browser,
   host,
   backends,

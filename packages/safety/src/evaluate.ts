@@ -304,7 +304,11 @@ function askForNetwork({
   const others = needs.filter(({ kind }) => kind === 'none')
   const isPlain = command.collected.complete && remote.length === 0 && others.length === 0
   if (isPlain && needs.length > 0) return null
-  const named = remote.map(({ name, host }) => (host === null ? name : `${name} to ${host}`))
+  const hasHost = (program: string) => remote.some(({ name, host }) => name === program && host !== null)
+  const named = remote.map(({ name, host }) => {
+    if (host !== null) return `${name} to ${host}`
+    return hasHost(name) ? `${name} to others` : name
+  })
   const rules = remote.map(({ name, host }) => (host === null ? `network-${name}` : `network-${name}-${host}`))
   const beside = others.map(({ name }) => name)
   return {

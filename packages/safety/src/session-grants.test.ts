@@ -39,6 +39,7 @@ it('one answer for the session covers an unknown program in a folder, whatever t
 it.each([
   ['another program', 'othertool ~/Documents/a.txt', 'unknown-program:othertool ~/Documents'],
   ['another folder', 'mytool ~/Music/a.txt', 'unknown-program:mytool ~/Music'],
+  ['both folders at once', 'mytool ~/Documents/a.txt ~/Music/b.txt', 'unknown-program:mytool ~/Music'],
 ])('such an answer does not cover %s', async (_, command, rule) => {
   const { says } = open()
   await says('mytool ~/Documents/a.txt', 'session')
@@ -52,4 +53,31 @@ it('an answer for once is used up, and one of a session counts in no other', asy
   expect(await says('mytool ~/Documents/a.txt', 'once', { ...subject, sessionId: 'other' })).toBe(RULE)
   policy.revokeGrants('s')
   expect(await says('mytool ~/Documents/a.txt')).toBe(RULE)
+})
+
+it('one answer for the session covers what changes files in a folder, and none in another one beside it', async () => {
+  const { says } = open()
+  expect(await says('cp a.txt ~/Documents/a.txt', 'session')).toBe('write-beyond:~/Documents')
+  for (const command of [
+    'cp b.txt ~/Documents/b.txt',
+    'mv a.txt b.txt ~/Documents/',
+    'touch ~/Documents/c ~/Documents/d',
+  ])
+    expect([command, await says(command)]).toEqual([command, 'allow'])
+  for (const command of [
+    'tee ~/Documents/a.txt ~/Music/b.txt',
+    'touch ~/Documents/a.txt && touch ~/Music/b.txt',
+    'mv ~/Music/a.txt ~/Documents/',
+    'cat a.txt > ~/Documents/a.txt 2> ~/Music/b.txt',
+    'chmod 600 ~/Documents/a.txt ~/Music/b.txt',
+  ])
+    expect([command, await says(command)]).toEqual([command, 'write-beyond:~/Music'])
+})
+
+it('a command that changes more folders than a question shows is granted alone', async () => {
+  const { says } = open()
+  const many = (first: number) => `touch ${Array.from({ length: 21 }, (_, at) => `~/Music/${first + at}/a`).join(' ')}`
+  expect(await says(many(0), 'session')).toBe('write-beyond')
+  expect(await says(many(0))).toBe('allow')
+  expect(await says(many(1))).toBe('write-beyond')
 })

@@ -2,6 +2,7 @@ import { parseShell } from '../shell/parse.js'
 import type { Group, Pipeline, Redirect, Script, SimpleCommand, Stage, Word } from '../shell/script.js'
 import { MAX_EXPANDED_CHARS, type Spent } from '../shell/shell-text.js'
 import { type CommandContext, knownVariables, resolveShellPath } from './context.js'
+import { mayReachFloor } from './floor-words.js'
 import type { Input, Invocation } from './invocation.js'
 import { texts } from './invocation.js'
 import { printedText, redirectedText } from './known-text.js'
@@ -100,6 +101,9 @@ class Collector implements Collected {
   #downloads: ReadonlySet<string> = new Set()
   #exposed: ReadonlySet<string> = new Set()
   readonly #made = new Map<string, string>()
+  /** Texts that shells read as their input, which are followed as what they run; and those that were supposed, with where. */
+  readonly #scripts = new Set<string>()
+  readonly #supposedIn = new Set<string>()
   #piped = 0
   #words = 0
   readonly #spent: SpentByLine
@@ -283,15 +287,21 @@ class Collector implements Collected {
 
   #suppose(invocation: Invocation): void {
     if (this.#context.supposed) return
-    const { texts: all, isWhole } = supposedTexts(invocation)
+    const { isolated, outside } = invocation.context
+    const isHeld = isolated === true && outside !== true
+    // Of an isolated command only what speaks of the hard floor counts.
+    const counts = (text: string) => !this.#scripts.has(text) && (!isHeld || mayReachFloor(text))
+    const { texts: all, isWhole } = supposedTexts(invocation, counts)
     this.complete &&= isWhole
     for (const text of all) {
+      const place = `${invocation.context.cwd ?? ''}\0${text}`
+      if (this.#supposedIn.has(place)) continue
+      this.#supposedIn.add(place)
       if (this.supposed.length >= MAX_SUPPOSED || this.#spent.chars > MAX_TEXT_CHARS) {
         this.complete = false
         return
       }
-      const { isolated, outside } = invocation.context
-      const supposed = isolated === true && outside !== true ? 'isolated' : 'unisolated'
+      const supposed = isHeld ? 'isolated' : 'unisolated'
       const context: CommandContext = { ...invocation.context, isolated: true, supposed }
       const { invocations, isTooLong } = collectWith(this.#spent, text, context)
       this.supposed.push(...invocations)
@@ -306,6 +316,7 @@ class Collector implements Collected {
     const own: Scope = { ...scope, elevated, via: isFind ? 'find' : scope.via }
     return [...payloads(invocation), ...variablePayloads(invocation)].flatMap((payload) => {
       if (payload.type === 'text') {
+        if (payload.text === input.text) this.#scripts.add(payload.text)
         // `eval` runs in this shell, everything else in one of its own; following `cd` into it is harmless.
         return this.text(payload.text, { ...own }, input)
       }

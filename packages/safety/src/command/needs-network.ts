@@ -3,6 +3,7 @@ import type { CommandContext } from './context.js'
 import { isIdle } from './harmless.js'
 import { installsFromAddress } from './installs-from.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
+import { namedHosts } from './named-hosts.js'
 import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 
@@ -15,7 +16,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)$/i
 /** What one program of a command line needs of the network. */
 interface NetworkNeed {
   readonly name: string
-  /** Where it goes, when the command names that. */
+  /** Where it goes, one need for each host that the command names; `null` where it may go elsewhere, or names none. */
   readonly host: string | null
   /** `registry`: a package manager at its registries; `beside`: what usually follows one; `none`: its code would get what another one asks for. */
   readonly kind: 'registry' | 'beside' | 'far' | 'none'
@@ -30,12 +31,13 @@ export function networkNeeds({ invocations }: Collected): readonly NetworkNeed[]
     const before = invocations[at - 1]
     if (before && PROGRAMS.besideInstallations.has(formOf(before)) && before.written.endsWith(written)) return []
     if (isIdle(invocation) || PROGRAMS.look.has(name)) return []
-    const host = hostOf(invocation)
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
     if (PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name))
       return [{ name, host: null, kind: 'beside' }]
-    const isRemote = isClient(invocation) && !(host !== null && LOOPBACK.test(host))
-    return [{ name, host, kind: isRemote ? 'far' : 'none' }]
+    const { hosts, isWhole } = namedHosts(invocation)
+    const isHere = hosts.length > 0 && hosts.every((host) => LOOPBACK.test(host))
+    if (isHere || !isClient(invocation)) return [{ name, host: null, kind: 'none' }]
+    return [...hosts, ...(isWhole ? [] : [null])].map((host) => ({ name, host, kind: 'far' }))
   })
 }
 
@@ -68,14 +70,4 @@ export function formOf({ name, args }: Invocation): string {
   const [program, words] = isModule ? [args[1]!.text, args.slice(2)] : [name, args]
   const [verb] = readOptions(words).operands
   return verb === undefined ? program : `${program} ${verb}`
-}
-
-function hostOf({ args }: Invocation): string | null {
-  for (const word of texts(args)) {
-    const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(word) ? word : null
-    if (address !== null && URL.canParse(address)) return new URL(address).hostname
-    const named = /^(?:[\w.-]+@)?((?:[\w-]+\.)+[a-z]{2,}|localhost|\d+(?:\.\d+){3})(?::|\/|$)/i.exec(word)?.[1]
-    if (named !== undefined) return named
-  }
-  return null
 }

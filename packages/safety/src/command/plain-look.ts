@@ -1,4 +1,5 @@
 import { collectInvocations, type Unfollowed } from './collect.js'
+import { mayReachFloor } from './floor-words.js'
 import { HARDLINE_RULES } from './hardline.js'
 import { FORK_BOMB, TOO_LONG } from './reasons.js'
 import { type Finding, matching } from './rule.js'
@@ -11,27 +12,9 @@ const BEFORE = 3
 const AFTER = 2
 const MAX_AROUND = 2000
 
-/** Programs of {@link HARDLINE_RULES}, what rules about all programs look for in their words, and ways to write either in other letters. */
-const FLOOR = new RegExp(
-  [
-    '(?<![\\w-])(?:rm|rmdir|shred|srm|find|mv|kill|pkill|killall5?|ps)(?![\\w-])',
-    '(?<![\\w-])(?:mkfs|mke2fs|newfs\\w*|mkswap|wipefs|diskutil|sfdisk|parted|cryptsetup|hdparm|nvme|sgdisk|blkdiscard|format)(?![\\w-])',
-    '(?<![\\w-])(?:shutdown|reboot|halt|poweroff|init|telinit|systemctl|loginctl|osascript|dbus-send|gdbus|busctl)(?![\\w-])',
-    '/dev/|sysrq-trigger|/proc|environ|psutil|(?<![\\w-])s?maps(?![\\w-])',
-    '(?<![\\w-])hermes(?![\\w-])|bin\\.js',
-    '(?<![\\w-])(?:base64|xxd|rev)(?![\\w-])',
-  ].join('|'),
-)
 /** Where one command may end and the next begin, whatever is quoted there. */
 const SEPARATOR = /[;\n`]|(?<![<>])&(?!>)|(?<!>)\|/g
 const FUNCTION = /(?<![\w:.-])[\w:.-]+\s{0,20}\(\s{0,20}\)\s{0,20}\{[\s\S]{0,200}/g
-
-/** Whether a piece of a line speaks of what the hard floor is about. */
-export function mayReachFloor(piece: string): boolean {
-  if (piece.includes("$'")) return true
-  const folded = /[^\x20-\x7e]/.test(piece) ? piece.normalize('NFKC').replace(/\p{C}/gu, '') : piece
-  return FLOOR.test(folded.replace(/['"\\]|\$[@*]/g, ''))
-}
 
 /**
  * What the hard floor says about texts too long to be followed: cut wherever a command may begin, each piece that speaks of it is looked at.

@@ -1,3 +1,4 @@
+import { type CommandContext, resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { holdsProtected, mayName, placesOf } from './may-name.js'
 import { PROGRAMS } from './program-tables.js'
@@ -27,8 +28,16 @@ export function protectedWrites(invocation: Invocation): readonly Finding[] {
   const targets = [...new Set(writeTargets(invocation))]
   const places = placesOf(invocation.context)
   const found = new Set(targets.map((path) => mayName(path, 'write', invocation.context, places)?.rule))
+  if (UNPACKS.test(invocation.name) && targets.some((path) => isHermesHome(path, invocation.context)))
+    found.add('hermes-permissions')
   return WRITES.filter(([rule]) => found.has(rule)).map(([rule, reason]) => ({ rule, reason }))
 }
+
+/** What they write in a folder, an archive or a patch says. */
+const UNPACKS = /^(?:tar|bsdtar|unzip|7z|7za|cpio|patch)$/
+
+const isHermesHome = (path: string, context: CommandContext): boolean =>
+  context.home !== undefined && resolveShellPath(path, context) === resolveShellPath(context.home, context)
 
 /** Schedules, what runs at a start, and keys that are read. */
 export const PROTECTED_RULES: readonly CommandRule[] = Object.freeze([

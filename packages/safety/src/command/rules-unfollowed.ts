@@ -11,13 +11,13 @@ export const UNFOLLOWED_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'write-beyond',
     reason: 'changes files outside the workspace',
-    about: (invocation: Invocation) => folderOf(changedOutside(invocation)[0]!),
+    about: (invocation: Invocation) => foldersOf(changedOutside(invocation)),
     matches: (invocation: Invocation) => !isConfined(invocation) && changedOutside(invocation).length > 0,
   },
   {
     rule: 'unknown-program',
     reason: 'hands files outside the workspace to a program that nothing is known about',
-    about: (invocation: Invocation) => `${invocation.name} ${folderOf(homePaths(invocation)[0]!)}`,
+    about: (invocation: Invocation) => foldersOf(homePaths(invocation)).map((folder) => `${invocation.name} ${folder}`),
     matches: (invocation: Invocation) => !isConfined(invocation) && homePaths(invocation).length > 0,
   },
 ])
@@ -38,7 +38,9 @@ function homePaths(invocation: Invocation): readonly string[] {
   const { program } = invocation
   if (invocation.name === '' || /^\/(?:usr|opt)\//.test(program.text)) return []
   const input = unknownWords(invocation).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|\w+=|@)/, '')])
-  const paths = input.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word))
+  // In a folder outside every word may be a file there.
+  const isAway = outsideWorkspace(['.'], invocation.context).length > 0
+  const paths = input.filter((word) => /^(?:[/~]|\.\.?(?:\/|$))/.test(word) || (isAway && /^\w/.test(word)))
   return outsideWorkspace(paths, invocation.context).filter((path) => isInHome(path, invocation.context))
 }
 
@@ -54,6 +56,12 @@ function unknownWords({ name, args }: Invocation): readonly string[] {
   const isModule = words.slice(0, Math.max(script, 0)).some((word) => /^-[a-zA-Z]*[mc]$/.test(word))
   if (script === -1 || (isModule && (!words.includes('-m') || PROGRAMS.plainModules.has(words[script]!)))) return []
   return words.slice(script + 1)
+}
+
+/** The folders that leave counts for. What is copied into a file that may be a folder lies in that one's. */
+function foldersOf(paths: readonly string[]): readonly string[] {
+  const all = new Set(paths)
+  return [...all].filter((path) => !all.has(posix.dirname(path)) || path === '/').map(folderOf)
 }
 
 /** The folder that leave counts for; what lies in the home itself, alone. */

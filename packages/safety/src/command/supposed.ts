@@ -38,9 +38,9 @@ interface Supposed {
 
 /**
  * Texts that a program may run as commands although nothing is known of an option that does: words with blanks in them, the words from
- * one on that is the name of a program, what a substitution prints for it. Nothing for programs whose words only say something.
+ * one on that is the name of a program, what a substitution prints for it. Nothing for programs whose words only say something, and only texts that `counts`.
  */
-export function supposedTexts(invocation: Invocation): Supposed {
+export function supposedTexts(invocation: Invocation, counts: (text: string) => boolean): Supposed {
   const { name, args, inner, input } = invocation
   if (name === '' || onlySays(name) || FOLLOWED.has(name)) return NOTHING
   if (PROGRAMS.shells.includes(name) && args.some(({ text }) => /^-[a-zA-Z]*c$/.test(text))) return NOTHING
@@ -55,8 +55,10 @@ export function supposedTexts(invocation: Invocation): Supposed {
     ? [...invocation.made].flatMap(([path, text]) => (RECIPES.test(path) ? [text] : []))
     : []
   const found = [
-    ...new Set([...texty, ...printed, ...piped, ...recipes].flatMap(inText)),
-    ...fromWord(words, isKnown ? 1 : 0),
+    ...[
+      ...new Set([...texty, ...printed, ...piped, ...recipes].filter(counts).flatMap((text) => inText(text, counts))),
+    ],
+    ...fromWord(words, isKnown ? 1 : 0).filter(counts),
   ]
   return { texts: found.slice(0, MAX_TEXTS), isWhole: found.length <= MAX_TEXTS }
 }
@@ -79,9 +81,13 @@ function fromWord(words: readonly string[], first: number): readonly string[] {
 const quoted = (word: string): string => (/^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 /** The text, what stands behind a name in it, and what begins with the name of a program, freed of the signs of the language around it. */
-function inText(text: string): readonly string[] {
+function inText(text: string, counts: (text: string) => boolean): readonly string[] {
   const value = /^(?:--?[\w.-]+|[\w.-]+)[=:]\s*(.*)$/s.exec(text)?.[1]
-  const tails = [...text.matchAll(ANCHOR)].slice(0, MAX_TEXTS + 1).map(({ index }) => text.slice(index))
-  const bare = tails.map((tail) => tail.slice(0, MAX_TAIL).replace(/["'`,()[\]{}]/g, ' '))
+  const bare: string[] = []
+  for (const { index } of text.matchAll(ANCHOR)) {
+    const tail = text.slice(index, index + MAX_TAIL).replace(/["'`,()[\]{}]/g, ' ')
+    if (counts(tail)) bare.push(tail)
+    if (bare.length > MAX_TEXTS) break
+  }
   return [...new Set([text, ...(value === undefined ? [] : [value]), ...bare])]
 }

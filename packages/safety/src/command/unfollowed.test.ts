@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import corpus from '../__fixtures__/commands.json' with { type: 'json' }
 import { classifyCommand } from '../index.js'
+import { mayReachFloor } from './floor-words.js'
 import { HARDLINE_RULES } from './hardline.js'
-import { mayReachFloor } from './plain-look.js'
 
 const CONTEXT = { cwd: '/home/ada/project', userHome: '/home/ada', home: '/home/ada/.hermes' }
 const HELD = { ...CONTEXT, isolated: true }
@@ -20,6 +20,13 @@ describe('commands without isolation', () => {
     const requested = corpus.everyday.filter((line) => levelOf(line) !== 'safe')
     expect(corpus.everyday.length).toBeGreaterThan(310)
     expect(requested.length, requested.join('\n')).toBeLessThanOrEqual(corpus.everyday.length * 0.02)
+  })
+
+  it.each([
+    ...['tar xf a.tar -C ~/.hermes', 'cd ~/.hermes && tar xf /tmp/a.tar', 'unzip a.zip -d ~/.hermes/'],
+    ...['cd ~/.hermes && unzip -o /tmp/a.zip', 'patch -d ~/.hermes < a.patch', 'bsdtar -xf a.tar -C ../.hermes'],
+  ])('says of %s that it changes what Hermes may do', (command) => {
+    expect(rulesOf(command)).toContain('hermes-permissions')
   })
 
   it.each([
@@ -101,12 +108,19 @@ describe('commands without isolation', () => {
     expect(rulesOf(': > ~/Documents/thesis.odt')).toEqual(['write-beyond:~/Documents'])
     expect(rulesOf('sed -i 1d ../other/a.txt')).toEqual(['write-beyond:~/other'])
     expect(rulesOf('tar xzf d.tgz -C ~')).toEqual(['write-beyond:~'])
+    expect(rulesOf('cd ../other && tar xzf d.tgz')).toEqual(['write-beyond:~/other'])
+    expect(rulesOf('cd ../other && unzip d.zip')).toEqual(['write-beyond:~/other'])
+    expect(rulesOf('cd ../other && patch -p1 < a.patch')).toEqual(['write-beyond:~/other'])
+    expect(rulesOf('cd ../other && tar tzf d.tgz && unzip -l d.zip')).toEqual([])
+    expect(rulesOf('tar xzf d.tgz && unzip -q d.zip && patch -p1 < a.patch && cd sub && tar xf e.tar')).toEqual([])
     expect(rulesOf(': > ~/Documents/thesis.odt', HELD)).toEqual([])
     expect(rulesOf('echo x > ../lib/a', { ...CONTEXT, workspace: ['/home/ada'] })).toEqual([])
     expect(rulesOf('echo x > /tmp/a')).toEqual([])
   })
 
   it('names program and folder where an unknown program is given something of the home folder', () => {
+    expect(rulesOf('cd ~/Music && mytool a.mp3')).toEqual(['unknown-program:mytool ~/Music'])
+    expect(rulesOf('cd src && mytool a.mp3')).toEqual([])
     expect(rulesOf('mytool ~/Documents/a.txt')).toEqual(['unknown-program:mytool ~/Documents'])
     expect(rulesOf('mytool --in=$HOME/Documents')).toEqual(['unknown-program:mytool ~/Documents'])
     expect(rulesOf('./clean.sh ../other')).toEqual(['unknown-program:clean.sh ~/other'])
@@ -337,6 +351,45 @@ describe('commands without isolation', () => {
     expect(mayReachFloor('true --formatted arms skill /developer')).toBe(false)
   })
 
+  it.each([
+    String.raw`printf '\162\155 -rf ~' | sh`,
+    String.raw`printf '\x72\x6d -rf ~' | sh`,
+    String.raw`eval "$(printf '\162m -rf ~')"`,
+    'a=r; b=m; $a$b -rf ~',
+    '{r,}m -rf ~',
+    '$(echo r)m -rf ~',
+    'r${@}m -rf ~',
+  ])('sees %s behind more than is followed', (command) => {
+    expect(levelOf(command)).toBe('hardline')
+    expect(levelOf(`${'echo a\n'.repeat(2_100)}${command}`)).toBe('hardline')
+  })
+
+  const lines = (count: number, line: (at: number) => string) => Array.from({ length: count }, (_, at) => line(at))
+  const document = (count: number, line: (at: number) => string) => `<<'EOF'\n${lines(count, line).join('\n')}\nEOF`
+
+  it.each([
+    ['file of 3,000 lines', `cat > a.ts ${document(3_000, (at) => `export const value${at} = of(${at}, 'rm')`)}`],
+    ['message', `git commit -m "$(cat ${document(300, (at) => `- ${at}: no \`rm\` of a file; echo & cat`)}\n)"`],
+    ['loop', `for f in ${lines(500, (at) => `a${at}.ts`).join(' ')}; do mv "$f" b/; cp "b/$f" c; done`],
+    ['build', `docker build ${lines(80, (at) => `--build-arg A${at}="a b ${at}"`).join(' ')} -t app .`],
+    ['script', lines(200, (at) => `cp a${at} b && npm run step${at} >> log`).join('\n')],
+    ['script for a shell', `bash ${document(200, (at) => `cp a${at} b && npm run step${at} || mv a${at} c`)}`],
+    ['project', `cat > package.json ${document(60, (at) => `"s${at}": "cp a b && echo ${at}",`)}\nnpm i && npm test`],
+    ['manifest', `docker compose -f - up ${document(200, (at) => `- command: ["sh", "-c", "cat ${at} && cp a b"]`)}`],
+    ['list of variables', `docker run --rm ${lines(100, (at) => `-e A${at}="cat ${at}"`).join(' ')} app npm test`],
+    ['table', `psql app ${document(1_000, (at) => `INSERT INTO a VALUES (${at}, 'a cat & an echo');`)}`],
+  ])('follows an isolated %s that is long', (_, command) => {
+    expect([levelOf(command, HELD), rulesOf(command, HELD)]).toEqual(['safe', []])
+    expect(levelOf(`${command}\nrm -rf /`, HELD)).toBe('hardline')
+  })
+
+  it('follows a long script for a shell once', () => {
+    expect(rulesOf(`bash ${document(200, (at) => `cp a${at} b && npm run step${at} >> log`)}`)).toEqual([])
+    expect(rulesOf(`bash ${document(200, (at) => (at === 150 ? 'rm -rf build' : `cp a${at} b`))}`)).toEqual([
+      'recursive-delete',
+    ])
+  })
+
   it('follows long lists of files', () => {
     expect(levelOf(`git add ${'src/file.ts '.repeat(3_000)}`)).toBe('safe')
     expect(levelOf(`${'echo a;'.repeat(1_000)}`)).toBe('safe')
@@ -368,7 +421,10 @@ describe('commands without isolation', () => {
     ['characters of braces', `echo ${x(12, `{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}${x(1_000)} `)}`],
     ['characters of variables in braces', `a=${x(9_000)}; echo ${x(4, '{$a,$a}')}`],
     ['commas in braces', `echo {${x(20_000, ',')}}${x(20_000)}`],
-    ['characters in what may be a command', x(9, `mytool 'b=${x(1_000)}; b=$b$b$b$b$b$b$b$b; echo $b$b$b'; `)],
+    [
+      'characters in what may be a command',
+      Array.from({ length: 9 }, (_, at) => `mytool 'b=${at}${x(1_000)}; b=$b$b$b$b$b$b$b$b; echo $b$b$b'; `).join(''),
+    ],
     ['files that are fetched', `curl -O ${Array.from({ length: 600 }, (_, at) => `https://a.dev/${at}`).join(' ')}`],
   ])('asks about a line with too many %s', (_, command) => {
     expect(rulesOf(command)).toEqual(['unparsable'])

@@ -52,6 +52,7 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
     case 'ed':
       return [...operands, ...filesOfEditor([input.text ?? ''])]
     case 'patch':
+      return [...orHere(optionValues(words, 'd', '--directory')), ...operands]
     case 'tee':
     case 'truncate':
     case 'shred':
@@ -125,9 +126,9 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
       return words.filter((_, at) => /^-(?:fprint[f0]?|fls)$/.test(words[at - 1] ?? ''))
     case 'tar':
     case 'bsdtar':
-      return isExtracting(words) ? optionValues(words, 'C', '--directory') : []
+      return isExtracting(words) ? orHere(optionValues(words, 'C', '--directory')) : []
     case 'unzip':
-      return optionValues(words, 'd', null)
+      return words.some((word) => /^-[a-zA-Z]*[lptvzZ]/.test(word)) ? [] : orHere(optionValues(words, 'd', null))
     case 'awk':
     case 'gawk':
     case 'mawk':
@@ -144,6 +145,8 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
       return []
   }
 }
+
+const orHere = (folders: readonly string[]): readonly string[] => (folders.length > 0 ? folders : ['.'])
 
 /** Where ssh itself, not what it runs there, puts what it logs and learns. */
 function writtenBySsh(words: readonly string[]): readonly string[] {

@@ -5,6 +5,8 @@ it.each<readonly [text: string, folder: string, expected: readonly string[]]>([
   ['include build/common.mk', '', ['build/common.mk']],
   ['-include local.mk # mine', 'app', ['app/local.mk']],
   ['  sinclude a.mk \\\n  b.mk', '', ['a.mk', 'b.mk']],
+  ['M = a.mk\nM += b.mk c.mk\ninclude $(M)', '', ['a.mk', 'b.mk', 'c.mk']],
+  ['ifdef X\nM := a\nelse\nM := b\nendif\ninclude $(M)/x.mk', '', ['a/x.mk', 'b/x.mk']],
   ['ifdef X\n include ../build/x.mk\nendif', 'packages/a', ['packages/build/x.mk']],
   ['TOP := ../..\ninclude $(TOP)/rules/*.mk', 'packages/a', ['rules/*.mk']],
   ['include ${CURDIR}/x.mk', 'a', ['a/x.mk']],
