@@ -10,6 +10,7 @@ import { Downloads, MOST_BYTES } from './downloads.js'
 import { Gate } from './gate.js'
 import { CAMOFOX_NOTICE } from './notices.js'
 import { Profile } from './profile.js'
+import { Recording } from './recording.js'
 import type { Tab } from './tab.js'
 import type { Zone, ZoneKind } from './zone.js'
 
@@ -42,6 +43,8 @@ interface SessionOptions {
   readonly camofox: (gate: Gate) => Promise<CamofoxPages | null>
   /** Where what its pages download goes; `null` takes nothing. */
   readonly folder: string | null
+  /** Where pictures of what its pages show go; `null` for none. */
+  readonly recordingFolder: string | null
 }
 
 /** The pages of one session, of which one call works at a time. */
@@ -56,6 +59,7 @@ export class BrowserSession {
   readonly #redactor = createRedactor({ secrets: [] })
   readonly secrets = new Set<string>()
   readonly #profile: Profile | null
+  readonly #recording: Recording | null
   readonly gate: Gate
   readonly downloads: Downloads
   #current: Tab | null = null
@@ -83,6 +87,9 @@ export class BrowserSession {
     const { profile } = ports.settings
     this.#profile = profile === null ? null : new Profile(ports.options.profileDir, profile)
     this.downloads = new Downloads(ports.folder ?? '', (text) => this.note(text))
+    const { recordingFolder } = ports
+    const recorded = { clock: ports.options.clock, note: (text: string) => this.note(text) }
+    this.#recording = recordingFolder === null ? null : new Recording(recordingFolder, recorded)
     this.gate = new Gate(ports.options, {
       note: (text) => this.note(text),
       leadsOut: (url) => {
@@ -95,6 +102,11 @@ export class BrowserSession {
 
   get isAwake(): boolean {
     return this.#zones.size > 0
+  }
+
+  /** Where it is recorded; `null` where it is not. */
+  get recordingFolder(): string | null {
+    return this.#recording?.folder ?? null
   }
 
   get tabs(): readonly Tab[] {
@@ -120,6 +132,7 @@ export class BrowserSession {
 
   /** From now on no answer holds this. */
   conceal(secret: string): void {
+    this.#recording?.end('a secret of the vault comes to the page, and no picture may show it')
     this.secrets.add(secret)
     this.#redactor.add(secret)
   }
@@ -241,6 +254,7 @@ export class BrowserSession {
     this.#dialogs.length = 0
     this.#current = null
     await Promise.all([
+      this.#recording?.written(),
       camofox?.close(),
       ...zones.map((zone) => zone.then((one) => this.#end(one)).catch(() => undefined)),
     ])
@@ -479,6 +493,7 @@ export class BrowserSession {
       else this.note(`Tab ${tab.number} crashed.`)
     })
     page.on('close', () => this.#closed(tab))
+    void this.#recording?.watch(page, tab.number)
     return tab
   }
 
