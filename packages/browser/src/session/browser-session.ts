@@ -15,6 +15,7 @@ import type { Tab } from './tab.js'
 import type { Zone, ZoneKind } from './zone.js'
 
 const MOST_TABS = 20
+const TOO_MANY = `The page opens more than ${MOST_TABS} tabs; the others were closed.`
 const MOST_ERRORS = 50
 const MOST_NOTES = 8
 
@@ -390,7 +391,12 @@ export class BrowserSession {
       browser: running.browser,
       guard: running.guard,
       connect: isHere ? this.gate.connect(kind) : null,
-      mayGo: this.gate.mayGo(kind, { isHere }),
+      watched: {
+        mayGo: this.gate.mayGo(kind, { isHere }),
+        // One more than there are tabs: so one of ours comes to be, also while a page opens many.
+        mostPages: MOST_TABS + 1,
+        tooMany: () => this.note(TOO_MANY),
+      },
       // Cookies that the person keeps stay on this machine.
       storageState: this.#asleep?.states.get(kind) ?? (isHere ? await this.#profile?.load(kind) : undefined),
     })
@@ -449,7 +455,7 @@ export class BrowserSession {
     try {
       const dead = this.#tabs.filter(isDead).map((tab) => this.#drop(tab))
       await Promise.all(dead)
-      const tab = await this.#adopt(running, zone, await zone.context.newPage())
+      const tab = this.#tabs.length < MOST_TABS && (await this.#adopt(running, zone, await zone.context.newPage()))
       if (tab) return tab
       throw new HermesError(`${MOST_TABS} tabs are open, and no more can be. Close one with browser_tabs.`, {
         code: 'browser.no_page',
@@ -498,7 +504,7 @@ export class BrowserSession {
   }
 
   async #tooMany(page: Page): Promise<null> {
-    this.note(`The page opens more than ${MOST_TABS} tabs; the others were closed.`)
+    this.note(TOO_MANY)
     await page.close().catch(() => undefined)
     return null
   }
