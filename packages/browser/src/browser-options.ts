@@ -17,6 +17,8 @@ export interface BrowserOptions {
   readonly cacheDir: string
   /** For what pages download and pictures of them, a folder for each session. Absolute; made on first use. */
   readonly downloadDir: string
+  /** For recordings of sessions, a folder for each. Absolute; made on first use. */
+  readonly recordingDir: string
   /** A file for a page, as the policy lets a call read it. */
   readonly readFile: (path: string, call: ToolContext) => Promise<Uint8Array>
   /** What a call gives for a picture: the picture to a model that sees, else what it shows. */

@@ -77,7 +77,12 @@ needs(missing)('the browser', () => {
     expect(lines).toHaveLength(Number(count))
     expect(lines.filter((line) => /^\[e\d+\] link "Row \d+"$/.test(line))).toHaveLength(2000)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(text.endsWith(`\n(all ${count} lines: ${path})`)).toBe(true)
     expect(await scene.call('browser_scroll', { direction: 'down' })).toMatch(/above: \d+ lines/)
+    expect(await open('/short', '<p>Short</p>')).not.toContain('lines:')
+    const next = await open('/next-list', `<ul>${'<li>Entry</li>'.repeat(400)}</ul>`)
+    expect(next).toContain(`\n(all 400 lines: ${path})`)
+    expect(await readFile(path, 'utf8')).toBe('Entry\n'.repeat(400))
   })
 
   it('clicks and types, and tells only what changed', async () => {

@@ -19,6 +19,8 @@ export interface BrowserSettings {
   readonly allowsCdp: boolean
   /** Whose cookies sessions begin with and leave behind; `null` for none. */
   readonly profile: string | null
+  /** Keeps pictures of what sessions show, for the person. */
+  readonly recordsSessions: boolean
 }
 
 export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
@@ -32,6 +34,7 @@ export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
   dialogMs: 300_000,
   allowsCdp: false,
   profile: null,
+  recordsSessions: false,
 })
 
 /** Settings and what is wrong with those that were left out, a line each. */
@@ -70,6 +73,7 @@ const READERS: Readonly<Record<string, Reader>> = Object.freeze({
     typeof value === 'string' && /^[\w-]{1,40}$/.test(value)
       ? { profile: value }
       : 'must be a name of letters, digits, - and _',
+  record_sessions: (value) => (typeof value === 'boolean' ? { recordsSessions: value } : 'must be true or false'),
   dialog_timeout_s: seconds('dialogMs', 3600),
 })
 

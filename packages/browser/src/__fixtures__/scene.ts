@@ -88,6 +88,7 @@ export async function openScene(
         isRoot: process.getuid?.() === 0,
         cacheDir: join(folder, 'cache'),
         downloadDir: join(folder, 'downloads'),
+        recordingDir: join(folder, 'recordings'),
         readFile: (path) => readFile(path),
         showImage: async (bytes, { question }) => `${question} ${bytes.length}`,
         vaultFile: join(folder, 'vault.json'),

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { CommandResult, ExtensionApi } from '@hermes/contracts/extension'
 import type { BrowserOptions } from '../browser-options.js'
@@ -62,11 +63,13 @@ async function status({ sessions, options, settings }: BrowserCommandParts): Pro
   const elsewhere = place.type === 'local' ? [] : [`Pages of the public web: ${nameOf(place)}.`]
   const running = (await sessions.running()).map((one) => runningLine(one, options.clock.now()))
   const released = sessions.leases.costs()
+  const recorded = settings().recordsSessions ? recordingLines(sessions, options.recordingDir) : []
   const text = [
     ...elsewhere,
     program === null ? 'There is no browser on this machine.' : `Browser: ${program}.`,
     ...(running.length === 0 ? ['It starts with the first page.'] : running),
     ...released,
+    ...recorded,
     ...(isRoot ? [NO_SANDBOX] : []),
     ...(others.length > 0 ? [`Other Hermes processes with a browser: ${others.join(', ')}.`] : []),
   ]
@@ -74,6 +77,15 @@ async function status({ sessions, options, settings }: BrowserCommandParts): Pro
     { type: 'text', text: text.join('\n') },
     { type: 'table', rows, empty: 'No page is open here.' },
   ]
+}
+
+function recordingLines(sessions: BrowserSessions, folder: string): readonly string[] {
+  const running = sessions
+    .list()
+    .flatMap(([id, { recordingFolder }]) =>
+      recordingFolder === null ? [] : [`Session ${id}: ${join(recordingFolder, 'index.html')}.`],
+    )
+  return [`Sessions are recorded, each in a folder of ${folder} that is kept for 72 hours.`, ...running]
 }
 
 /** Since when one runs: clouds are paid by that. */

@@ -17,6 +17,15 @@ export interface PageRequest {
 /** Whether a request may go. Must not reject. */
 export type MayGo = (request: PageRequest) => Promise<boolean>
 
+/** Whose documents are asked about, and how many pages there may be. */
+export interface Watched {
+  readonly mayGo: MayGo
+  /** Those beyond are closed before anything of them loads. */
+  readonly mostPages: number
+  /** Hears of each that was closed. */
+  readonly tooMany: () => void
+}
+
 interface Paused {
   readonly requestId: string
   readonly frameId: string
@@ -55,10 +64,12 @@ export class DocumentGuard {
   readonly #hub: CdpHub
   readonly #logger: Logger
   readonly #isShared: boolean
-  readonly #contexts = new Map<string, MayGo>()
+  readonly #contexts = new Map<string, Watched>()
   /** Contexts of which every request is held. */
   readonly #held = new Set<string>()
   readonly #targets = new Map<string, Attached['targetInfo']>()
+  /** Pages that are being closed. */
+  readonly #leaving = new Set<string>()
 
   /** `isShared`: the browser has pages of others too, which are left alone. */
   constructor(hub: CdpHub, logger: Logger, { isShared = false } = {}) {
@@ -71,7 +82,10 @@ export class DocumentGuard {
     this.#hub.on('Target.attachedToTarget', (params, from) => {
       if (from !== undefined) this.#attach(params as unknown as Attached)
     })
-    this.#hub.on('Target.detachedFromTarget', ({ sessionId }) => this.#targets.delete(sessionId as string))
+    this.#hub.on('Target.detachedFromTarget', ({ sessionId }) => {
+      this.#leaving.delete(this.#targets.get(sessionId as string)?.targetId ?? '')
+      this.#targets.delete(sessionId as string)
+    })
     this.#hub.on('Fetch.requestPaused', (params, from) => {
       if (from !== undefined) void this.#decide(params as unknown as Paused, from)
     })
@@ -81,8 +95,8 @@ export class DocumentGuard {
   }
 
   /** Documents of a context are asked about from now on; those of contexts that nobody named are refused. */
-  async watch(contextId: string, mayGo: MayGo): Promise<void> {
-    this.#contexts.set(contextId, mayGo)
+  async watch(contextId: string, watched: Watched): Promise<void> {
+    this.#contexts.set(contextId, watched)
     if (!this.#isShared) return
     const targets = [...this.#targets].filter(([, target]) => target.browserContextId === contextId)
     await Promise.all(targets.map(([sessionId]) => this.#call('Fetch.enable', DOCUMENTS, sessionId)))
@@ -115,6 +129,10 @@ export class DocumentGuard {
   #attach({ sessionId, targetInfo }: Attached): void {
     this.#hub.own(sessionId)
     this.#targets.set(sessionId, targetInfo)
+    const watched = this.#contexts.get(targetInfo.browserContextId ?? '')
+    const isTooMany = watched !== undefined && this.#isOneTooMany(targetInfo, watched)
+    // Before it goes on: the driver must not hear of it.
+    if (isTooMany) this.#hub.hide(targetInfo.targetId)
     const hasDocuments = targetInfo.type === 'page' || targetInfo.type === 'iframe'
     const contextId = targetInfo.browserContextId ?? ''
     const isHeld = this.#held.has(contextId)
@@ -123,10 +141,21 @@ export class DocumentGuard {
     void this.#call('Target.setAutoAttach', AUTO_ATTACH, sessionId)
     // In the order they are sent: nothing runs before the guard stands.
     void this.#call('Runtime.runIfWaitingForDebugger', {}, sessionId)
+    if (!isTooMany) return
+    // Not before: as long as it waits, so does the page that opened it.
+    void this.#call('Target.closeTarget', { targetId: targetInfo.targetId })
+    watched.tooMany()
+  }
+
+  /** Each page costs the driver and the browser a long while, and a script opens them by the hundred. Such a one loads nothing. */
+  #isOneTooMany({ type, targetId, browserContextId }: Attached['targetInfo'], { mostPages }: Watched): boolean {
+    if (type !== 'page' || this.pagesOf(browserContextId!) <= mostPages) return false
+    this.#leaving.add(targetId)
+    return true
   }
 
   /** What a target does not know is no failure: workers have no frames, and some have no requests. */
-  async #call(method: string, params: object, sessionId: string): Promise<void> {
+  async #call(method: string, params: object, sessionId?: string): Promise<void> {
     await this.#hub
       .call(method, params, sessionId)
       .catch((error: Error) => this.#logger.debug(`${method}: ${error.message}`))
@@ -135,14 +164,14 @@ export class DocumentGuard {
   async #decide(paused: Paused, sessionId: string): Promise<void> {
     const { requestId, request, frameId, resourceType } = paused
     const target = this.#targets.get(sessionId)
-    const mayGo = this.#contexts.get(target?.browserContextId ?? '')
+    const watched = this.#contexts.get(target?.browserContextId ?? '')
     const isFrame = target?.type === 'iframe' || (target !== undefined && frameId !== target.targetId)
     const isDocument = resourceType === 'Document'
     const { url, method } = request
     const isRedirect = paused.redirectedRequestId !== undefined
     const headers = await this.#headersOf(request, target?.browserContextId ?? '')
     const about = { url, method, body: bodyOf(request), headers, isDocument, isFrame, isRedirect }
-    const goes = (await mayGo?.(about)) ?? false
+    const goes = !this.#leaving.has(target?.targetId ?? '') && ((await watched?.mayGo(about)) ?? false)
     // No content: the page that is there stays as it is.
     const [answer, params] = goes
       ? ['Fetch.continueRequest', { requestId }]

@@ -167,6 +167,17 @@ needs(missing)('bad pages', () => {
     await scene.sessions.end('many')
   })
 
+  it('tabs that are one too many load nothing', async () => {
+    site.pages['/one-of-many'] = '<h1>One of many</h1>'
+    const opening = '<script>for (let n = 0; n < 40; n++) window.open("/one-of-many?" + n)</script>'
+    let answers = await open(opening, 'loading')
+    while (!answers.includes('more than 20 tabs'))
+      answers += await scene.call('browser_wait', { seconds: 0.2 }, 'loading')
+    expect(await go('/well', 'loading')).toContain('All is well')
+    expect(site.seen.filter((line) => line.startsWith('GET /one-of-many')).length).toBeLessThanOrEqual(21)
+    await scene.sessions.end('loading')
+  })
+
   it('frames within frames and roots within roots are read to a depth', async () => {
     const nested: Answer = (request, response) => {
       const depth = Number(new URL(request.url!, 'http://x').searchParams.get('n') ?? 0)

@@ -10,10 +10,12 @@ import { Downloads, MOST_BYTES } from './downloads.js'
 import { Gate } from './gate.js'
 import { CAMOFOX_NOTICE } from './notices.js'
 import { Profile } from './profile.js'
+import { Recording } from './recording.js'
 import type { Tab } from './tab.js'
 import type { Zone, ZoneKind } from './zone.js'
 
 const MOST_TABS = 20
+const TOO_MANY = `The page opens more than ${MOST_TABS} tabs; the others were closed.`
 const MOST_ERRORS = 50
 const MOST_NOTES = 8
 
@@ -42,6 +44,8 @@ interface SessionOptions {
   readonly camofox: (gate: Gate) => Promise<CamofoxPages | null>
   /** Where what its pages download goes; `null` takes nothing. */
   readonly folder: string | null
+  /** Where pictures of what its pages show go; `null` for none. */
+  readonly recordingFolder: string | null
 }
 
 /** The pages of one session, of which one call works at a time. */
@@ -56,6 +60,7 @@ export class BrowserSession {
   readonly #redactor = createRedactor({ secrets: [] })
   readonly secrets = new Set<string>()
   readonly #profile: Profile | null
+  readonly #recording: Recording | null
   readonly gate: Gate
   readonly downloads: Downloads
   #current: Tab | null = null
@@ -83,6 +88,9 @@ export class BrowserSession {
     const { profile } = ports.settings
     this.#profile = profile === null ? null : new Profile(ports.options.profileDir, profile)
     this.downloads = new Downloads(ports.folder ?? '', (text) => this.note(text))
+    const { recordingFolder } = ports
+    const recorded = { clock: ports.options.clock, note: (text: string) => this.note(text) }
+    this.#recording = recordingFolder === null ? null : new Recording(recordingFolder, recorded)
     this.gate = new Gate(ports.options, {
       note: (text) => this.note(text),
       leadsOut: (url) => {
@@ -95,6 +103,11 @@ export class BrowserSession {
 
   get isAwake(): boolean {
     return this.#zones.size > 0
+  }
+
+  /** Where it is recorded; `null` where it is not. */
+  get recordingFolder(): string | null {
+    return this.#recording?.folder ?? null
   }
 
   get tabs(): readonly Tab[] {
@@ -120,6 +133,7 @@ export class BrowserSession {
 
   /** From now on no answer holds this. */
   conceal(secret: string): void {
+    this.#recording?.end('a secret of the vault comes to the page, and no picture may show it')
     this.secrets.add(secret)
     this.#redactor.add(secret)
   }
@@ -241,6 +255,7 @@ export class BrowserSession {
     this.#dialogs.length = 0
     this.#current = null
     await Promise.all([
+      this.#recording?.written(),
       camofox?.close(),
       ...zones.map((zone) => zone.then((one) => this.#end(one)).catch(() => undefined)),
     ])
@@ -376,7 +391,12 @@ export class BrowserSession {
       browser: running.browser,
       guard: running.guard,
       connect: isHere ? this.gate.connect(kind) : null,
-      mayGo: this.gate.mayGo(kind, { isHere }),
+      watched: {
+        mayGo: this.gate.mayGo(kind, { isHere }),
+        // One more than there are tabs: so one of ours comes to be, also while a page opens many.
+        mostPages: MOST_TABS + 1,
+        tooMany: () => this.note(TOO_MANY),
+      },
       // Cookies that the person keeps stay on this machine.
       storageState: this.#asleep?.states.get(kind) ?? (isHere ? await this.#profile?.load(kind) : undefined),
     })
@@ -435,7 +455,7 @@ export class BrowserSession {
     try {
       const dead = this.#tabs.filter(isDead).map((tab) => this.#drop(tab))
       await Promise.all(dead)
-      const tab = await this.#adopt(running, zone, await zone.context.newPage())
+      const tab = this.#tabs.length < MOST_TABS && (await this.#adopt(running, zone, await zone.context.newPage()))
       if (tab) return tab
       throw new HermesError(`${MOST_TABS} tabs are open, and no more can be. Close one with browser_tabs.`, {
         code: 'browser.no_page',
@@ -479,11 +499,12 @@ export class BrowserSession {
       else this.note(`Tab ${tab.number} crashed.`)
     })
     page.on('close', () => this.#closed(tab))
+    void this.#recording?.watch(page, tab.number)
     return tab
   }
 
   async #tooMany(page: Page): Promise<null> {
-    this.note(`The page opens more than ${MOST_TABS} tabs; the others were closed.`)
+    this.note(TOO_MANY)
     await page.close().catch(() => undefined)
     return null
   }

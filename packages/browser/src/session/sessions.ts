@@ -7,6 +7,7 @@ import type { BrowserProcess } from './browser-process.js'
 import { BrowserSession } from './browser-session.js'
 import { pruneDownloads } from './downloads.js'
 import type { Gate } from './gate.js'
+import { pruneRecordings } from './recording.js'
 import type { ZoneKind } from './zone.js'
 
 /** Contexts cost what Chromium makes them cost. */
@@ -62,13 +63,14 @@ export class BrowserSessions {
   get(sessionId: string): BrowserSession {
     const known = this.#sessions.get(sessionId)
     if (known) return known
-    const folder = join(this.#options.downloadDir, sessionId.replace(/[^\w-]+/g, '_').slice(0, 80))
-    const session = this.#make(folder)
+    const name = sessionId.replace(/[^\w-]+/g, '_').slice(0, 80)
+    const session = this.#make(name)
     this.#sessions.set(sessionId, session)
     return session
   }
 
-  #make(folder: string | null, { isLocal = false } = {}): BrowserSession {
+  /** `name`: of the folders of a session; `null` for what leaves nothing. */
+  #make(name: string | null, { isLocal = false } = {}): BrowserSession {
     const process = (kind: ZoneKind) => this.#running(isLocal ? 'near' : kind)
     // What is made for one piece of work has no cookies of the person.
     const settings = isLocal ? { ...this.#settings(), profile: null } : this.#settings()
@@ -77,7 +79,11 @@ export class BrowserSessions {
       const { CamofoxPages } = await import('../camofox/camofox-pages.js')
       return new CamofoxPages(this.#options.cloud, { leases: this.leases, gate })
     }
-    return new BrowserSession({ options: this.#options, settings, process, camofox, folder })
+    const { downloadDir, recordingDir, clock } = this.#options
+    const folder = name === null ? null : join(downloadDir, name)
+    const began = new Date(clock.now()).toISOString().replace(/[^\dTZ]/g, '')
+    const recordingFolder = name !== null && settings.recordsSessions ? join(recordingDir, `${name}-${began}`) : null
+    return new BrowserSession({ options: this.#options, settings, process, camofox, folder, recordingFolder })
   }
 
   /** Does something in a session that is made for it, takes no files and leaves nothing. The browser stays for a while: there may be more. */
@@ -121,7 +127,9 @@ export class BrowserSessions {
     if (known) return this.#withRoom(known)
     const starting = this.#start(place)
     this.#processes.set(key, starting)
-    void pruneDownloads(this.#options.downloadDir, this.#options.clock.now())
+    const { downloadDir, recordingDir, clock } = this.#options
+    void pruneDownloads(downloadDir, clock.now())
+    void pruneRecordings(recordingDir, clock.now())
     const forget = () => {
       if (this.#processes.get(key) === starting) this.#processes.delete(key)
     }

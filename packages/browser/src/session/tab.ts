@@ -41,6 +41,8 @@ export class Tab {
   /** What answers held of it, by origin. */
   readonly #shown = new Map<string, Set<string>>()
   #chooserCame: ((chooser: FileChooser) => void) | null = null
+  /** The file that has all lines of it; `null` before one was written. */
+  wholePage: string | null = null
   isCrashed = false
   /** Whatever it is asked, it does not answer: it never came, or a script of it never ends. */
   isStuck = false

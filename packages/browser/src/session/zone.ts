@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import type { DocumentGuard, MayGo } from '../guard/document-guard.js'
+import type { DocumentGuard, Watched } from '../guard/document-guard.js'
 import { type Connect, type LoopbackProxy, startProxy } from '../guard/proxy.js'
 
 /**
@@ -27,7 +27,7 @@ interface ZoneOptions {
   readonly guard: DocumentGuard
   /** `null` for a browser elsewhere, which connects by itself. */
   readonly connect: Connect | null
-  readonly mayGo: MayGo
+  readonly watched: Watched
   /** Cookies and storage to begin with. */
   readonly storageState?: Awaited<ReturnType<BrowserContext['storageState']>> | undefined
 }
@@ -36,7 +36,7 @@ const VIEWPORT = { width: 1280, height: 800 }
 
 /** A context behind a proxy of its own, with one empty page. */
 export async function openZone(options: ZoneOptions): Promise<Zone> {
-  const { kind, browser, guard, connect, mayGo, storageState } = options
+  const { kind, browser, guard, connect, watched, storageState } = options
   const proxy: LoopbackProxy | null = connect && (await startProxy(connect))
   try {
     const context = await browser.newContext({
@@ -52,7 +52,7 @@ export async function openZone(options: ZoneOptions): Promise<Zone> {
     const page = await context.newPage()
     const first = await targetInfoOf(page)
     const contextId = first.browserContextId!
-    await guard.watch(contextId, mayGo)
+    await guard.watch(contextId, watched)
     return {
       kind,
       context,

@@ -1,10 +1,10 @@
 import { HermesError } from '@hermes/contracts'
 import type { Tool } from '@hermes/contracts/tool'
-import { changeText, viewText } from '../page/snapshot-text.js'
 import type { BrowserSession } from '../session/browser-session.js'
 import type { BrowserSessions } from '../session/sessions.js'
 import type { Tab } from '../session/tab.js'
 import { browserTool } from './browser-tool.js'
+import { shownChanges, shownPage } from './shown-page.js'
 
 /** How long an action waits for a file that it made the page download; the next answer tells of longer ones. */
 const DOWNLOAD_MS = 2_000
@@ -151,15 +151,12 @@ export async function acting(
     const other = await session.pageFor(out)
     await other.page.goto(out, { waitUntil: 'commit', timeout: 0 })
     await other.settle(signal)
-    return `${line}\n${viewText(await other.snapshot())}`
+    return `${line}\n${await shownPage(session, other)}`
   }
   return `${line}\n${await changes(session, tab)}`
 }
 
 async function changes(session: BrowserSession, tab: Tab): Promise<string> {
   const now = await session.page()
-  if (now !== tab) return viewText(await now.snapshot())
-  const before = tab.latest
-  const after = await tab.snapshot()
-  return (before && changeText(before, after)) ?? viewText(after, before)
+  return now === tab ? shownChanges(session, tab) : shownPage(session, now)
 }

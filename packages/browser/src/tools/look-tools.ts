@@ -1,12 +1,12 @@
-import { writeFile } from 'node:fs/promises'
 import { HermesError } from '@hermes/contracts'
 import type { Tool } from '@hermes/contracts/tool'
 import type { Frame, Page } from 'playwright-core'
-import { findText, partText, type Snapshot, viewText } from '../page/snapshot-text.js'
+import { findText, partText } from '../page/snapshot-text.js'
 import type { BrowserSession } from '../session/browser-session.js'
 import type { BrowserSessions } from '../session/sessions.js'
 import type { Tab } from '../session/tab.js'
 import { browserTool } from './browser-tool.js'
+import { keepWhole, shownPage } from './shown-page.js'
 
 const MOST_WAIT_S = 60
 const ERROR_PAGE_MS = 2_000
@@ -49,11 +49,12 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
       },
       looks: true,
       async act({ more, find, scope }, session) {
-        const snapshot = await (await session.page()).snapshot(scope)
+        const tab = await session.page()
+        if (find === undefined && more === 0 && scope === undefined) return shownPage(session, tab)
+        const snapshot = await tab.snapshot(scope)
         if (find !== undefined) return findText(snapshot, find)
-        if (more === 0 && scope === undefined) return viewText(snapshot)
         const part = partText(snapshot, Math.max(1, more))
-        return more === 1 && scope === undefined ? `${part}\n${await keep(session, snapshot)}` : part
+        return more === 1 && scope === undefined ? `${part}\n${await keepWhole(session, tab, snapshot)}` : part
       },
     }),
     browserTool<{ readonly direction: 'up' | 'down'; readonly ref?: string }>(sessions, {
@@ -70,7 +71,7 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
         tab.mark()
         await tab.scroll({ by: direction === 'up' ? -0.85 : 0.85, ...(ref === undefined ? {} : { ref }) })
         await tab.settle(signal)
-        return viewText(await tab.snapshot())
+        return shownPage(session, tab)
       },
     }),
     browserTool<object>(sessions, {
@@ -84,7 +85,7 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
         if (response === null && tab.page.url() === 'about:blank')
           throw new HermesError('There is no page before this one.', { code: 'browser.no_page' })
         await tab.settle(signal)
-        return viewText(await tab.snapshot())
+        return shownPage(session, tab)
       },
     }),
     browserTool<{ readonly action: 'list' | 'select' | 'close' | 'new'; readonly tab?: number }>(sessions, {
@@ -139,13 +140,6 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
   ]
 }
 
-/** Writes all lines of a page to a file of the session, and says where. */
-async function keep(session: BrowserSession, { lines }: Snapshot): Promise<string> {
-  const path = await session.downloads.newFile('whole-page.txt')
-  await writeFile(path, session.shown(`${lines.join('\n')}\n`), { mode: 0o600 })
-  return `(all ${lines.length} lines: ${path})`
-}
-
 /** An address as a person writes it. @throws HermesError `browser.bad_address`. */
 function addressOf(text: string): string {
   const trimmed = text.trim()
@@ -182,9 +176,9 @@ async function navigate(session: BrowserSession, url: string, signal: AbortSigna
     tab = await session.pageFor(status)
     status = await load(tab, status, signal)
   }
-  const snapshot = await tab.snapshot()
+  const shown = await shownPage(session, tab, tab === from ? before : null)
   const isBad = typeof status === 'number' && status >= 400
-  return `${isBad ? `The server answered ${status}.\n` : ''}${viewText(snapshot, tab === from ? before : null)}`
+  return `${isBad ? `The server answered ${status}.\n` : ''}${shown}`
 }
 
 /** The status of the document; 0 where there is none. */
@@ -240,7 +234,7 @@ async function tabs(session: BrowserSession, action: string, number?: number): P
     return list()
   }
   if (session.dialog) return list()
-  return viewText(await tab.snapshot())
+  return shownPage(session, tab)
 }
 
 async function wait(
@@ -258,5 +252,5 @@ async function wait(
   }
   const line =
     isThere === false ? `${JSON.stringify(text)} is ${gone ? 'still' : 'not'} there after ${seconds} s.\n` : ''
-  return `${line}${viewText(await tab.snapshot())}`
+  return `${line}${await shownPage(session, tab)}`
 }

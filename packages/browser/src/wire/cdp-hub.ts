@@ -22,6 +22,8 @@ export class CdpHub {
   readonly #waiting = new Map<number, Waiting>()
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #own = new Set<string>()
+  /** Targets that the driver is not told of. */
+  readonly #hidden = new Set<string>()
   readonly #closed: Promise<string>
   #nextId = FIRST_OWN_ID
   #isClosed = false
@@ -78,6 +80,11 @@ export class CdpHub {
     this.#own.add(sessionId)
   }
 
+  /** The driver hears nothing of a target, as long as it was not told of it before. */
+  hide(targetId: string): void {
+    this.#hidden.add(targetId)
+  }
+
   /** Resolves once the connection has ended. */
   close(): Promise<void> {
     return this.#connection.close()
@@ -94,7 +101,22 @@ export class CdpHub {
       for (const listener of this.#listeners.get(method) ?? []) listener(params, sessionId)
     if (isOurs || isBrowserSession(message)) return
     // Each in a task of its own: the driver listens for the next event only once its promises have run, and a chunk may hold both.
-    setImmediate(() => this.driver.onmessage?.(message))
+    setImmediate(() => {
+      const session = this.#hiddenSession(message)
+      if (session === null) this.driver.onmessage?.(message)
+      // It waits for each of those that are attached to it.
+      else this.call('Runtime.runIfWaitingForDebugger', {}, session).catch(() => undefined)
+    })
+  }
+
+  /** The session that the driver was to have with a hidden target; `null` for all other messages. */
+  #hiddenSession({ method, params }: CdpMessage): string | null {
+    if (method !== 'Target.attachedToTarget' || this.#hidden.size === 0) return null
+    const { sessionId, targetInfo } = params as {
+      readonly sessionId: string
+      readonly targetInfo: { readonly targetId: string }
+    }
+    return this.#hidden.delete(targetInfo.targetId) ? sessionId : null
   }
 
   #settle(id: number, { result = {}, error }: CdpMessage): void {

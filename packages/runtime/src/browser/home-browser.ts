@@ -41,6 +41,7 @@ export function openHomeBrowser(options: HomeBrowserOptions): HomeBrowser {
     cacheDir: join(homeLayout(home).cache, 'browser'),
     // Among what tools put out: commands can read it there, isolated ones too.
     downloadDir: join(homeLayout(home).outputs, 'downloads'),
+    recordingDir: join(homeLayout(home).cache, 'browser-recordings'),
     vaultFile: homeLayout(home).vault,
     vaultPassphrase: secrets['HERMES_VAULT_PASSPHRASE'] || null,
     profileDir: homeLayout(home).browserProfiles,
