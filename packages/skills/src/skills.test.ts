@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -116,6 +117,17 @@ describe('skills are found', () => {
     const parts = await scene.send('Use the skills aa, bb, cc. Go')
     expect(parts.map((part) => part.type === 'text' && part.text.length > long.length)).toEqual([true, false, false])
     expect(parts[1]).toMatchObject({ text: expect.stringContaining('Skill bb is not brought along') })
+  })
+
+  it('up to a number, and what is beyond it is said', async () => {
+    const root = join(scene.home.userHome, '.agents/skills')
+    for (let n = 1; n <= 2_001; n++) {
+      mkdirSync(join(root, `s${n}`), { recursive: true })
+      writeFileSync(join(root, `s${n}`, 'SKILL.md'), '')
+    }
+    const lines = await scene.doctor()
+    expect(lines.filter((line) => line.startsWith(`Skill ${root}/`))).toHaveLength(2_000)
+    expect(lines).toContain(`Of the skills in ${root} the first 2000 count, the others are left out: take some away.`)
   })
 
   it('although links go round in circles', async () => {

@@ -13,7 +13,8 @@ export interface FoundFolder extends Readonly<FileFacts> {
   readonly name: string
 }
 
-const MAX_FOUND = 2_000
+/** What comes after them is not looked at. */
+export const MAX_FOUND = 2_000
 /** Categories may have categories. */
 const MAX_DEPTH = 3
 

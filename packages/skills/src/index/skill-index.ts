@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { errorLine, nearestName } from '@hermes/contracts'
 import { readSkill } from '../format/read-skill.js'
 import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillSource } from '../format/skill.js'
-import { type FoundFolder, findSkillFolders, isUnchanged, stateOf } from './find-skill-folders.js'
+import { type FoundFolder, findSkillFolders, isUnchanged, MAX_FOUND, stateOf } from './find-skill-folders.js'
 import type { CachedHead, HeadCache } from './head-cache.js'
 import { scanDescriptions } from './scan-descriptions.js'
 
@@ -104,6 +104,9 @@ async function makeIndex(
     if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
     else fromFolders.push({ ...known.head, ...root, folder: one.folder, rule: known.rule })
   }
+  for (const [at, { folder }] of roots.entries())
+    if (folders[at]!.length >= MAX_FOUND)
+      problems.push(`Of the skills in ${folder} the first ${MAX_FOUND} count, the others are left out: take some away.`)
   await cache.save()
   // The model is told that those of Hermes are built in: nobody but the person puts another one in their place.
   const all = [...fromFolders.filter(isOwn), ...others.filter(isBundled), ...fromFolders, ...others]
