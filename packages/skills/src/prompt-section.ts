@@ -33,7 +33,7 @@ export function skillsSection(
   { uses, windowTokens }: { readonly uses: ReadonlyMap<string, SkillUse>; readonly windowTokens: number },
 ): SkillsSection {
   const budget = Math.floor(Math.min(MOST_TOKENS, windowTokens * SHARE_OF_WINDOW))
-  const byUse = own.toSorted((left, right) => compare(left.skill, right.skill, uses))
+  const byUse = own.map((one) => ({ ...one, use: uses.get(one.skill.name) })).sort(compare)
   const lines = new Map<string, string>()
   let tokens = 0
   const fits = (name: string, line: string) => {
@@ -58,12 +58,14 @@ export function skillsSection(
   return { text, source, sources }
 }
 
-function compare(left: Skill, right: Skill, uses: ReadonlyMap<string, SkillUse>): number {
-  const [one, other] = [uses.get(left.name), uses.get(right.name)]
+type UsedSkill = ListedSkill & { readonly use: SkillUse | undefined }
+
+function compare(left: UsedSkill, right: UsedSkill): number {
+  const [one, other] = [left.use, right.use]
   return (
     (other?.used ?? 0) - (one?.used ?? 0) ||
     (other?.lastUsedMs ?? 0) - (one?.lastUsedMs ?? 0) ||
-    (left.name < right.name ? -1 : 1)
+    (left.skill.name < right.skill.name ? -1 : 1)
   )
 }
 

@@ -8,7 +8,7 @@ import { SkillRecords } from './curator/skill-records.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
 import { HeadCache } from './index/head-cache.js'
 import { skillRoots } from './index/places.js'
-import { buildIndex, findSkill, type SkillIndex } from './index/skill-index.js'
+import { findSkill, type SkillIndex, SkillIndexer } from './index/skill-index.js'
 import { SkillLock, sha256 } from './install/lock.js'
 import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
@@ -35,7 +35,7 @@ export class SkillLibrary {
   readonly usage: SkillUsage
   readonly records: SkillRecords
   readonly history: SkillHistory
-  readonly #cache: HeadCache
+  readonly #indexer: SkillIndexer
   /** Goes up when sessions have to look anew. */
   #generation = 0
   readonly #disabled: Set<string>
@@ -47,7 +47,7 @@ export class SkillLibrary {
     this.usage = new SkillUsage(join(home.directory, '.usage.json'), home.logger)
     this.records = new SkillRecords(join(home.directory, '.curator.json'))
     this.history = new SkillHistory(home.directory)
-    this.#cache = new HeadCache(home.cacheFile, home.logger)
+    this.#indexer = new SkillIndexer(new HeadCache(home.cacheFile, home.logger), home.os)
     this.#disabled = new Set(home.settings.disabled)
   }
 
@@ -91,12 +91,9 @@ export class SkillLibrary {
   }
 
   async #look({ roots, problems }: Places): Promise<SkillIndex> {
-    const { isSafe, os } = this.home
-    const installed = isSafe ? { skills: [], problems: [] } : await this.lock.sound()
-    const index = await buildIndex({
-      ...{ roots, os, disabled: this.#disabled, cache: this.#cache },
-      others: [...installed.skills, ...BUNDLED],
-    })
+    const installed = this.home.isSafe ? { skills: [], problems: [] } : await this.lock.sound()
+    const others = [...installed.skills, ...BUNDLED]
+    const index = await this.#indexer.look({ roots, others, disabled: [...this.#disabled] })
     return { skills: index.skills, problems: [...problems, ...index.problems, ...installed.problems] }
   }
 

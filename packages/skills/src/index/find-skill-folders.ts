@@ -3,17 +3,18 @@ import { readdirSync, type Stats, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { SKILL_FILE } from '../format/skill.js'
 
+/** What tells that a file is as it was: some of it changes whenever the file is written or another one takes its place. */
+type FileFacts = Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>
+
 /** A folder with a SKILL.md, and the facts of that file. */
-export interface FoundFolder {
+export interface FoundFolder extends Readonly<FileFacts> {
   /** Absolute. */
   readonly folder: string
   readonly name: string
-  readonly size: number
-  /** Changes whenever the file is written or another one takes its place. */
-  readonly state: string
 }
 
-const MAX_FOUND = 2_000
+/** What comes after them is not looked at. */
+export const MAX_FOUND = 2_000
 /** Categories may have categories. */
 const MAX_DEPTH = 3
 
@@ -30,13 +31,27 @@ function look(folder: string, depth: number, found: FoundFolder[]): void {
     // A few hundred of these are most of a look: nothing is put in form that is already.
     const path = `${folder}${sep}${name}`
     const info = statOf(`${path}${sep}${SKILL_FILE}`)
-    if (info?.isFile()) found.push({ folder: path, name, size: info.size, state: stateOf(info) })
-    else if (info === null && depth < MAX_DEPTH) look(path, depth + 1, found)
+    if (info?.isFile()) {
+      const { size, mtimeMs, ctimeMs, ino } = info
+      found.push({ folder: path, name, size, mtimeMs, ctimeMs, ino })
+    }
+    if (info === null && depth < MAX_DEPTH) look(path, depth + 1, found)
   }
 }
 
-/** What tells that a file is as it was. */
-export function stateOf(info: Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'>): string {
+/** Whether a folder has the same SKILL.md as before. */
+export function isUnchanged(before: FoundFolder, now: FoundFolder): boolean {
+  return (
+    before.mtimeMs === now.mtimeMs &&
+    before.ctimeMs === now.ctimeMs &&
+    before.size === now.size &&
+    before.ino === now.ino &&
+    before.folder === now.folder
+  )
+}
+
+/** The facts as one text. */
+export function stateOf(info: FileFacts): string {
   return `${info.size} ${info.mtimeMs} ${info.ctimeMs} ${info.ino}`
 }
 

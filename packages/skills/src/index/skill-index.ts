@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { errorLine, nearestName } from '@hermes/contracts'
 import { readSkill } from '../format/read-skill.js'
 import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillSource } from '../format/skill.js'
-import { type FoundFolder, findSkillFolders } from './find-skill-folders.js'
+import { type FoundFolder, findSkillFolders, isUnchanged, MAX_FOUND, stateOf } from './find-skill-folders.js'
 import type { CachedHead, HeadCache } from './head-cache.js'
 import { scanDescriptions } from './scan-descriptions.js'
 
@@ -25,20 +25,62 @@ export interface SkillRoot {
 }
 
 /** What an index is made of. */
-interface IndexOptions {
+interface Look {
   /** In the order in which names are settled. */
   readonly roots: readonly SkillRoot[]
   /** Those that are no folder of the roots: installed and bundled ones. They come last. */
   readonly others: readonly Skill[]
   /** Names that the person switched off. */
-  readonly disabled: ReadonlySet<string>
-  /** `linux`, `macos` or `windows`. */
-  readonly os: string
-  readonly cache: HeadCache
+  readonly disabled: readonly string[]
 }
 
-/** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
-export async function buildIndex({ roots, others, disabled, os, cache }: IndexOptions): Promise<SkillIndex> {
+/** What a look found: of each root its folders. */
+interface Found extends Look {
+  readonly folders: readonly (readonly FoundFolder[])[]
+}
+
+/** Makes the index of a home. While a look finds what the last one found, the index is that one's. */
+export class SkillIndexer {
+  readonly #cache: HeadCache
+  readonly #os: string
+  #last: (Found & { readonly index: SkillIndex }) | null = null
+
+  /** `os`: `linux`, `macos` or `windows`. */
+  constructor(cache: HeadCache, os: string) {
+    this.#cache = cache
+    this.#os = os
+  }
+
+  /** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
+  async look(look: Look): Promise<SkillIndex> {
+    const found = { ...look, folders: look.roots.map(({ folder }) => findSkillFolders(folder)) }
+    if (this.#last !== null && isSame(this.#last, found)) return this.#last.index
+    const index = await makeIndex(found, { cache: this.#cache, os: this.#os })
+    this.#last = { ...found, index }
+    return index
+  }
+}
+
+function isSame(before: Found, now: Found): boolean {
+  return (
+    areSame(before.disabled, now.disabled) &&
+    areSame(before.others, now.others) &&
+    areSame(before.roots, now.roots, isSameRoot) &&
+    areSame(before.folders, now.folders, (some, others) => areSame(some, others, isUnchanged))
+  )
+}
+
+const isSameRoot = (one: SkillRoot, other: SkillRoot) =>
+  one.source === other.source && one.folder === other.folder && one.origin === other.origin
+
+function areSame<T>(some: readonly T[], others: readonly T[], isOne: (one: T, other: T) => boolean = Object.is) {
+  return some.length === others.length && some.every((one, at) => isOne(one, others[at]!))
+}
+
+async function makeIndex(
+  { roots, folders, others, disabled }: Found,
+  { cache, os }: { readonly cache: HeadCache; readonly os: string },
+): Promise<SkillIndex> {
   const skills = new Map<string, Skill>()
   const problems: string[] = []
   const fromFolders: Skill[] = []
@@ -53,8 +95,8 @@ export async function buildIndex({ roots, others, disabled, os, cache }: IndexOp
       )
   }
   await cache.open()
-  const found = roots.flatMap(({ folder, ...root }) =>
-    findSkillFolders(folder).map((one) => ({ root, one, known: cache.get(one.folder, one.state) })),
+  const found = roots.flatMap(({ folder: _, ...root }, at) =>
+    folders[at]!.map((one) => ({ root, one, known: cache.get(one.folder, stateOf(one)) })),
   )
   const unread = found.filter(({ known }) => known === undefined)
   const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
@@ -62,6 +104,9 @@ export async function buildIndex({ roots, others, disabled, os, cache }: IndexOp
     if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
     else fromFolders.push({ ...known.head, ...root, folder: one.folder, rule: known.rule })
   }
+  for (const [at, { folder }] of roots.entries())
+    if (folders[at]!.length >= MAX_FOUND)
+      problems.push(`Of the skills in ${folder} the first ${MAX_FOUND} count, the others are left out: take some away.`)
   await cache.save()
   // The model is told that those of Hermes are built in: nobody but the person puts another one in their place.
   const all = [...fromFolders.filter(isOwn), ...others.filter(isBundled), ...fromFolders, ...others]
@@ -89,10 +134,9 @@ async function readHeads(
   )
 }
 
-async function headOf(
-  { folder, name, size, state }: FoundFolder,
-  parse: typeof import('yaml').parse,
-): Promise<Omit<CachedHead, 'rule'>> {
+async function headOf(found: FoundFolder, parse: typeof import('yaml').parse): Promise<Omit<CachedHead, 'rule'>> {
+  const { folder, name, size } = found
+  const state = stateOf(found)
   // A file of gigabytes is not read to be told that it is too large.
   if (size > MAX_SKILL_BYTES)
     return {

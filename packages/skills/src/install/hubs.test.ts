@@ -401,6 +401,20 @@ describe('a site with a list of its own', () => {
     digest: `sha256:${'a'.repeat(64)}`,
   }
 
+  it('of any length is shown by pages, and each of it can be installed', async () => {
+    const text = skillText('rain')
+    const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`
+    const others = Array.from({ length: 1_199 }, (_, n) => ({ ...LISTED, name: `drop-${n}` }))
+    json(list, { skills: [...others, { ...LISTED, digest }] })
+    pages.set('/.well-known/agent-skills/rain/SKILL.md', { body: text })
+    const first = (await scene.type(`skills search ${site}`)).split('\n')
+    expect([first.length, first.at(-1)]).toEqual([31, '1200 in all; more with --page 2'])
+    const last = (await scene.type(`skills search ${site}`, { page: 40 })).split('\n')
+    expect([last.length, last.at(-1)]).toEqual([30, `${site}#rain |  | Rain.`])
+    await scene.type(`skills accept ${idIn(await scene.type(`skills install ${site}#rain`))}`)
+    expect(await installed()).toEqual(['rain'])
+  })
+
   it.each(FAILURES)('with %s says so in one line, and leaves nothing', async (_, page, why) => {
     const expected = /no such skill/.test(why) ? 'no list of skills is there' : why
     for (const at of [list, '/.well-known/agent-skills/rain/SKILL.md', '/docs/dew/SKILL.md']) {

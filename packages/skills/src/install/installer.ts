@@ -9,7 +9,8 @@ import type { SkillLibrary } from '../skill-library.js'
 import { fetchSkills } from './fetch-skill.js'
 import { keep } from './keep.js'
 import type { InstalledSkill, PackMark } from './lock.js'
-import { type ScannedSkill, scanSkill } from './scan-skill.js'
+import { shownPath } from './plain.js'
+import { isNotPlain, type ScannedSkill, scanSkill } from './scan-skill.js'
 import { sourceTrust } from './source-trust.js'
 
 /** A skill that was fetched and looked at, and waits for a person. */
@@ -61,7 +62,9 @@ export class SkillInstaller {
       const [first, ...more] = fetched.skills
       if (more.length > 0 || !first?.folder)
         return { type: 'several', skills: fetched.skills.map(({ name, from: one }) => ({ name, from: one })) }
-      const scanned = await scanSkill(first.folder, first.name)
+      const scanned = await scanSkill(first.folder, first.name).catch((error: unknown) => {
+        throw isNotPlain(error) ? notInstalled(first.name, error.message) : error
+      })
       const { name } = scanned.head
       const installed = (await lock.read())[name] ?? null
       const isExpected = expected === undefined || sameFiles(expected, scanned.files)
@@ -293,6 +296,8 @@ function offerIn(text: string): OfferedSkill | null {
   }
 }
 
+const notInstalled = (name: string, why: string) =>
+  new HermesError(`The skill ${shownPath(name.slice(0, 64))} is not installed: ${why}.`, { code: 'skills.not_plain' })
 const changedMeanwhile = (name: string) =>
   new HermesError(`Another process changed the skill ${name}; try again.`, { code: 'skills.changed' })
 const waitsNot = (id: string) =>

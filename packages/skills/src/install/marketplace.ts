@@ -16,7 +16,6 @@ interface MarketplaceSkills {
 const FILE = '.claude-plugin/marketplace.json'
 const MANIFEST = '.claude-plugin/plugin.json'
 const MAX_BYTES = 4_194_304
-const MAX_PLUGINS = 1_000
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
 /** What the marketplace at `root` lists; `null` where there is none. Rejects with one line for a damaged one. */
@@ -29,7 +28,7 @@ export async function marketplaceAt(root: string): Promise<MarketplaceSkills | n
   const base = typeof metadata['pluginRoot'] === 'string' ? metadata['pluginRoot'] : '.'
   const folders: string[] = []
   const elsewhere: { name: string; from: string }[] = []
-  for (const plugin of plugins.slice(0, MAX_PLUGINS)) {
+  for (const plugin of plugins) {
     if (!isJsonObject(plugin)) continue
     const { name, source } = plugin
     if (typeof name !== 'string' || !NAME.test(name)) continue

@@ -105,6 +105,12 @@ describe('a skill is not published', () => {
       'pack',
       'may try to take over',
     ],
+    [
+      'that has a link',
+      () => symlink('/etc/passwd', join(scene.root, 'home/skills/tides/link')),
+      'pack',
+      'tides is not published: link is a link.',
+    ],
     ['over what is no skill', () => scene.put('work/pack/tides/precious.txt', 'x'), 'pack', 'is there and no skill'],
     ['to nowhere', async () => undefined, './nowhere', 'is no folder that is there, and no OWNER/REPOSITORY'],
     ['to a repository that cannot be had', async () => undefined, 'ada/none', 'tides is not published: git says'],

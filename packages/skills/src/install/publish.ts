@@ -5,7 +5,7 @@ import { HermesError } from '@hermes/contracts'
 import { SKILL_FILE } from '../format/skill.js'
 import { requireStrict } from '../format/write-skill.js'
 import type { SkillLibrary } from '../skill-library.js'
-import { scanSkill } from './scan-skill.js'
+import { isNotPlain, scanSkill } from './scan-skill.js'
 
 /** Where a skill goes. */
 type Target =
@@ -38,7 +38,9 @@ export async function readPublication(
   const skill = library.require(await library.index(cwd), name)
   if (skill.source !== 'user' || skill.folder === null)
     throw notPublished(name, `it is a ${skill.source} skill, not your own`)
-  const scanned = await scanSkill(skill.folder, name)
+  const scanned = await scanSkill(skill.folder, name).catch((error: unknown) => {
+    throw isNotPlain(error) ? notPublished(name, error.message) : error
+  })
   const blocked = scanned.findings.find(({ severity }) => severity === 'blocked')
   if (blocked) throw notPublished(name, blocked.text)
   const files = Object.keys(scanned.files)

@@ -127,3 +127,7 @@ async function findingsInContent(
 }
 
 const notPlain = (why: string) => new HermesError(why, { code: 'skills.not_plain' })
+
+/** Whether it says, without a full stop, why a folder is no skill that can be taken. */
+export const isNotPlain = (error: unknown): error is HermesError =>
+  HermesError.isInstance(error) && error.code === 'skills.not_plain'

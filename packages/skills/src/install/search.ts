@@ -26,7 +26,7 @@ export async function searchSkills(
       code: 'commands.usage',
     })
   }
-  if (/^https?:\/\//.test(words)) return offeredAt(words, request)
+  if (/^https?:\/\//.test(words)) return offeredAt(words, page, request)
   const hub = HUBS.find(({ name }) => name === source)
   try {
     return await (hub ? hub.search(words, page, request) : onGitHub(words, page, request))
@@ -36,13 +36,13 @@ export async function searchSkills(
   }
 }
 
-async function offeredAt(site: string, request: HubRequest): Promise<FoundSkills> {
+async function offeredAt(site: string, page: number, request: HubRequest): Promise<FoundSkills> {
   const offered = await offeredBy(site, request)
-  const found = offered.map(({ name, description, problem }) => ({
+  const found = offered.slice((page - 1) * PER_PAGE, page * PER_PAGE).map(({ name, description, problem }) => ({
     ...{ from: `${site.replace(/[?#].*$/, '')}#${name}`, liked: '' },
     about: problem === null ? description : `cannot be taken: ${problem}`,
   }))
-  return { found, total: found.length }
+  return { found, total: offered.length }
 }
 
 async function onGitHub(words: string, page: number, request: HubRequest): Promise<FoundSkills> {

@@ -20,7 +20,6 @@ interface Offered {
 }
 
 const PLACES = ['agent-skills', 'skills']
-const MAX_OFFERED = 500
 const MAX_FILES = 50
 const FILE = /^(?!.*(?:^|\/)\.)[\w.-]+(?:\/[\w.-]+)*$/
 
@@ -47,7 +46,7 @@ export async function offeredBy(
 
 function readIndex({ skills }: JsonObject, index: URL): readonly Offered[] {
   if (!Array.isArray(skills)) throw new Error(`${index.href} lists no skills`)
-  return skills.slice(0, MAX_OFFERED).flatMap((one) => (isJsonObject(one) ? [offered(one, index)] : []))
+  return skills.flatMap((one) => (isJsonObject(one) ? [offered(one, index)] : []))
 }
 
 function offered(one: JsonObject, index: URL): Offered {

@@ -42,6 +42,14 @@ export interface PlannedChange {
   /** `null` where there is none. */
   readonly before: string | null
   readonly after: string | null
+  /** What in the new text may try to take over the agent. */
+  readonly findings: readonly SkillTextFinding[]
+}
+
+/** A rule of the scanner and the line that breaks it, from 1. */
+interface SkillTextFinding {
+  readonly rule: string
+  readonly line: number
 }
 
 /** What changes are worked out with. */
@@ -57,7 +65,7 @@ const MAX_FILE_CHARS = 1_048_576
 const FILE_PATH = /^(?:references|templates|scripts|assets|examples)(?:\/[A-Za-z0-9][\w.-]*)+$/
 
 /**
- * Works a change out: nothing is written.
+ * Works a change out: nothing is written. Who writes it has to look at its findings.
  * @throws HermesError `skills.bad_skill`, `skills.unknown`, `skills.not_own`, `skills.near_duplicate`: one line that says what to do instead.
  */
 export async function planChange(change: SkillChange, options: ChangeOptions): Promise<PlannedChange> {
@@ -67,16 +75,18 @@ export async function planChange(change: SkillChange, options: ChangeOptions): P
   const planned = change.action === 'create' ? await planCreate(change, known, options) : await planOther(change, known)
   if (planned.after !== null) {
     if (planned.file.endsWith(SKILL_FILE)) requireStrict(planned.after, name, (await import('yaml')).default.parse)
-    await requireHarmless(planned.after, options)
+    requireNoSecret(planned.after, options)
   }
-  return planned
+  return { ...planned, findings: await findingsIn(planned.after ?? '') }
 }
+
+type Draft = Omit<PlannedChange, 'findings'>
 
 async function planCreate(
   change: SkillChange & { readonly action: 'create' },
   known: Skill | undefined,
   { directory, index }: ChangeOptions,
-): Promise<PlannedChange> {
+): Promise<Draft> {
   const { name, description, content, force = false } = change
   // One's own counts in place of one that comes with Hermes.
   if (known && known.source !== 'bundled')
@@ -119,7 +129,7 @@ async function requireFree(folder: string): Promise<void> {
 async function planOther(
   change: Exclude<SkillChange, { readonly action: 'create' }>,
   known: Skill | undefined,
-): Promise<PlannedChange> {
+): Promise<Draft> {
   const { name } = change
   if (!known) throw new HermesError(`There is no skill ${name}; skills_list shows all.`, { code: 'skills.unknown' })
   const { folder, source } = known
@@ -201,18 +211,22 @@ function fileIn(folder: string, path: string): string {
   )
 }
 
-async function requireHarmless(text: string, { redact }: ChangeOptions): Promise<void> {
+function requireNoSecret(text: string, { redact }: ChangeOptions): void {
   if (redact(text) !== text)
     throw new HermesError('The skill cannot be written: it holds a secret. Name the variable that has it instead.', {
       code: 'skills.bad_skill',
     })
+}
+
+async function findingsIn(text: string): Promise<readonly SkillTextFinding[]> {
   const { scanContext } = await import('@hermes/safety/scan')
-  const [finding] = scanContext(text)
-  if (finding)
-    throw new HermesError(
-      `The skill cannot be written: line ${finding.line} reads like an order to take over the agent (${finding.rule}). Say what to do in plain words.`,
-      { code: 'skills.bad_skill' },
-    )
+  return scanContext(text).map(({ rule, line }) => ({ rule, line }))
+}
+
+/** What was found in a text, for a person and the model: one line without a full stop. Pure. */
+export function shownFindings(findings: readonly SkillTextFinding[]): string {
+  const lines = findings.slice(0, 3).map(({ rule, line }) => `line ${line} (${rule})`)
+  return `what may be an order to take over the agent: ${lines.join(', ')}`
 }
 
 /**

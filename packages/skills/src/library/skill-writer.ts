@@ -5,7 +5,7 @@ import { sha256 } from '../install/lock.js'
 import type { ChangedBy, SkillRecordedChange } from '../learning/skill-history.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { lineDiff } from './line-diff.js'
-import { makeChange, type PlannedChange, planChange, type SkillChange } from './skill-changes.js'
+import { makeChange, type PlannedChange, planChange, type SkillChange, shownFindings } from './skill-changes.js'
 import { type Absorbed, type StagedChange, StagedChanges } from './staged-changes.js'
 
 /** Who wants a change. */
@@ -62,7 +62,8 @@ export class SkillWriter {
 
   /**
    * Makes what an agent asks for. After text from outside was read it waits for a person, as that text may have asked for it; so it does where
-   * `skills.write_approval` says so. Rejects with one line for what cannot be done.
+   * `skills.write_approval` says so, and where it may try to take over the agent: beside a conversation that is refused, as nobody is there to ask.
+   * Rejects with one line for what cannot be done.
    */
   async request(change: SkillChange, { cwd, sessionId, taintedBy, by = 'agent' }: Wanting): Promise<ChangeOutcome> {
     const { settings, clock } = this.#library.home
@@ -74,10 +75,17 @@ export class SkillWriter {
         },
       )
     const planned = await this.plan(change, cwd)
-    const why =
-      taintedBy.length > 0 ? outside(taintedBy) : settings.write_approval ? 'skills.write_approval is on' : null
-    if (why === null) return this.#make(planned, { by, sessionId })
-    const waiting = { atMs: clock.now(), sessionId, by, why, change, ...baseOf(planned) }
+    const { findings } = planned
+    if (by !== 'agent') requireHarmless(planned)
+    const reasons = [
+      ...(findings.length > 0 ? [shownFindings(findings)] : []),
+      ...(taintedBy.length > 0 ? [outside(taintedBy)] : []),
+    ]
+    if (reasons.length === 0 && settings.write_approval) reasons.push('skills.write_approval is on')
+    if (reasons.length === 0) return this.#make(planned, { by, sessionId })
+    const rules = findings.length > 0 ? { rules: findings.map(({ rule }) => rule) } : {}
+    const why = reasons.join('; ')
+    const waiting = { atMs: clock.now(), sessionId, by, why, change, ...rules, ...baseOf(planned) }
     return { type: 'staged', staged: await this.staged.add(waiting) }
   }
 
@@ -87,6 +95,7 @@ export class SkillWriter {
     { cwd, taintedBy = [], before, ...proposal }: Proposal,
   ): Promise<StagedChange | null> {
     const planned = await this.plan(change, cwd)
+    requireHarmless(planned)
     if (await this.waits(change.name)) return null
     const why = taintedBy.length > 0 ? `${outside(taintedBy)}; ${proposal.why}` : proposal.why
     const base = baseOf(before === undefined ? planned : { ...planned, before })
@@ -100,13 +109,20 @@ export class SkillWriter {
 
   /** Makes what a person asks for. */
   async make(change: SkillChange, cwd: string, maker: Maker = PERSON): Promise<Made> {
-    return this.#make(await this.plan(change, cwd), maker)
+    const planned = await this.plan(change, cwd)
+    requireHarmless(planned)
+    return this.#make(planned, maker)
   }
 
   /** Makes a change that waited, as it comes out now. @throws HermesError `skills.changed` where it would go over what was written since. */
-  async approve({ id, change, by, sessionId, why, base, absorbs = [] }: StagedChange, cwd: string): Promise<Made> {
+  async approve(
+    { id, change, by, sessionId, why, base, rules = [], absorbs = [] }: StagedChange,
+    cwd: string,
+  ): Promise<Made> {
     const maker = { by, sessionId, why }
     const planned = await this.plan(forced(change), cwd)
+    // What was found since was not shown to whom the yes is from.
+    requireHarmless(planned, rules)
     if (base !== undefined && baseOf(planned).base !== base) throw changedSince(change.name)
     // All of it is looked at before anything is made: half a merge could be neither approved again nor taken back as one.
     const gone = await Promise.all(absorbs.map(({ name }) => this.plan({ action: 'delete', name }, cwd)))
@@ -190,6 +206,14 @@ const outside = (names: readonly string[]) => `text from outside was read: ${nam
 /** What a change has to find again when it is made later. */
 function baseOf({ change, before }: PlannedChange): Pick<StagedChange, 'base'> {
   return change.action === 'create' || change.action === 'patch' ? {} : { base: sha256(before ?? '') }
+}
+
+/** @throws HermesError `skills.bad_skill` for a text that breaks other rules of the scanner than these */
+function requireHarmless({ findings }: PlannedChange, known: readonly string[] = []): void {
+  const fresh = findings.filter(({ rule }) => !known.includes(rule))
+  if (fresh.length === 0) return
+  const message = `The skill cannot be written, it has ${shownFindings(fresh)}. Say what to do in plain words.`
+  throw new HermesError(message, { code: 'skills.bad_skill' })
 }
 
 function changedSince(name: string): HermesError {

@@ -15,6 +15,8 @@ export interface StagedChange {
   readonly change: SkillChange
   /** SHA-256 of the file that the change puts another in place of, as it was then. Absent for what makes a skill, and for a patch, which finds its words anew. */
   readonly base?: string
+  /** Rules of the scanner that the new text breaks, which the person is told of. Default: none. */
+  readonly rules?: readonly string[]
   /** Skills that go into `.archive` with it. */
   readonly absorbs?: readonly Absorbed[]
 }
@@ -42,11 +44,15 @@ export class StagedChanges extends PendingFiles<StagedChange> {
 }
 
 function read(value: JsonObject, id: string): StagedChange | null {
-  const { atMs, sessionId, why, change, base, absorbs } = value
+  const { atMs, sessionId, why, change, base, rules, absorbs } = value
   const by = value['by'] === 'look back' || value['by'] === 'curator' ? value['by'] : 'agent'
   if (!isChange(change) || typeof atMs !== 'number') return null
   if (typeof sessionId !== 'string' || typeof why !== 'string') return null
-  const more = { ...(typeof base === 'string' ? { base } : {}), ...(areAbsorbed(absorbs) ? { absorbs } : {}) }
+  const more = {
+    ...(typeof base === 'string' ? { base } : {}),
+    ...(isTexts(rules) ? { rules } : {}),
+    ...(areAbsorbed(absorbs) ? { absorbs } : {}),
+  }
   return { id, atMs, sessionId, by, why, change, ...more }
 }
 
