@@ -120,6 +120,8 @@ class ChainedClient implements ResilientModelClient {
     const lifetimeMs = endpoint.transport.cacheLifetimeMs?.(full) ?? null
     const keptTokens = used.cacheReadTokens + used.cacheWriteTokens
     if (lifetimeMs === null || keptTokens === 0 || endpoint.isLocal) return null
+    // It takes as many tokens as the prefix has, each time.
+    if (this.#options.budget?.limitsTokens) return null
     // Another tier of service has other prices.
     const isPricedApart = full.serviceTier !== undefined && full.serviceTier !== 'standard'
     const prices = isPricedApart ? null : await endpoint.prices(full.model)

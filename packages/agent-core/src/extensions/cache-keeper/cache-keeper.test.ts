@@ -1,6 +1,7 @@
 import { systemClock } from '@hermes/contracts'
 import { defineTool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions, type UsageEvent } from '@hermes/models'
+import { createBudgetGuard } from '@hermes/models/spending'
 import {
   type CapturedRequest,
   createFakeClock,
@@ -218,6 +219,18 @@ it('asks nothing where another key would ask, whose cache is another one', async
   await clock.advance(20 * MINUTE)
   expect((await result).status).toBe('completed')
   expect(server.requests.map(isRefresh)).toEqual([false, false])
+})
+
+it.each([
+  [{ tokens: 10_000_000 }, 0],
+  [{ usd: 100 }, 4],
+])('under a budget of %j for the session it asks %i times', async (session, refreshes) => {
+  const store = { reserve: async () => true, release: () => undefined }
+  const budget = createBudgetGuard({ limits: { session }, store, clock, timeZone: 'UTC' })
+  const { result } = start({ builds: 1, minutes: 20, model: { budget } })
+  await passBuild(20, refreshes)
+  await result
+  expect(server.requests.filter(isRefresh)).toHaveLength(refreshes)
 })
 
 it('asks nothing for a tool that is quicker than the cache', async () => {
