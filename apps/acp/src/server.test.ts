@@ -87,6 +87,36 @@ it('asks a question of the agent once, also in a session that was loaded twice a
   expect(forms).toEqual(['elicitation/create'])
 })
 
+it.each([
+  [{ elicitation: { form: {} } }, 'It steeps: green.', ['Which tea?']],
+  [{}, 'It steeps: none.', []],
+])('a command asks the person of an editor with %j for a line', async (clientCapabilities, result, expected) => {
+  const folder = join(place.path, '.hermes/extensions')
+  await mkdir(folder, { mode: 0o700 })
+  const run = `async (_, { ask, signal }) => ({ type: 'text', text: 'It steeps: ' + ((await ask('Which tea?', signal)) ?? 'none') + '.' })`
+  const command = `{ name: 'steep', summary: 'tea', run: ${run} }`
+  const code = `export default { name: 'kettle', setup: (api) => void api.commands.add(${command}) }`
+  await writeFile(join(folder, 'kettle.mjs'), code, { mode: 0o600 })
+  await writeFile(join(place.path, '.hermes/config.yaml'), 'extensions: [kettle.mjs]\n')
+  const [questions, texts]: [string[], string[]] = [[], []]
+  const client = {
+    notify: async (_method: string, { update }: { update: { content?: { text?: string } } }) => {
+      texts.push(update.content?.text ?? '')
+    },
+    request: async (_method: string, { message }: { message: string }) => {
+      questions.push(message)
+      return { action: 'accept', content: { text: 'green' } }
+    },
+  }
+  server.connect(client as unknown as AgentContext)
+  server.initialize({ protocolVersion: 1, clientCapabilities })
+  const { sessionId } = await server.newSession(request())
+  const typed = { sessionId, prompt: [{ type: 'text' as const, text: '/steep' }] }
+  expect(await server.prompt(typed, new AbortController().signal)).toEqual({ stopReason: 'end_turn' })
+  expect(texts).toContain(result)
+  expect(questions).toEqual(expected)
+})
+
 describe.runIf(process.platform === 'linux')('the processes of sessions', () => {
   async function openMany(): Promise<{ readonly ids: readonly string[]; readonly before: number }> {
     // What the whole home has stays.

@@ -312,7 +312,18 @@ export class AcpSession {
       isBusy: () => this.#prompt !== null,
       stop: () => this.cancel(),
       notice: (text) => void this.#sendLine(text),
+      ask: (question, ended) => this.#ask(question, ended),
     })
+  }
+
+  /** A line that a command asks for; `null` where the editor shows no forms, or the person gives none. */
+  async #ask(question: string, signal: AbortSignal): Promise<string | null> {
+    const { client, home, hasForms } = this.#options
+    if (!hasForms) return null
+    const line = { question, choices: [], allowFreeText: true }
+    const answer = await askQuestion(client, { sessionId: this.id, question: line }, { signal, logger: home.logger })
+    signal.throwIfAborted()
+    return answer.type === 'answered' ? answer.text : null
   }
 
   /** Shows a run that began by itself. What the editor prompts meanwhile comes after it. */

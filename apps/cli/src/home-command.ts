@@ -34,10 +34,10 @@ export function homeCommand(
 
 /** Lines that a command asks the person at the terminal for. */
 function askerOf(io: Io): NonNullable<CommandContext['ask']> {
-  return async (title, signal) => {
+  return async (question, signal) => {
     const { createAsker } = await import('./interactive/person.js')
-    const answer = await createAsker(io).pick({ title, options: [], freeText: true }, signal)
-    return answer.type === 'text' ? answer.text : null
+    const { askLine } = await import('./interactive/questions.js')
+    return askLine(createAsker(io), question, signal)
   }
 }
 

@@ -233,7 +233,8 @@ export interface PrefixCache {
   readonly savesUsd: number
   /**
    * Asks the same with one token of output, so that the provider keeps the prefix for another lifetime. One attempt of one endpoint: nothing is
-   * retried, and no fallback is asked. Gives what it came to. Rejects as a call does, with `models.budget_spent` too; abort ends it.
+   * retried, and no fallback is asked. Gives what it came to. Rejects as a call does, with `models.budget_spent` too, and with `models.other_key` where
+   * another key would ask; abort ends it.
    */
   refresh(options: StreamOptions): Promise<Usage>
 }

@@ -18,6 +18,8 @@ interface CommandContextOptions {
   /** Tells the run under way something. Default: as words of the owner. */
   readonly steer?: CommandSession['steer']
   readonly notice: CommandContext['notice']
+  /** Default: nobody can be asked for a line. */
+  readonly ask?: CommandContext['ask']
   readonly signal: AbortSignal
 }
 
@@ -26,12 +28,12 @@ interface CommandContextOptions {
  * Rejects as {@link SessionHandle.agent}.
  */
 export async function openCommandContext(options: CommandContextOptions): Promise<CommandContext> {
-  const { runtime, handle, caller, notice, signal } = options
+  const { runtime, handle, caller, notice, ask, signal } = options
   const session = handle && (await commandSession(handle, options))
   const all = runtime.extensions.list('command').map(({ item }) => item)
   // Without a session those of one are listed too: the next message begins it.
   const commands = offeredTo(caller, session ?? { id: '' }, all)
-  return { caller, session, cwd: session?.cwd ?? options.cwd, commands, notice, signal }
+  return { caller, session, cwd: session?.cwd ?? options.cwd, commands, notice, ...(ask ? { ask } : {}), signal }
 }
 
 async function commandSession(handle: SessionHandle, options: CommandContextOptions): Promise<CommandSession> {

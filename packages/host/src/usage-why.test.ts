@@ -45,3 +45,17 @@ it('never shows an unknown price as nothing', async () => {
   expect(shown).toContain('cost unknown')
   expect(shown).not.toContain('$')
 })
+
+it('names the requests that kept the cache', async () => {
+  const { server, enter } = await stage(() => '', PRICED)
+  const home = await enter()
+  const { handle } = open(home, server.baseUrl)
+  await handle.send('Count.').result
+  const { usage } = await home.runtime.storage()
+  const [turn] = await usage.totals({ sessionId: handle.id })
+  const spent = { ...turn!.usage, inputTokens: 9_000, cacheReadTokens: 8_000, outputTokens: 1, costUsd: 0.0123 }
+  const call = { atMs: 1, sessionId: handle.id, purpose: 'cache', provider: 'custom', model: 'm', durationMs: 1 }
+  await usage.record([{ ...call, usage: spent, priceSource: 'config.yaml' }])
+  const shown = await type(home.runtime, handle, '/usage why')
+  expect(shown).toMatch(/keeping the cache\W+1\W+9000 in\W+89 % cached\W+1 out\W+0\.0123/)
+})

@@ -1,13 +1,15 @@
 // Servers of the newest revision of the protocol, made with the SDK of its authors, with Hermes as their client.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger, systemClock } from '@hermes/contracts'
+import type { RunningProgram } from '@hermes/contracts/environment'
 import type { ToolContext } from '@hermes/contracts/tool'
 import { createOriginFetch } from '@hermes/safety'
 import { temporaryHome } from '@hermes/testkit'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { startProgram } from './__fixtures__/start-program.js'
 import { answersFor } from './answers/answers.js'
 import { RunningCalls } from './answers/running-calls.js'
@@ -75,5 +77,49 @@ it.each(['stdio', 'http'] as const)('a server of 2026-07-28 is found out and use
   } finally {
     await server.close()
     end()
+  }
+})
+
+it('a program of 2026-07-28 alone that starts too slowly to be asked which protocol it speaks is used all the same', async () => {
+  await using home = await temporaryHome()
+  const file = join(home.path, 'starts')
+  await writeFile(file, '')
+  const [settings] = readServers({ slow: { command: process.execPath, args: [SERVER, 'stdio', file, 'slow'] } }).servers
+  const programs: RunningProgram[] = []
+  const starting = Promise.withResolvers<RunningProgram>()
+  const open = () =>
+    new McpServer({
+      ...{ settings: settings!, version: '0', clock: systemClock, logger: silentLogger },
+      listings: new ListingFiles(home.path),
+      startProgram: async ({ address }) => {
+        const program = startProgram(address.type === 'stdio' ? address.argv : [])
+        programs.push(program)
+        starting.resolve(program)
+        return program
+      },
+      fetchTo: () => fetch,
+    })
+  const server = open()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const connected = server.connect()
+    connected.catch(() => undefined)
+    await once((await starting.promise).stderr, 'data')
+    await vi.advanceTimersByTimeAsync(5_000)
+    const client = await connected
+    expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+    expect(server.listing).toMatchObject({ kind: 'modern' })
+    expect(programs).toHaveLength(3)
+  } finally {
+    vi.useRealTimers()
+    await server.close()
+  }
+  // What it speaks is kept: the next start asks nothing and is not hurried.
+  const next = open()
+  try {
+    await next.connect()
+    expect(programs).toHaveLength(4)
+  } finally {
+    await next.close()
   }
 })

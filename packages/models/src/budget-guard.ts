@@ -15,6 +15,8 @@ export interface Admission {
 
 /** Asked before every call. */
 export interface BudgetGuard {
+  /** Whether a limit counts tokens, of which what saves money may still take many. Default `false`. */
+  readonly limitsTokens?: boolean
   /**
    * Resolves once the call may go out.
    * @throws HermesError `models.budget_spent`, `models.budget_unpriced`; an `AbortError` on abort.

@@ -93,6 +93,8 @@ class ChainedClient implements ResilientModelClient {
   readonly #logger: Logger
   /** Who answers in turns that had to fall back. */
   readonly #fallbacks = new Map<string, Endpoint>()
+  /** The key of the newest answer, by id; `null` where none was needed. */
+  #answeredBy: string | null = null
 
   constructor(options: ModelClientOptions, endpoints: readonly [Endpoint, ...Endpoint[]], clock: Clock) {
     this.provider = endpoints[0].name
@@ -118,18 +120,21 @@ class ChainedClient implements ResilientModelClient {
     const lifetimeMs = endpoint.transport.cacheLifetimeMs?.(full) ?? null
     const keptTokens = used.cacheReadTokens + used.cacheWriteTokens
     if (lifetimeMs === null || keptTokens === 0 || endpoint.isLocal) return null
+    // It takes as many tokens as the prefix has, each time.
+    if (this.#options.budget?.limitsTokens) return null
     // Another tier of service has other prices.
     const isPricedApart = full.serviceTier !== undefined && full.serviceTier !== 'standard'
     const prices = isPricedApart ? null : await endpoint.prices(full.model)
     const costs = prices && cacheCosts(keptTokens, prices)
     if (!costs) return null
-    const refresh = ({ signal }: StreamOptions) => this.#refresh(full, endpoint, { ...scope, signal })
+    const keyId = this.#answeredBy
+    const refresh = ({ signal }: StreamOptions) => this.#refresh(full, { endpoint, keyId }, { ...scope, signal })
     return { lifetimeMs, refreshUsd: costs.readUsd, savesUsd: costs.rewriteUsd, refresh }
   }
 
   async #refresh(
     request: ModelRequest,
-    endpoint: Endpoint,
+    { endpoint, keyId }: { readonly endpoint: Endpoint; readonly keyId: string | null },
     { signal, ...rest }: StreamOptions & CallScope,
   ): Promise<Usage> {
     const startedAtMs = this.#clock.now()
@@ -138,6 +143,8 @@ class ChainedClient implements ResilientModelClient {
     const admission = await this.#admit(short, signal, scope)
     try {
       const credential = await endpoint.credential(signal)
+      if ((credential?.id ?? null) !== keyId)
+        throw new HermesError('The next key is another one, and so may its cache be.', { code: 'models.other_key' })
       endpoint.requireRoom(credential, short)
       for await (const event of endpoint.ask(short, credential, signal)) {
         if (event.type !== 'finish') continue
@@ -271,6 +278,7 @@ class ChainedClient implements ResilientModelClient {
   #remember({ endpoint, repairs }: Attempt, credential: Credential | null, { turnId }: CallScope): void {
     for (const repair of repairs) endpoint.repairs.add(repair)
     this.#stayWith(endpoint, turnId)
+    this.#answeredBy = credential?.id ?? null
     // The answer does not wait for the books of the pool.
     endpoint.confirm(credential).catch((error: unknown) => {
       this.#logger.warn('A key could not be reported as good.', { error: errorLine(error) })

@@ -37,7 +37,7 @@ import { keysHelp } from './keys-help.js'
 import type { OpenSession, OpenSessionOptions } from './open-session.js'
 import { isPlanningSession, leaveSession, openSession } from './open-session.js'
 import { OwnCommands, ownCommand } from './own-commands.js'
-import type { Asker } from './questions.js'
+import { type Asker, askLine } from './questions.js'
 import { readBar } from './read-bar.js'
 import { chooseOne, showOutput } from './show-output.js'
 import { showTurn } from './show-turn.js'
@@ -287,6 +287,7 @@ export class Conversation implements ConsoleHandlers {
         runtime.extensions.list('command').map(({ item }) => item),
       ),
       notice: (text) => this.say(text),
+      ask: (question, signal) => askLine(this.#console, question, signal),
       signal: this.#ended.signal,
     }
   }

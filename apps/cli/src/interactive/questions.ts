@@ -24,6 +24,17 @@ const NO_ANSWER: Answer = { type: 'unanswered', reason: 'The user could not be a
 /** Whoever can be asked something. */
 export type Asker = Pick<Console, 'output' | 'pick'>
 
+/** Asks for a line; `null` when the person gives none. */
+export async function askLine(
+  asker: Pick<Asker, 'pick'>,
+  question: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const answer = await asker.pick({ title: question, options: [], freeText: true }, signal)
+  signal.throwIfAborted()
+  return answer.type === 'text' ? answer.text : null
+}
+
 /** Puts what a session asks to the person at the terminal, each question until it is answered here or elsewhere, or withdrawn. Returns how to stop. */
 export function answerQuestions(
   session: Pick<SessionHandle, 'subscribe' | 'answer' | 'steer'>,

@@ -1,12 +1,13 @@
-// A server of the newest revision (2026-07-28) by the SDK of the protocol's authors: `node newest-server.mjs stdio|http FILE`. It serves that
-// revision alone. Over HTTP it prints its port. What happens to calls that are given up stands in the file.
-import { appendFileSync } from 'node:fs'
+// A server of the newest revision (2026-07-28) by the SDK of the protocol's authors: `node newest-server.mjs stdio|http FILE [slow]`. It serves
+// that revision alone. Over HTTP it prints its port. What happens to calls that are given up stands in the file. A slow one says so, and its
+// first start lasts until it is asked in the older protocol.
+import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { createMcpHandler, fromJsonSchema, inputRequired, inputResponse, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
-const [wire, file] = process.argv.slice(2)
+const [wire, file, pace] = process.argv.slice(2)
 let hasGrown = false
 let tell = () => undefined
 
@@ -40,9 +41,29 @@ function create() {
   return server
 }
 
+/** Reads ahead until somebody initializes, and gives back what was read. */
+function untilInitialized() {
+  return new Promise((resolve) => {
+    let text = ''
+    const read = (chunk) => {
+      text += chunk
+      process.stderr.write('It is starting.\n')
+      if (!text.includes('"initialize"')) return
+      process.stdin.off('data', read).pause().unshift(Buffer.from(text))
+      resolve()
+    }
+    process.stdin.on('data', read)
+  })
+}
+
 if (wire === 'stdio') {
+  if (pace === 'slow' && readFileSync(file, 'utf8') === '') {
+    await untilInitialized()
+    appendFileSync(file, 'started\n')
+  }
   tell = (server) => server.registerTool('grown', { description: 'It came later.' }, async () => ({ content: [] }))
   serveStdio(create, { legacy: 'reject' })
+  process.stdin.resume()
 } else {
   const handler = createMcpHandler(create, { legacy: 'reject' })
   tell = () => handler.notify.toolsChanged()

@@ -42,7 +42,7 @@ export function mcpCommands(api: ExtensionApi, parts: McpCommandParts): void {
 async function run(
   parts: McpCommandParts,
   args: JsonObject,
-  { signal, notice, ask }: CommandContext,
+  { session, signal, notice, ask }: CommandContext,
 ): Promise<CommandResult> {
   const [verb = 'list', ...rest] = args['words'] as readonly string[]
   switch (verb) {
@@ -55,6 +55,9 @@ async function run(
     case 'tools':
       return tools(parts, rest, { signal, accepts: args['accept'] === true })
     case 'login':
+      // Chats show nothing before the result, so nobody would see where to go.
+      if (session && !ask)
+        throw usage(`Nobody can be asked here. Log in in a terminal: hermes mcp login ${rest[0] ?? 'SERVER'}`)
       return (await import('./login-commands.js')).login(parts, rest, {
         ...{ signal, notice, isByCode: args['device'] === true },
         ...(ask ? { ask } : {}),

@@ -59,8 +59,12 @@ export interface Connection {
  * question with an error, and one that is silent is slow, so it has all the time there is; and so has one that may have to be fetched first.
  */
 const PROBE_MS = 5_000
-const probeMs = (server: ServerSettings) =>
-  Math.min(server.address.type === 'http' || fetchedBy(server) !== null ? Infinity : PROBE_MS, server.connectTimeoutMs)
+const probeMs = (server: ServerSettings) => {
+  const isHurried = server.address.type === 'stdio' && server.protocol === 'auto' && fetchedBy(server) === null
+  return Math.min(isHurried ? PROBE_MS : Infinity, server.connectTimeoutMs)
+}
+/** The code of a server's answer to a request in a protocol that it does not speak. */
+const UNSUPPORTED_PROTOCOL = -32022
 
 /**
  * Connects to a server, in the newest protocol it speaks. Abort rejects and leaves nothing running.
@@ -76,11 +80,14 @@ export async function openConnection(request: ConnectionRequest, ports: Connecti
     // What kept its program from being started keeps it from it again.
     const { code } = error as { code?: unknown }
     if (request.signal.aborted || protocol !== 'auto' || code !== 'mcp.not_connected') throw error
+    const { cause } = error as { cause?: { code?: unknown } }
+    // It speaks the newest protocol alone, and was too slow to say so when it was asked.
+    if (cause?.code === UNSUPPORTED_PROTOCOL)
+      return openStdio({ ...request, server: { ...server, protocol: 'stateless' } }, ports)
     // Some of the older ones end when they are asked what they do not know; others have become newer or older than they were.
     const isKnown = prior?.kind === 'legacy'
-    const { cause } = error as Error
     if (isKnown || HermesError.isInstance(cause) || (fetchedBy(server) !== null && (await isLate(cause)))) throw error
-    return openStdio({ ...request, prior: { kind: 'legacy' } }, ports)
+    return openConnection({ ...request, prior: { kind: 'legacy' } }, ports)
   }
 }
 

@@ -62,6 +62,7 @@ const LAST_WAIT_MS = 400
 const BOOKED: readonly Exclude<BudgetSpan, 'turn'>[] = ['session', 'day', 'month']
 
 class LedgerGuard implements BudgetGuard {
+  readonly limitsTokens: boolean
   readonly #options: BudgetGuardOptions
   readonly #turns = new Map<string, Spent>()
   readonly #underWay = new Set<UnderWay>()
@@ -70,6 +71,7 @@ class LedgerGuard implements BudgetGuard {
 
   constructor(options: BudgetGuardOptions) {
     this.#options = options
+    this.limitsTokens = Object.values(options.limits).some((limit) => limit?.tokens !== undefined)
   }
 
   async admit(requested: BudgetedCall): Promise<Admission> {

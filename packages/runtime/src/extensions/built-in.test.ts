@@ -255,6 +255,21 @@ it('every part that comes with Hermes has a row', async () => {
   expect(names.toSorted()).toEqual(Object.keys(ROWS).toSorted())
 })
 
+it('prompt_caching.keep_warm: false leaves the cache-keeper out, and nothing else', async () => {
+  let names: readonly string[] = []
+  await writeFile(join(place.home, 'config.yaml'), JSON.stringify({ prompt_caching: { keep_warm: false } }))
+  const extensions = (builtIn: readonly Extension[]) => {
+    names = builtIn.map(({ name }) => name)
+    return builtIn
+  }
+  opened = await openRuntime({ ...place, env: {}, extensions })
+  expect(names.toSorted()).toEqual(
+    Object.keys(ROWS)
+      .filter((name) => name !== 'cache-keeper')
+      .toSorted(),
+  )
+})
+
 it('what is typed after a command that takes words is its words, whatever options it has', async () => {
   await writeFile(join(place.home, 'config.yaml'), '{}')
   opened = await openRuntime({ ...place, env: {} })

@@ -1,6 +1,7 @@
 import { systemClock } from '@hermes/contracts'
 import { defineTool } from '@hermes/contracts/tool'
 import { createModelClient, type ModelClientOptions, type UsageEvent } from '@hermes/models'
+import { createBudgetGuard } from '@hermes/models/spending'
 import {
   type CapturedRequest,
   createFakeClock,
@@ -112,7 +113,7 @@ function start({ builds, minutes, model: more = {}, isOn = true }: Setup) {
 }
 
 /** Lets the time of a build pass, refresh by refresh. */
-async function passBuild(minutes: number, refreshes: number): Promise<void> {
+async function passBuild(minutes: number, refreshes: number, atEnd = () => {}): Promise<void> {
   await building.promise
   building = Promise.withResolvers()
   for (let count = 0; count < refreshes; count++) {
@@ -122,6 +123,7 @@ async function passBuild(minutes: number, refreshes: number): Promise<void> {
     await counted.promise
     await new Promise(setImmediate)
   }
+  atEnd()
   await clock.advance(minutes * MINUTE - refreshes * REFRESH_AFTER)
 }
 
@@ -171,6 +173,64 @@ it('gives a wait up after half of what it can save, and the session the next tim
   expect(server.requests.filter(isRefresh)).toHaveLength(5)
   const saves = ((SYSTEM.length / 4) * (PRICES.cacheWritePerMillion - PRICES.cacheReadPerMillion)) / 1_000_000
   expect(costOf(ledger.filter(({ purpose }) => purpose === 'cache'))).toBeLessThan(saves / 2)
+})
+
+it('counts as saved what the next request reads from the cache, and nothing else', async () => {
+  const { result } = start({ builds: 2, minutes: 20 })
+  // As after a compaction: what was kept is of no use.
+  await passBuild(20, 4, () => {
+    cache = providerCache()
+  })
+  await passBuild(20, 1)
+  await result
+  expect(server.requests.filter(isRefresh)).toHaveLength(5)
+})
+
+it('asks nothing once the machine was asleep for longer than the prefix is kept', async () => {
+  const inner = clock
+  let asleepMs = 0
+  clock = {
+    now: () => inner.now() + asleepMs,
+    sleep: (ms, signal) => inner.sleep(ms, signal),
+    advance: (ms) => inner.advance(ms),
+    waitForSleepers: (count) => inner.waitForSleepers(count),
+    pending: () => inner.pending(),
+  }
+  const { result } = start({ builds: 1, minutes: 20 })
+  await building.promise
+  await clock.waitForSleepers(2)
+  asleepMs = 60 * MINUTE
+  await clock.advance(20 * MINUTE)
+  await result
+  expect(server.requests.map(isRefresh)).toEqual([false, false])
+})
+
+it('asks nothing where another key would ask, whose cache is another one', async () => {
+  let selected = 0
+  const credentials: NonNullable<ModelClientOptions['credentials']> = {
+    select: async () => ({ id: `key-${selected++ % 2}`, secret: 'k' }),
+    usableAtMs: async () => null,
+    report: async () => undefined,
+    refresh: async () => null,
+  }
+  const { result } = start({ builds: 1, minutes: 20, model: { credentials } })
+  await building.promise
+  await clock.waitForSleepers(2)
+  await clock.advance(20 * MINUTE)
+  expect((await result).status).toBe('completed')
+  expect(server.requests.map(isRefresh)).toEqual([false, false])
+})
+
+it.each([
+  [{ tokens: 10_000_000 }, 0],
+  [{ usd: 100 }, 4],
+])('under a budget of %j for the session it asks %i times', async (session, refreshes) => {
+  const store = { reserve: async () => true, release: () => undefined }
+  const budget = createBudgetGuard({ limits: { session }, store, clock, timeZone: 'UTC' })
+  const { result } = start({ builds: 1, minutes: 20, model: { budget } })
+  await passBuild(20, refreshes)
+  await result
+  expect(server.requests.filter(isRefresh)).toHaveLength(refreshes)
 })
 
 it('asks nothing for a tool that is quicker than the cache', async () => {

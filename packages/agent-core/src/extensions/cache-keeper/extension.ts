@@ -10,6 +10,9 @@ const MOST_SHARE = 0.5
 /** In US dollars: what saves less is not worth a request. */
 const LEAST_SAVING = 0.01
 
+/** Of a prefix, the share that the next request has to read from the cache for it to have been kept. */
+const LEAST_READ = 0.9
+
 /** What keeping prefixes has cost and saved in a session, in US dollars. */
 interface Balance {
   spentUsd: number
@@ -25,6 +28,10 @@ interface Wait {
   readonly runEnded: AbortController
   /** From when until when the provider has the prefix only because it was refreshed, in Unix milliseconds, and what that saves. */
   kept: { readonly fromMs: number; readonly untilMs: number; readonly savesUsd: number } | null
+  /** Of the prefix, as the answer before counts them. */
+  readonly tokens: number
+  /** When the next request went out, in Unix milliseconds; `null` before. */
+  endedAtMs: number | null
   work: Promise<void>
 }
 
@@ -44,43 +51,55 @@ export function cacheKeeper(): Extension {
         return balance
       }
       const waits = new Map<string, Wait>()
-      const end = (runId: string): Wait | undefined => {
-        const wait = waits.get(runId)
-        waits.delete(runId)
-        wait?.ended.abort()
-        return wait
-      }
       hooks.on('after-model-call', (event) => {
+        const before = waits.get(event.runId)
+        waits.delete(event.runId)
+        const balance = balanceOf(event.session.id)
+        const credited = before && creditOf(before, event).then((usd) => void (balance.savedUsd += usd))
         if (toolCalls(event.finish.message).length === 0) return
         const wait: Wait = {
           ended: new AbortController(),
           runEnded: new AbortController(),
           kept: null,
+          tokens: cachedTokens(event),
+          endedAtMs: null,
           work: Promise.resolve(),
         }
         waits.set(event.runId, wait)
-        wait.work = keep(event, wait, balanceOf(event.session.id)).catch((error: unknown) => {
+        const work = async () => {
+          await credited
+          await keep(event, wait, balance)
+        }
+        wait.work = work().catch((error: unknown) => {
           if (!isAbort(error)) event.logger.info('A prefix was not kept in the cache.', { error: errorLine(error) })
         })
       })
-      hooks.on('before-model-call', ({ runId, session, clock }) => {
-        const wait = end(runId)
-        const now = clock.now()
-        // A refresh that is under way counts too.
-        void wait?.work.then(() => {
-          const { kept } = wait
-          if (kept && kept.fromMs <= now && now < kept.untilMs) balanceOf(session.id).savedUsd += kept.savesUsd
-        })
+      hooks.on('before-model-call', ({ runId, clock }) => {
+        const wait = waits.get(runId)
+        wait?.ended.abort()
+        if (wait) wait.endedAtMs ??= clock.now()
         return undefined
       })
       hooks.on('run-end', async ({ runId }) => {
-        const wait = end(runId)
+        const wait = waits.get(runId)
+        waits.delete(runId)
         wait?.runEnded.abort()
         await wait?.work
       })
       hooks.on('session-end', ({ session }) => void balances.delete(session.id))
     },
   }
+}
+
+const cachedTokens = ({ finish: { usage } }: ModelAnswerEvent) => usage.cacheReadTokens + usage.cacheWriteTokens
+
+/** What a wait has saved, in US dollars: nothing where its prefix was there anyway, or the next request did not read it. */
+async function creditOf(wait: Wait, { finish: { usage } }: ModelAnswerEvent): Promise<number> {
+  // A refresh that was under way counts too.
+  await wait.work
+  const { kept, endedAtMs, tokens } = wait
+  if (kept === null || endedAtMs === null || endedAtMs < kept.fromMs || endedAtMs >= kept.untilMs) return 0
+  return usage.cacheReadTokens >= LEAST_READ * tokens ? kept.savesUsd : 0
 }
 
 async function keep(event: ModelAnswerEvent, wait: Wait, balance: Balance): Promise<void> {
@@ -94,11 +113,14 @@ async function keep(event: ModelAnswerEvent, wait: Wait, balance: Balance): Prom
   const fromMs = usedAtMs + cache.lifetimeMs
   while (spentUsd + cache.refreshUsd <= most && balance.spentUsd + cache.refreshUsd <= balance.savedUsd + most) {
     await clock.sleep(usedAtMs + REFRESH_AT * cache.lifetimeMs - clock.now(), stop)
+    // A machine that was asleep wakes up too late: what is gone would be written anew.
+    if (clock.now() >= usedAtMs + cache.lifetimeMs) return
     if (!balance.isNotified) event.notice(noticeOf(cache), 'info')
     balance.isNotified = true
     usedAtMs = clock.now()
     const usage = await cache.refresh({ signal: AbortSignal.any([wait.runEnded.signal, event.signal]) })
-    const costUsd = usage.costUsd === 'unknown' ? cache.refreshUsd : usage.costUsd
+    // Where nobody says what it came to, it may have written everything anew.
+    const costUsd = usage.costUsd === 'unknown' ? cache.refreshUsd + cache.savesUsd : usage.costUsd
     spentUsd += costUsd
     balance.spentUsd += costUsd
     wait.kept = { fromMs, untilMs: usedAtMs + cache.lifetimeMs, savesUsd: cache.savesUsd }
