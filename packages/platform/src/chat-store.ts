@@ -130,6 +130,21 @@ export class ChatStore {
     return chat
   }
 
+  /**
+   * Makes of a chat as it is stored, `null` before it was opened, what `change` says, `null` for no change; resolves with what is stored then.
+   * Nothing that is written meanwhile is lost: `change` is called again with it.
+   */
+  async change(key: string, change: (stored: Chat | null) => Chat | null): Promise<Chat | null> {
+    for (;;) {
+      const stored = await this.get(key)
+      const next = change(stored)
+      if (next === null) return stored
+      const { key: _, ...is } = next
+      const swap = stored ? chatChange(stored, next) : { key: CHAT + key, was: null, is: JSON.stringify(is) }
+      if (await this.#options.meta.swap([swap])) return next
+    }
+  }
+
   /** The id that a chat had first; `null` where it is the same still. */
   firstIdOf(platform: string, chatId: string): Promise<string | null> {
     return this.#options.meta.get(`${FIRST_ID}${platform}:${chatId}`)

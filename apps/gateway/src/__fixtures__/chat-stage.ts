@@ -2,8 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
-import { createSessionHost } from '@hermes/host'
+import { createSessionHost, type SessionHost } from '@hermes/host'
 import { openRuntime, type Runtime } from '@hermes/runtime'
+import type { Storage } from '@hermes/storage'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
 import { onTestFinished } from 'vitest'
@@ -30,13 +31,18 @@ export interface ChatStage {
 
 /** A gateway that runs. */
 interface Gateway {
-  readonly storage: Awaited<ReturnType<Awaited<ReturnType<typeof openRuntime>>['storage']>>
+  readonly storage: Storage
+  readonly host: SessionHost
   /** As a signal ends it. */
   stop(): Promise<void>
 }
 
-/** Makes one; it goes when the test ends. */
-export async function chatStage(config: object = {}, telegram: object = {}): Promise<ChatStage> {
+/** Makes one; it goes when the test ends. `seen`: the store as chats see it, where it is not what it is. */
+export async function chatStage(
+  config: object = {},
+  telegram: object = {},
+  seen: (storage: Storage) => Storage = (storage) => storage,
+): Promise<ChatStage> {
   const [server, bot, temporary] = [await startModelServer(), await startBotApiServer(), await temporaryHome()]
   const path = (...names: readonly string[]) => join(temporary.path, ...names)
   const [home, work] = [path('home/.hermes'), path('work')]
@@ -68,7 +74,8 @@ export async function chatStage(config: object = {}, telegram: object = {}): Pro
       permissions: 'park',
       answersQuestions: 'later',
     } as const
-    const options = { home, userHome: path('home'), runtime, host, request, logger: silentLogger }
+    const chatting: Runtime = { ...runtime, storage: async () => seen(await runtime.storage()) }
+    const options = { home, userHome: path('home'), runtime: chatting, host, request, logger: silentLogger }
     const chats = await runPlatforms(configuredPlatforms(runtime.config, {}), options).catch(async (error: unknown) => {
       await host.close('server_stop')
       await runtime.close()
@@ -82,7 +89,7 @@ export async function chatStage(config: object = {}, telegram: object = {}): Pro
       await chats.close()
       await runtime.close()
     }
-    running = { storage, stop }
+    running = { storage, host, stop }
     return running
   }
   onTestFinished(async () => {

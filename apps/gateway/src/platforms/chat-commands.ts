@@ -81,6 +81,12 @@ export class ChatCommandLine {
     return typed.type === 'text' ? null : typed
   }
 
+  /** Whether what is said behind it is said in another session. Not of `/handoff`: it may wait for the end of a run, which holds up nobody. */
+  beginsAnew(line: string): boolean {
+    const name = /^\/([a-z]+)/i.exec(line)?.[1]?.toLowerCase() ?? ''
+    return ['new', 'topic'].includes(ALIASES[name] ?? name)
+  }
+
   /** Whether it waits for the end of the run. */
   waits(typed: TypedInChat): boolean {
     return typed.type === 'command' && !['allowed', 'interrupts'].includes(typed.command.duringRun ?? 'waits')

@@ -11,6 +11,9 @@ import type { Storage } from '@hermes/storage'
 import { approvalMessage, questionMessage } from './pending-questions.js'
 
 const BUSY_ELSEWHERE_MS = 1_000
+/** After which a store that failed is tried again, twice as long each time. */
+const FIRST_STORE_WAIT_MS = 1_000
+const MAX_STORE_WAIT_MS = 60_000
 /** Of many chats that were open when the process ended so often, one may be why: from then on each goes on alone. */
 const MAX_BEGUN = 3
 /** A message that ended the process so often while nothing else was taken up is not tried again by itself. */
@@ -77,8 +80,7 @@ export class ChatWorker {
   /** What its people chose to see, from now on. */
   async choose(chosen: Pick<Chat, 'calls' | 'hasFooter'>): Promise<void> {
     this.#chat = { ...this.#chat, ...chosen }
-    const stored = await this.#options.chats.get(this.#chat.key)
-    await this.#options.chats.put({ ...(stored ?? this.#chat), ...chosen })
+    await this.#options.chats.change(this.#chat.key, (stored) => ({ ...(stored ?? this.#chat), ...chosen }))
   }
 
   get target(): string {
@@ -185,10 +187,10 @@ export class ChatWorker {
     if (begun >= MAX_BEGUN + MAX_ALONE) {
       const text = `Your last message ended this program ${begun} times and is not tried again by itself. Send anything to try again.`
       await this.tell(`${this.#chat.sessionId}:given-up:${randomUUID()}`, { text, markup: 'plain' })
-      this.#chat = await this.#options.chats.put({ ...this.#chat, isOpen: false, begun: 0 })
+      await this.#note({ isOpen: false, begun: 0 })
       return
     }
-    this.#chat = await this.#options.chats.put({ ...this.#chat, begun: begun + 1 })
+    await this.#note({ begun: begun + 1 })
     this.#run()
   }
 
@@ -209,18 +211,28 @@ export class ChatWorker {
   /** Writes down that something is to be done; not where the chat went on in another session, which stays the one it is in. */
   async open(): Promise<void> {
     if (this.#chat.isOpen) return
-    const stored = await this.#options.chats.get(this.#chat.key)
-    if (stored && stored.sessionId !== this.#chat.sessionId) return
-    this.#chat = { ...this.#chat, isOpen: true, begun: 0, heardAtMs: this.#options.clock.now() }
-    await this.#options.chats.put(this.#chat)
+    try {
+      await this.#note({ isOpen: true, begun: 0, heardAtMs: this.#options.clock.now() })
+    } catch (error) {
+      // It stands nowhere: who tries again writes it down.
+      this.#chat = { ...this.#chat, isOpen: false }
+      throw error
+    }
+  }
+
+  /** Here at once, and in the store where the chat is in this session still. */
+  async #note(change: Pick<Chat, 'begun'> & Partial<Pick<Chat, 'isOpen' | 'heardAtMs'>>): Promise<void> {
+    this.#chat = { ...this.#chat, ...change }
+    const { key, sessionId } = this.#chat
+    await this.#options.chats.change(key, (stored) => {
+      if (stored === null) return this.#chat
+      return stored.sessionId === sessionId ? { ...stored, ...change } : null
+    })
   }
 
   /** What was said while it was being closed is seen by the look after it, or opens it again. */
   async #close(isAnswered: boolean): Promise<void> {
-    this.#chat = { ...this.#chat, isOpen: false, begun: 0, heardAtMs: this.#options.clock.now() }
-    const stored = await this.#options.chats.get(this.#chat.key)
-    // The chat may be in another session by now.
-    if (stored?.sessionId === this.#chat.sessionId) await this.#options.chats.put(this.#chat)
+    await this.#note({ isOpen: false, begun: 0, heardAtMs: this.#options.clock.now() })
     if (isAnswered && (await this.#hasWords())) await this.resume()
   }
 
@@ -243,27 +255,39 @@ export class ChatWorker {
     })
   }
 
-  /** Never rejects. */
+  /** Never rejects. Where the store takes nothing for a while it goes on once it does. */
   async #work(): Promise<void> {
     const { clock, logger } = this.#options
     const { signal } = this.#stopping
-    let outcome: Outcome = 'ran'
-    try {
-      while (this.#isWanted && !this.#isLeft) {
-        this.#isWanted = false
-        outcome = await this.#once()
-        if (this.#isLeft) return
-        if (outcome === 'elsewhere') {
-          await clock.sleep(BUSY_ELSEWHERE_MS, signal)
-          this.#isWanted = true
-        } else if (outcome === 'ran' && (await this.#hasWords())) this.#isWanted = true
+    for (let waitMs = FIRST_STORE_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_WAIT_MS)) {
+      try {
+        return await this.#runAll()
+      } catch (error) {
+        if (isAbort(error)) return
+        logger.error('A chat could not be answered.', { sessionId: this.#chat.sessionId, error: errorLine(error) })
+        this.#isWanted = true
+        const isOver = await clock.sleep(waitMs, signal).then(
+          () => false,
+          () => true,
+        )
+        if (isOver) return
       }
-      if (!this.#isLeft) await this.#close(outcome === 'ran')
-    } catch (error) {
-      if (isAbort(error)) return
-      // It stays open: the next message, or the next process, goes on with it.
-      logger.error('A chat could not be answered.', { sessionId: this.#chat.sessionId, error: errorLine(error) })
     }
+  }
+
+  /** Runs until nothing waits. Rejects as the store does. */
+  async #runAll(): Promise<void> {
+    let outcome: Outcome = 'ran'
+    while (this.#isWanted && !this.#isLeft) {
+      this.#isWanted = false
+      outcome = await this.#once()
+      if (this.#isLeft) return
+      if (outcome === 'elsewhere') {
+        await this.#options.clock.sleep(BUSY_ELSEWHERE_MS, this.#stopping.signal)
+        this.#isWanted = true
+      } else if (outcome === 'ran' && (await this.#hasWords())) this.#isWanted = true
+    }
+    if (!this.#isLeft) await this.#close(outcome === 'ran')
   }
 
   #once(): Promise<Outcome> {

@@ -3,7 +3,7 @@
 //   event ─▶ admitted? ─▶ chat ─┬─ words ─▶ inbox ─▶ run
 //                               ├─ command, steer, answer ─▶ written down ─▶ done once
 //                               └─ button ─▶ answer, if it is the first
-import { errorLine, isAbort } from '@hermes/contracts'
+import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type { Incoming, IncomingEdit, IncomingMessage, IncomingPress, Platform } from '@hermes/contracts/platform'
 import { type Approval, type ApprovalChoice, rootSessionOf } from '@hermes/contracts/policy'
 import { answerIn, type KeptQuestion } from '@hermes/contracts/tool'
@@ -36,6 +36,9 @@ const JOIN_MS = 1_000
 const PIECE_CHARS = 3_500
 /** What takes longer, such as a login in a browser, keeps nobody else from being heard. */
 const AWAITED_MS = 2_000
+/** After which an action is tried again that the store did not take, twice as long each time. */
+const FIRST_STORE_WAIT_MS = 1_000
+const MAX_STORE_WAIT_MS = 32_000
 
 /** Options of {@link Dispatcher}. */
 interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host'> {
@@ -76,6 +79,8 @@ export class Dispatcher {
   readonly #projectNotified = new Set<string>()
   /** Chats of which it is being found out whether they begin anew. */
   readonly #looking = new Map<string, Promise<ChatWorker>>()
+  /** Chats that are just given another session, by their key. */
+  readonly #moving = new Map<string, Promise<void>>()
   /** What was said last in each chat, by its key. */
   readonly #last = new Map<string, { readonly messageId: string; readonly text: string }>()
   /** Answers that were seen. */
@@ -154,14 +159,14 @@ export class Dispatcher {
   }
 
   async #hearMessage(event: IncomingMessage): Promise<void> {
-    const { platform, access, chats, commands, requiresMention } = this.#options
+    const { access, commands, requiresMention } = this.#options
     const { chat: place, sender } = event
     if (sender.isBot || place.type === 'channel') return
     if (place.type === 'group' && requiresMention && !event.isToBot) return
     const admission = await access(place, sender)
     if (admission.type === 'ignored') return
     if (admission.type === 'pair') return this.#pair(event)
-    const worker = await this.#fresh(await chats.of({ platform: platform.name, chat: place, sender }))
+    const worker = await this.#fresh(await this.#chatNow(event))
     const caller: ChatCaller = { user: { id: sender.id, name: sender.name }, isAdmin: admission.isAdmin }
     // What somebody else wrote is for the model to read: no command, and no answer.
     if (event.isForwarded) return this.#say(event, worker)
@@ -173,6 +178,17 @@ export class Dispatcher {
       return this.#act(event, worker, action, true)
     }
     return this.#say(event, worker)
+  }
+
+  /** What is said right behind a command that begins anew is said in the new conversation, however long that takes. */
+  async #chatNow({ chat, sender }: IncomingMessage): Promise<Chat> {
+    const { chats, platform } = this.#options
+    const place = { platform: platform.name, chat, sender }
+    const found = await chats.of(place)
+    const moving = this.#moving.get(found.key)
+    if (!moving) return found
+    await moving
+    return chats.of(place)
   }
 
   /** What is under answer, or waits for it, is told as it reads now; what was answered stays as it was said, and other edits change no words. */
@@ -209,8 +225,12 @@ export class Dispatcher {
     if (!isStale(chat.heardAtMs, clock.now())) return worker
     if ((await storage.approvals.pending(chat.sessionId)).some(({ choice }) => choice === null)) return worker
     if ((await storage.questions.pending(chat.sessionId)).some(({ answer }) => answer === null)) return worker
-    const { heardAtMs: _, ...renewed } = renewedChat(chat)
-    await chats.put(renewed)
+    const renewed = await chats.change(chat.key, (stored) => {
+      if (stored === null || stored.isOpen || stored.sessionId !== chat.sessionId) return null
+      const { heardAtMs: _, ...next } = renewedChat(stored)
+      return next
+    })
+    if (renewed === null || renewed.sessionId === chat.sessionId) return worker
     const next = this.#worker(renewed)
     const text = 'This is a new conversation: the last one is long ago. It is kept.'
     await next.tell(`${renewed.sessionId}:begun`, { text, markup: 'plain' })
@@ -298,7 +318,7 @@ export class Dispatcher {
       ...{ id: `${platform.name}:${event.id}`, action, chatKey: worker.chat.key, user: { id, name } },
       ...{ messageId: event.messageId, atMs: clock.now(), isDone: false },
     }
-    if ((await chats.get(worker.chat.key)) === null) await chats.put(worker.chat)
+    await chats.change(worker.chat.key, (stored) => (stored === null ? worker.chat : null))
     if (!(await chats.addAction(kept))) return
     const done = this.#begin(kept)
     if (!isAwaited) return
@@ -307,9 +327,28 @@ export class Dispatcher {
     await Promise.race([done, late]).finally(() => ended.abort())
   }
 
-  /** Never rejects: what the store did not take is done by the next process. */
+  /** Never rejects: what the store did not take for long is done by the next process. */
   #begin(kept: KeptAction): Promise<void> {
-    return this.#track(this.#perform(kept), kept.id)
+    const { chatKey: key, action } = kept
+    const done = this.#track(this.#tryAgain(kept), kept.id)
+    if (action.type !== 'command' || !this.#options.commands.beginsAnew(action.line)) return done
+    const moving = Promise.all([this.#moving.get(key), done]).then(() => {
+      if (this.#moving.get(key) === moving) this.#moving.delete(key)
+    })
+    this.#moving.set(key, moving)
+    return done
+  }
+
+  /** As long as a store that is gone for a minute takes. */
+  async #tryAgain(kept: KeptAction): Promise<void> {
+    for (let waitMs = FIRST_STORE_WAIT_MS; ; waitMs *= 2)
+      try {
+        return await this.#perform(kept)
+      } catch (error) {
+        if (!isOfStore(error) || waitMs > MAX_STORE_WAIT_MS) throw error
+        this.#options.logger.warn('Something in a chat is tried again.', { id: kept.id, error: errorLine(error) })
+        await this.#options.clock.sleep(waitMs, this.#stopping.signal)
+      }
   }
 
   /** What is begun is waited for by {@link Dispatcher.drain}. Never rejects. */
@@ -389,8 +428,8 @@ export class Dispatcher {
     return {
       renew: async () => {
         const { chats, host } = this.#options
-        const chat = (await chats.get(worker.chat.key)) ?? worker.chat
-        await chats.put({ ...renewedChat(chat), isOpen: false, begun: 0 })
+        const { key } = worker.chat
+        await chats.change(key, (stored) => ({ ...renewedChat(stored ?? worker.chat), isOpen: false, begun: 0 }))
         host.interrupt(worker.chat.sessionId, '/new was called')
       },
       answerPending: (what, words, caller) => this.#answerTyped(worker, { what, words, caller }),
@@ -696,6 +735,10 @@ function isTheirOwn({ chat }: ChatWorker, { user, isAdmin }: ChatCaller): boolea
 
 function onlyTheirOwn({ chat }: ChatWorker): string {
   return `Only ${chat.user.name || 'who began this conversation'} or the owner of this Hermes allows that here.`
+}
+
+function isOfStore(error: unknown): boolean {
+  return HermesError.isInstance(error) && error.code.startsWith('store.')
 }
 
 function byOf({ id, name }: { readonly id: string; readonly name: string }): string {
