@@ -44,8 +44,8 @@ function valuesOf(lines: readonly string[]): readonly ReadonlyMap<string, string
   const names = new Set([...set.keys(), ...added.keys()])
   const most = Math.max(1, ...[...set.values()].map(({ length }) => length))
   return Array.from({ length: most }, (_, at) => {
-    const valueOf = (name: string) => set.get(name)?.[at] ?? set.get(name)?.at(-1) ?? ''
-    return new Map([...names].map((name) => [name, `${valueOf(name)}${added.get(name) ?? ''}`.trim()]))
+    const valueAt = (name: string) => set.get(name)?.[at] ?? set.get(name)?.at(-1) ?? ''
+    return new Map([...names].map((name) => [name, `${valueAt(name)}${added.get(name) ?? ''}`.trim()]))
   })
 }
 
