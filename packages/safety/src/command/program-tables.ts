@@ -124,8 +124,8 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     valued: ['-u', '--user', '-g', '--group', '-D', '--chdir', '--unit', '--description', '--slice', '--setenv'],
     elevates: true,
   },
-  // On macOS; elsewhere it says what the machine is.
-  arch: { valued: ['-arch', '-e', '-d'] },
+  // On macOS; elsewhere it says what the machine is. `-arch` is read by its last letter.
+  arch: { valued: ['-h', '-e', '-d'] },
   nohup: {},
   nice: { valued: ['-n'] },
   ionice: { valued: ['-c', '-n', '-p'] },
