@@ -120,6 +120,12 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   doas: { valued: ['-u', '-C'], elevates: true },
   pkexec: { valued: ['--user'], elevates: true },
   env: { valued: ['-u', '--unset', '-C', '--chdir'], assignments: true },
+  run0: {
+    valued: ['-u', '--user', '-g', '--group', '-D', '--chdir', '--unit', '--description', '--slice', '--setenv'],
+    elevates: true,
+  },
+  // On macOS; elsewhere it says what the machine is. `-arch` is read by its last letter.
+  arch: { valued: ['-h', '-e', '-d'] },
   nohup: {},
   nice: { valued: ['-n'] },
   ionice: { valued: ['-c', '-n', '-p'] },

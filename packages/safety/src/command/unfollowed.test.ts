@@ -344,6 +344,14 @@ describe('commands without isolation', () => {
     expect(rulesOf(`git add ${'src/file.ts '.repeat(10_500)}`)).toEqual(['too-long'])
   })
 
+  it.each([
+    'arch rm -rf ~',
+    'arch -x86_64 rm -rf ~',
+    'arch -arch arm64 rm -rf ~',
+    'run0 rm -rf ~',
+    'run0 -u root rm -rf ~',
+  ])('sees what %s runs', (command) => expect(levelOf(command, HELD)).toBe('hardline'))
+
   it('knows every program of the hard floor where it only looks at pieces', () => {
     const named = HARDLINE_RULES.flatMap(({ rule, programs = [] }) => (rule === 'self-approval' ? [] : programs))
     expect(named.length).toBeGreaterThan(15)
