@@ -399,8 +399,8 @@ export class BrowserSession {
       connect: isHere ? this.gate.connect(kind) : null,
       watched: {
         mayGo: this.gate.mayGo(kind, { isHere }),
-        // One more than there are tabs: so one of ours comes to be, also while a page opens many.
-        mostPages: MOST_TABS + 1,
+        // One of ours comes to be also while a page opens many.
+        mostPages: () => (this.#isOpening ? Number.POSITIVE_INFINITY : MOST_TABS),
         tooMany: () => this.note(TOO_MANY),
       },
       // Cookies that the person keeps stay on this machine.
