@@ -23,6 +23,8 @@ export class CamofoxPages {
   #latest: Snapshot | null = null
   /** Where the policy let it be. */
   #origin: string | null = null
+  /** What it showed when it was closed for being idle. */
+  #left: string | null = null
 
   constructor(port: CloudPort, { leases, gate }: { readonly leases: CloudLeases; readonly gate: Gate }) {
     this.#port = port
@@ -41,6 +43,7 @@ export class CamofoxPages {
 
   /** Opens an address that was allowed. */
   async open(url: string): Promise<void> {
+    this.#left = null
     this.#origin = new URL(url).origin
     if (this.#lease === null) {
       await this.#leases.releaseLeft()
@@ -68,16 +71,7 @@ export class CamofoxPages {
   async snapshot(): Promise<Snapshot> {
     const { url, text, isCut } = await this.#read()
     if (url !== BLANK && new URL(url).origin !== this.#origin) {
-      const request = {
-        url,
-        method: 'GET',
-        body: null,
-        headers: '',
-        isDocument: true,
-        isFrame: false,
-        isRedirect: false,
-      }
-      if (!(await this.#gate.mayGo('public', { isHere: false })(request))) {
+      if (!(await this.#mayBeAt(url))) {
         await this.close()
         throw new HermesError(`The page led to ${new URL(url).origin}, where it may not be; it was left.`, {
           code: 'policy.denied',
@@ -94,10 +88,34 @@ export class CamofoxPages {
     return this.#latest
   }
 
+  /** Ends the user there as {@link close}, and keeps the address. Never rejects. */
+  async sleep(): Promise<void> {
+    const url = this.#tab === null ? null : (this.#latest?.url ?? null)
+    const closing = this.close()
+    this.#left = url === BLANK ? null : url
+    await closing
+  }
+
+  /** Opens what was closed for being idle, as the same user; whether there was such a page. @throws HermesError `policy.denied`. */
+  async wake(): Promise<boolean> {
+    const url = this.#left
+    if (url === null) return false
+    this.#left = null
+    if (!(await this.#mayBeAt(url)))
+      throw new HermesError(`${new URL(url).origin} was not opened again.`, { code: 'policy.denied' })
+    await this.open(url)
+    return true
+  }
+
+  #mayBeAt(url: string): Promise<boolean> {
+    const request = { url, method: 'GET', body: null, headers: '', isDocument: true, isFrame: false, isRedirect: false }
+    return this.#gate.mayGo('public', { isHere: false })(request)
+  }
+
   /** Ends the user there, with pages and cookies. Never rejects. */
   async close(): Promise<void> {
     const lease = this.#lease
-    ;[this.#lease, this.#tab, this.#latest, this.#origin] = [null, null, null, null]
+    ;[this.#lease, this.#tab, this.#latest, this.#origin, this.#left] = [null, null, null, null, null]
     await lease?.release()
   }
 

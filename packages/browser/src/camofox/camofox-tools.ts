@@ -72,13 +72,19 @@ const ACTS: Readonly<Record<string, Act>> = Object.freeze({
 })
 
 /** Does what a tool of the browser does. @throws HermesError `browser.cannot_act` for what the API of Camofox has nothing for. */
-export function actInCamofox(
+export async function actInCamofox(
   name: string,
   pages: CamofoxPages,
   { args, signal }: { args: unknown; signal: AbortSignal },
 ) {
   const act = ACTS[name]
   if (!act) throw cannot(`do ${name}`)
+  // Its references are of the page that was closed.
+  if (name !== 'browser_navigate' && (await pages.wake()) && (args as Partial<Args>).ref !== undefined)
+    throw new HermesError(
+      'The page had been closed while idle, and was opened again: its references are new. Look with browser_snapshot.',
+      { code: 'browser.stale_ref' },
+    )
   return act(pages, args as Args, signal)
 }
 

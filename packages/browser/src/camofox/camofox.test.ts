@@ -56,6 +56,26 @@ it('opens pages, clicks, writes and goes back, with a user of its own that ends 
   expect(camofox.seen.at(-1)).toMatch(/^DELETE \/sessions\/hermes-/)
 })
 
+it('closes an idle page, and opens it again as the same user with references of its own', async () => {
+  const users = () => new Set([...camofox.tabs.values()].map(({ userId }) => userId))
+  await scene.call('browser_navigate', { url: at('/') })
+  const before = users()
+  scene.settings = { ...scene.settings, idleMs: 40 }
+  // The record goes once Camofox has answered.
+  await expect.poll(records, { timeout: 30_000 }).toEqual([])
+  expect(camofox.tabs.size).toBe(0)
+  scene.settings = { ...scene.settings, idleMs: 8_000 }
+  expect(await failing('browser_click', { ref: 'e2' })).toContain('its references are new')
+  expect(await scene.call('browser_snapshot')).toContain('- heading "Far away"')
+  expect([users(), site.seen]).toEqual([before, ['GET /', 'GET /']])
+  await scene.call('browser_click', { ref: 'e2' })
+  scene.settings = { ...scene.settings, idleMs: 40 }
+  await expect.poll(() => camofox.tabs.size, { timeout: 30_000 }).toBe(0)
+  scene.denies = (action) => action.type === 'fetch'
+  expect(await failing('browser_snapshot')).toContain('was not opened again')
+  expect(camofox.tabs.size).toBe(0)
+})
+
 it('leaves a page that led where it may not be, and tells nothing of it', async () => {
   const home = `http://127.0.0.1:${dev.port}/`
   site.pages['/out'] = (_request, response) => void response.writeHead(302, { location: home }).end()

@@ -21,7 +21,7 @@ export type MayGo = (request: PageRequest) => Promise<boolean>
 export interface Watched {
   readonly mayGo: MayGo
   /** Those beyond are closed before anything of them loads. */
-  readonly mostPages: number
+  readonly mostPages: () => number
   /** Hears of each that was closed. */
   readonly tooMany: () => void
 }
@@ -149,7 +149,7 @@ export class DocumentGuard {
 
   /** Each page costs the driver and the browser a long while, and a script opens them by the hundred. Such a one loads nothing. */
   #isOneTooMany({ type, targetId, browserContextId }: Attached['targetInfo'], { mostPages }: Watched): boolean {
-    if (type !== 'page' || this.pagesOf(browserContextId!) <= mostPages) return false
+    if (type !== 'page' || this.pagesOf(browserContextId!) <= mostPages()) return false
     this.#leaving.add(targetId)
     return true
   }

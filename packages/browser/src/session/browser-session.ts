@@ -101,8 +101,14 @@ export class BrowserSession {
     })
   }
 
+  /** Whether it has pages in a browser of ours. */
   get isAwake(): boolean {
     return this.#zones.size > 0
+  }
+
+  /** Whether it has pages anywhere. */
+  get isOpen(): boolean {
+    return this.isAwake || this.#camofox?.isOpen === true
   }
 
   /** Where it is recorded; `null` where it is not. */
@@ -245,7 +251,7 @@ export class BrowserSession {
   async close({ sleeps = false } = {}): Promise<void> {
     if (sleeps && this.#current && !this.dialog) this.#asleep = await this.#remember(this.#current).catch(() => null)
     else if (!sleeps) this.#asleep = null
-    const camofox = sleeps ? null : this.#camofox
+    const camofox = this.#camofox
     if (!sleeps) [this.#camofox, this.#isInCamofox] = [null, false]
     const zones = [...this.#zones.values()]
     this.#closing.abort()
@@ -256,7 +262,7 @@ export class BrowserSession {
     this.#current = null
     await Promise.all([
       this.#recording?.written(),
-      camofox?.close(),
+      sleeps ? camofox?.sleep() : camofox?.close(),
       ...zones.map((zone) => zone.then((one) => this.#end(one)).catch(() => undefined)),
     ])
   }
@@ -393,8 +399,8 @@ export class BrowserSession {
       connect: isHere ? this.gate.connect(kind) : null,
       watched: {
         mayGo: this.gate.mayGo(kind, { isHere }),
-        // One more than there are tabs: so one of ours comes to be, also while a page opens many.
-        mostPages: MOST_TABS + 1,
+        // One of ours comes to be also while a page opens many.
+        mostPages: () => (this.#isOpening ? Number.POSITIVE_INFINITY : MOST_TABS),
         tooMany: () => this.note(TOO_MANY),
       },
       // Cookies that the person keeps stay on this machine.

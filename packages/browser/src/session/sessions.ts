@@ -61,6 +61,7 @@ export class BrowserSessions {
 
   /** The browser of a session, made where it has none. Nothing is started before it opens a page. */
   get(sessionId: string): BrowserSession {
+    if (!this.#isWatching && !this.#ended.signal.aborted) void this.#watch()
     const known = this.#sessions.get(sessionId)
     if (known) return known
     const name = sessionId.replace(/[^\w-]+/g, '_').slice(0, 80)
@@ -162,16 +163,20 @@ export class BrowserSessions {
   async #watch(): Promise<void> {
     const { clock } = this.#options
     this.#isWatching = true
-    while (this.#processes.size > 0 && !this.#ended.signal.aborted) {
+    do {
       const { idleMs } = this.#settings()
       await clock.sleep(Math.min(idleMs / 4, 15_000), this.#ended.signal).catch(() => undefined)
       if (this.#ended.signal.aborted) break
       for (const session of this.#sessions.values())
-        if (session.isAwake && !session.isBusy && clock.now() - session.usedAtMs >= idleMs)
+        if (session.isOpen && !session.isBusy && clock.now() - session.usedAtMs >= idleMs)
           await session.close({ sleeps: true })
       await this.#closeUnused()
-    }
+    } while (this.#isUsed)
     this.#isWatching = false
+  }
+
+  get #isUsed(): boolean {
+    return this.#processes.size > 0 || [...this.#sessions.values()].some((session) => session.isOpen || session.isBusy)
   }
 
   async #closeUnused(): Promise<void> {
