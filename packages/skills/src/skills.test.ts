@@ -54,7 +54,12 @@ describe('skills are found', () => {
     await scene.type('skills config disable git-bisect')
     expect(scene.disabled).toEqual(['here', 'git-bisect'])
     expect((await names()).join()).not.toMatch(/here|git-bisect/)
-    expect(await scene.call('skill_view', { name: 'git-bisect' })).toMatch(/^error: There is no skill "git-bisect"/)
+    expect(await scene.call('skill_view', { name: 'git-bisect' })).toMatch(
+      /^error: The skill git-bisect is switched off\. To switch it on: hermes skills config enable git-bisect$/,
+    )
+    await expect(scene.type('skills delete here')).rejects.toThrow('The skill here is switched off.')
+    await scene.type('skills config enable here')
+    expect(await scene.type('skills delete here')).toContain('Deleted here.')
   })
 
   it.each([
@@ -169,9 +174,11 @@ describe('skills are found', () => {
     expect(await section()).toContain('- first: Before.')
     expect(await section()).toContain('- first: After.')
     scene = await scene.again()
+    await scene.settled()
     await own('second')
     expect(await section()).toContain('- second')
     scene = await scene.again()
+    await scene.settled()
     await scene.put('work/.hermes/skills/third/SKILL.md', skillText('third'))
     scene.trusted.add(scene.root)
     expect(await section()).toContain('- third')
@@ -419,7 +426,8 @@ describe('skill_manage', () => {
     expect(await scene.type(`skills diff ${id}`)).toContain('+1. Fill the can.')
     expect(await scene.type(`skills approve ${id}`)).toContain('Done: create water-plants')
     expect(await scene.call('skill_view', { name: 'water-plants' })).toContain('Fill the can')
-    expect(await scene.type('skills pending')).toBe('No change of a skill waits for you.')
+    for (const line of ['skills pending', 'skills approve all', 'skills diff all'])
+      expect(await scene.type(line)).toBe('No change of a skill waits for you.')
 
     const { settings } = scene.home
     scene = await scene.again({ settings: { ...settings, write_approval: true } })
