@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { estimateTokens } from '@hermes/contracts/conversation'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from './__fixtures__/scene.js'
 
@@ -525,6 +526,15 @@ describe('the prompt', () => {
     expect(source).toBe('skills, 2 of 2 of your own')
     scene.trusted.add(scene.home.userHome)
     expect((await section()).text).toContain('- notes (shared): Keeps notes.')
+  })
+
+  it('is never longer than its part of the system text may be, where its end would be cut off', async () => {
+    for (let index = 0; index < 300; index++)
+      await own(`skill-${index}`, `Does number ${index}, ${'and more, '.repeat(9)}.`)
+    const { text } = await section()
+    expect(estimateTokens(text)).toBeLessThanOrEqual(4_000)
+    expect(estimateTokens(text)).toBeGreaterThan(3_800)
+    expect(text).toMatch(/\(\d+ more: skills_list\)$/)
   })
 
   it('keeps to its share of the window; what is used least goes first', async () => {
