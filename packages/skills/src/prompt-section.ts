@@ -2,12 +2,16 @@ import { estimateTokens, type TextSource } from '@hermes/contracts/conversation'
 import type { Skill } from './format/skill.js'
 import type { SkillUse } from './usage.js'
 
+/** What the system text has room for, with the words around the list. */
 const MOST_TOKENS = 4_000
 const SHARE_OF_WINDOW = 0.02
 const MAX_DESCRIPTION = 160
 
 const GUIDANCE = `Skills are proven ways to do a kind of task. Load one that fits with skill_view before you begin, three at most; none fits: go on without.
 After hard work that succeeded, or when the user corrects you, ask how it went and offer to save what worked; fix a skill that misled you (skill_manage, by tool_search).`
+
+const HEADING = "The user's skills:"
+const moreLine = (count: number) => `(${count} more: skills_list)`
 
 /** The part of the system text about skills. */
 export interface SkillsSection {
@@ -25,14 +29,15 @@ export interface ListedSkill {
 }
 
 /**
- * Names one's own skills with short descriptions, by name, in at most 4,000 tokens and 2 % of the window. What does not fit loses its
+ * Names one's own skills with short descriptions, by name, in at most 2 % of the window, and 4,000 tokens with all words around them. What does not fit loses its
  * description, then its place, least used first.
  */
 export function skillsSection(
   own: readonly ListedSkill[],
   { uses, windowTokens }: { readonly uses: ReadonlyMap<string, SkillUse>; readonly windowTokens: number },
 ): SkillsSection {
-  const budget = Math.floor(Math.min(MOST_TOKENS, windowTokens * SHARE_OF_WINDOW))
+  const around = estimateTokens([GUIDANCE, HEADING, moreLine(own.length), ''].join('\n'))
+  const budget = Math.floor(Math.min(MOST_TOKENS - around, windowTokens * SHARE_OF_WINDOW))
   const byUse = own.map((one) => ({ ...one, use: uses.get(one.skill.name) })).sort(compare)
   const lines = new Map<string, string>()
   let tokens = 0
@@ -47,8 +52,8 @@ export function skillsSection(
     if (!fits(skill.name, lineOf(skill, isTrusted))) fits(skill.name, `- ${skill.name}`)
   const shown = [...lines].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line)
   const left = own.length - shown.length
-  const more = left > 0 ? [`(${left} more: skills_list)`] : []
-  const text = own.length === 0 ? GUIDANCE : [GUIDANCE, "The user's skills:", ...shown, ...more].join('\n')
+  const more = left > 0 ? [moreLine(left)] : []
+  const text = own.length === 0 ? GUIDANCE : [GUIDANCE, HEADING, ...shown, ...more].join('\n')
   const sources = own.flatMap(({ isTrusted, skill: { name, source: from, folder } }): readonly TextSource[] =>
     isTrusted && lines.has(name) && folder !== null && (from === 'project' || from === 'shared' || from === 'external')
       ? [{ type: 'file', path: folder }]

@@ -129,6 +129,10 @@ export class SkillLibrary {
   require(index: SkillIndex, name: string): Skill {
     const found = findSkill(index, name)
     if (!('nearest' in found)) return found
+    if (this.#disabled.has(name))
+      throw new HermesError(`The skill ${name} is switched off. To switch it on: hermes skills config enable ${name}`, {
+        code: 'skills.unknown',
+      })
     const problem = index.problems.find((line) => line.includes(name.trim()) && name.trim() !== '')
     const hint =
       this.#shown(problem) ??

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { estimateTokens } from '@hermes/contracts/conversation'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from './__fixtures__/scene.js'
 
@@ -54,7 +55,12 @@ describe('skills are found', () => {
     await scene.type('skills config disable git-bisect')
     expect(scene.disabled).toEqual(['here', 'git-bisect'])
     expect((await names()).join()).not.toMatch(/here|git-bisect/)
-    expect(await scene.call('skill_view', { name: 'git-bisect' })).toMatch(/^error: There is no skill "git-bisect"/)
+    expect(await scene.call('skill_view', { name: 'git-bisect' })).toMatch(
+      /^error: The skill git-bisect is switched off\. To switch it on: hermes skills config enable git-bisect$/,
+    )
+    await expect(scene.type('skills delete here')).rejects.toThrow('The skill here is switched off.')
+    await scene.type('skills config enable here')
+    expect(await scene.type('skills delete here')).toContain('Deleted here.')
   })
 
   it.each([
@@ -169,9 +175,11 @@ describe('skills are found', () => {
     expect(await section()).toContain('- first: Before.')
     expect(await section()).toContain('- first: After.')
     scene = await scene.again()
+    await scene.settled()
     await own('second')
     expect(await section()).toContain('- second')
     scene = await scene.again()
+    await scene.settled()
     await scene.put('work/.hermes/skills/third/SKILL.md', skillText('third'))
     scene.trusted.add(scene.root)
     expect(await section()).toContain('- third')
@@ -419,7 +427,8 @@ describe('skill_manage', () => {
     expect(await scene.type(`skills diff ${id}`)).toContain('+1. Fill the can.')
     expect(await scene.type(`skills approve ${id}`)).toContain('Done: create water-plants')
     expect(await scene.call('skill_view', { name: 'water-plants' })).toContain('Fill the can')
-    expect(await scene.type('skills pending')).toBe('No change of a skill waits for you.')
+    for (const line of ['skills pending', 'skills approve all', 'skills diff all'])
+      expect(await scene.type(line)).toBe('No change of a skill waits for you.')
 
     const { settings } = scene.home
     scene = await scene.again({ settings: { ...settings, write_approval: true } })
@@ -517,6 +526,15 @@ describe('the prompt', () => {
     expect(source).toBe('skills, 2 of 2 of your own')
     scene.trusted.add(scene.home.userHome)
     expect((await section()).text).toContain('- notes (shared): Keeps notes.')
+  })
+
+  it('is never longer than its part of the system text may be, where its end would be cut off', async () => {
+    for (let index = 0; index < 300; index++)
+      await own(`skill-${index}`, `Does number ${index}, ${'and more, '.repeat(9)}.`)
+    const { text } = await section()
+    expect(estimateTokens(text)).toBeLessThanOrEqual(4_000)
+    expect(estimateTokens(text)).toBeGreaterThan(3_800)
+    expect(text).toMatch(/\(\d+ more: skills_list\)$/)
   })
 
   it('keeps to its share of the window; what is used least goes first', async () => {

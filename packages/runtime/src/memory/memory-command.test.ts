@@ -65,6 +65,7 @@ it('what an agent wants to remember waits for a yes with memory.write_approval, 
   await remember({ action: 'replace', old_text: 'tea', content: 'Prefers coffee.', target: 'user' })
   expect(await typed('reject all')).toBe('Rejected: -… tea … +Prefers coffee.')
   expect(await typed('')).toMatch(/^user \| Prefers tea\./)
+  expect(await typed('approve all')).toBe('No note waits for you.')
   await expect(typed('approve zz')).rejects.toThrow('No note zz waits. Nothing waits.')
 })
 

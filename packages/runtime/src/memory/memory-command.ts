@@ -67,12 +67,14 @@ async function list({ memoryOf, staged }: MemoryCommandParts): Promise<CommandRe
   return [{ type: 'table', rows: rows.flat(), empty: 'Nothing is remembered yet.' }, edit]
 }
 
+const NONE_WAITS = 'No note waits for you.'
+
 async function pending({ staged }: MemoryCommandParts): Promise<CommandResult> {
   const rows = (await staged.list()).map((note) => ({
     cells: [note.id, note.person ?? 'you', describeNote(note).replace(/\s+/g, ' ').trim()],
     data: note,
   }))
-  return { type: 'table', rows, empty: 'No note waits for you.' }
+  return { type: 'table', rows, empty: NONE_WAITS }
 }
 
 async function answer(
@@ -81,8 +83,10 @@ async function answer(
   { memoryOf, staged }: MemoryCommandParts,
 ): Promise<CommandResult> {
   if (words.length === 0) throw usage(`Use: /memory ${verb} ID…, or all. What waits: /memory pending`)
+  const notes = await staged.named(words)
+  if (notes.length === 0) return say(NONE_WAITS)
   const outputs: CommandOutput[] = []
-  for (const note of await staged.named(words)) {
+  for (const note of notes) {
     const { id, target, changes, sessionId, person } = note
     const outside = note.taintedBy.length === 0 ? '' : `, after this was read: ${note.taintedBy.join(', ')}`
     if (verb === 'diff') {

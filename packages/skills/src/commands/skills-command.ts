@@ -233,12 +233,14 @@ async function config(
   return { type: 'table', rows: rows.map((cells) => ({ cells })), empty: '' }
 }
 
+const NONE_WAITS = 'No change of a skill waits for you.'
+
 async function pending({ writer }: SkillsCommandParts): Promise<CommandResult> {
   const rows = (await writer.staged.list()).map((staged) => ({
     cells: [staged.id, describeChange(staged.change), staged.why],
     data: staged,
   }))
-  return { type: 'table', rows, empty: 'No change of a skill waits for you.' }
+  return { type: 'table', rows, empty: NONE_WAITS }
 }
 
 async function answer(
@@ -248,9 +250,11 @@ async function answer(
   { writer }: SkillsCommandParts,
 ): Promise<CommandResult> {
   if (words.length === 0) throw usage(`Use: hermes skills ${verb} ID…, or all. What waits: hermes skills pending`)
+  const changes = await writer.staged.named(words)
+  if (changes.length === 0) return say(NONE_WAITS)
   const outputs: CommandOutput[] = []
   const failures: unknown[] = []
-  for (const staged of await writer.staged.named(words)) {
+  for (const staged of changes) {
     const about = describeChange(staged.change)
     if (verb === 'diff') {
       outputs.push({ type: 'text', text: `${staged.id}: ${about} (${staged.why})` })

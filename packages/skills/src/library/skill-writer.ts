@@ -158,6 +158,7 @@ export class SkillWriter {
   async plan(change: SkillChange, cwd: string): Promise<PlannedChange> {
     const { home } = this.#library
     const index = await this.#library.index(cwd)
+    if (change.action !== 'create') this.#library.require(index, change.name)
     return planChange(change, { directory: home.directory, index, redact: (text) => home.redact(text) })
   }
 
