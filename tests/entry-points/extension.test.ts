@@ -32,6 +32,8 @@ export default {
       execute: ({ cups }) => cups + ' cups poured in room ' + room(),
     })
     api.commands.add({ name: 'steep', summary: 'let it steep', run: () => ({ type: 'text', text: 'It steeps in room ' + room() + '.' }) })
+    const blend = async (_, { ask, signal }) => ({ type: 'text', text: 'Blended: ' + (await ask('Which tea?', signal)) + '.' })
+    api.commands.add({ name: 'blend', summary: 'blend a tea', run: blend })
     let leaf
     const grow = () => {
       leaf ? leaf.dispose() : leaf = api.commands.add({ name: 'leaf', summary: 'a leaf', scope: 'anyone', run: () => ({ type: 'text', text: 'Green.' }) })
@@ -178,6 +180,12 @@ it.runIf(hasTmux)('adds a slash command to the terminal', async () => {
     await terminal.press('Enter')
     await terminal.shows(text)
   }
+  await terminal.type('/blend')
+  await terminal.press('Enter')
+  await terminal.shows(/Which tea\?/)
+  await terminal.type('green and black')
+  await terminal.press('Enter')
+  await terminal.shows(/Blended: green and black\./)
 })
 
 it('adds and removes slash commands while an editor and the gateway are at work', async () => {
