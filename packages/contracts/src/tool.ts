@@ -277,8 +277,10 @@ export interface Tool<Args = unknown> {
   onlyLooks?(args: Args): boolean
   /** The absolute paths a call touches; needed for `concurrency: 'path'`. */
   paths?(args: Args, context: ToolPlanContext): readonly string[]
-  /** What the call will do, for a decision before it runs. */
-  actions?(args: Args, context: ToolPlanContext): readonly Action[]
+  /** What the call will do, for a decision before it runs. A rejection is the result of the call. */
+  actions?(args: Args, context: ToolPlanContext): readonly Action[] | Promise<readonly Action[]>
+  /** Why a call was not permitted as the model is told it, where its own words name what the model does not get to know. Default: as it is. */
+  denialFor?(reason: string): string | Promise<string>
   /** Whether the tool can work here; asked at most every 30 seconds. A throw counts as no. */
   available?(): boolean | Promise<boolean>
   /** Keep `data` of results in the session's log, so that later calls can build on it. Default `false`: only what the model sees. */

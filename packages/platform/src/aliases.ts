@@ -7,6 +7,9 @@ const KEY = 'privacy.alias-key'
 const KEY_BYTES = 32
 const ALIAS = /^id_[0-9a-f]{12}$/
 
+/** Shorter ones stand for anything by themselves. */
+const TELLING_CHARS = 5
+
 /** Names that models get for ids of people and chats: the same in every process of a home, and nothing that an id can be guessed from. */
 export interface Aliases {
   /** `id_` and 12 hex digits. Of an alias it is that alias. */
@@ -15,8 +18,10 @@ export interface Aliases {
   userOf<User extends Pick<PlatformUser, 'id' | 'name'>>(platform: string, user: User): User
   /** A target as rows of the outbox have it, with an alias for its chat. */
   targetOf(platform: string, target: string): string
-  /** An address as a model writes it, with the ids of the aliases that were given out by this process; `null` where one of them is not known. */
+  /** An address as a model writes it, with the id of an alias that was given out by this process; `null` where it is not known. */
   resolve(address: string): string | null
+  /** Words of Hermes with aliases in place of the ids that this process gave them for. */
+  masked(text: string): string
 }
 
 /** The aliases of a home; its key is made on first use. Rejects as the store does. */
@@ -57,5 +62,20 @@ function createAliases(key: string): Aliases {
       const id = ids.get(`${platform}:${chatId}`)
       return id === undefined ? null : [platform, id, ...thread].join(':')
     },
+    masked: (text) => {
+      let words = text
+      for (const [name, id] of ids) {
+        const [platform = '', alias = ''] = name.split(':')
+        words = words.replaceAll(idIn(`${platform}:${id}`), `${platform}:${alias}`)
+        if (id.length >= TELLING_CHARS) words = words.replaceAll(idIn(id), alias)
+      }
+      return words
+    },
   }
+}
+
+/** Where an id stands by itself, not within a longer word or number. */
+function idIn(id: string): RegExp {
+  const words = id.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${words}(?![\\p{L}\\p{N}_])`, 'gu')
 }

@@ -51,8 +51,13 @@ export class Messaging {
 
   /** Who may be written to by the sessions of a person (`null`: the owner), one hundred at most. */
   async list(person: string | null): Promise<readonly Reachable[]> {
+    return (await this.all(person)).slice(0, SHOWN)
+  }
+
+  /** As {@link Messaging.list}, without an end. */
+  async all(person: string | null): Promise<readonly Reachable[]> {
     const { platforms } = this.#options
-    return (await Promise.all(platforms.map(({ name }) => this.#reachable(name, person)))).flat().slice(0, SHOWN)
+    return (await Promise.all(platforms.map(({ name }) => this.#reachable(name, person)))).flat()
   }
 
   /**

@@ -22,14 +22,19 @@ export async function permitsOf(
     ask,
   }: { readonly tool: Tool; readonly args: JsonObject; readonly ask?: PermitRequest['ask'] | undefined },
 ): Promise<Permit[]> {
-  const actions = tool.actions?.(args, planContext(context)) ?? []
+  const actions = (await tool.actions?.(args, planContext(context))) ?? []
   const about: readonly Action[] = ask && actions.length === 0 ? [{ type: 'send', target: tool.name }] : actions
   const permits: Permit[] = []
   for (const [index, action] of about.entries()) {
     const request = ask && index === 0 ? { ask } : {}
-    permits.push(await requestPermit(context, callId, action, request))
+    permits.push(await requestPermit(context, callId, action, request).catch((error: unknown) => refuse(tool, error)))
   }
   return permits
+}
+
+async function refuse({ denialFor }: Tool, error: unknown): Promise<never> {
+  if (!denialFor || !HermesError.isInstance(error) || error.code !== 'policy.denied') throw error
+  throw new HermesError(await denialFor(error.message), { code: error.code, details: error.details, cause: error })
 }
 
 /** Takes the permit for an action out of those that were given before; `null` when none fits. */

@@ -115,7 +115,7 @@ export async function openScene(
     ),
     async call(name, args = {}, sessionId = 'one') {
       const tool = tools.find((one) => one.name === name)!
-      const actions = tool.actions?.(args, { sessionId } as never) ?? []
+      const actions = (await tool.actions?.(args, { sessionId } as never)) ?? []
       const context = contextOf(sessionId, scene)
       for (const action of actions) await context.permit(action)
       const result = await tool.execute(withDefaults(tool, args), context)

@@ -11,7 +11,6 @@ const service = (more: object = {}) =>
     about: async () => ({ person: null, name: 'another conversation' }),
     redact: (text: string) => text,
     aliases: async () => null,
-    resolve: (address: string) => address,
     open: async () => ({
       find: async () => ({ platform: 'telegram', target: '1' }),
       send: async () => ({ type: 'sent' }),
@@ -19,10 +18,10 @@ const service = (more: object = {}) =>
     ...more,
   }) as unknown as MessagingService
 
-it('asks about a file in words that no rule about messages covers', () => {
+it('asks about a file in words that no rule about messages covers', async () => {
   const { actions } = createSendMessageTool({ messaging: service() })
   const context = { environment: { root: '/work' }, sessionId: 's', isTainted: true }
-  const requested = actions!({ target: 'telegram:1', message: 'Look.\nMEDIA:/work/tax.pdf' }, context as never)
+  const requested = await actions!({ target: 'telegram:1', message: 'Look.\nMEDIA:/work/tax.pdf' }, context as never)
   expect(requested).toEqual([
     { type: 'send', target: 'telegram:1' },
     { type: 'read', path: '/work/tax.pdf', backend: 'local' },
@@ -41,6 +40,7 @@ it('sends no other file than the one that was asked about', async () => {
     environment: { root: work, backend: 'local' },
     sessionId: 's',
     callId: 'c',
+    permit: async () => ({}),
     signal: new AbortController().signal,
   }
   const send = (name: string) =>

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
-import type { JsonObject } from '@hermes/contracts'
+import { HermesError, type JsonObject } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { defineTool, type ToolContext, type ToolPlanContext, type ToolResult } from '@hermes/contracts/tool'
 import type { Aliases } from '../aliases.js'
@@ -44,10 +44,8 @@ export interface MessagingService {
   readonly about: (sessionId: string) => Promise<{ readonly person: string | null; readonly name: string }>
   /** Words of a session to another one. @throws as {@link sendToSession} */
   readonly sendToSession: (mail: Parameters<typeof sendToSession>[1]) => ReturnType<typeof sendToSession>
-  /** What models get in place of ids; `null` where they get those. Resolves at once after the first time. */
+  /** What models get in place of ids; `null` where they get those. The same at each call. */
   readonly aliases: () => Promise<Aliases | null>
-  /** The address that is meant, at once: with ids for aliases that were given out; `null` where one is not known yet. */
-  readonly resolve: (address: string) => string | null
   readonly redact: (text: string) => string
   /** Where sessions put what is meant to leave: a folder for each. Absolute. */
   readonly outputs: string
@@ -68,23 +66,32 @@ export const createSendMessageTool = ({ messaging }: PlatformToolServices) =>
     available: () => messaging !== null,
     summarize: ({ action = 'send', target = '', message = '' }) =>
       action === 'list' ? 'list who can be written to' : `send to ${target}: ${message}`,
-    actions: (args, context) => (messaging ? actionsOf(args, context, messaging) : []),
+    actions: async (args, context) => (messaging ? actionsOf(args, context, messaging) : []),
+    denialFor: async (reason) => (await messaging?.aliases())?.masked(reason) ?? reason,
     async execute(args, context) {
       if (!messaging) return failure('No chat platform is set up. Say so; the person can: hermes gateway setup')
-      return args.action === 'list' ? list(messaging, context) : send(messaging, args, context)
+      if (args.action === 'list') return list(messaging, context)
+      const masked = await messaging.aliases()
+      try {
+        return await send(messaging, args, context)
+      } catch (error) {
+        if (!masked || !HermesError.isInstance(error)) throw error
+        return failure(masked.masked(error.message))
+      }
     },
   })
 
 /** The message, and what else leaves: a file of another place, and any once text from outside was read, is asked about by itself. */
-function actionsOf(
+async function actionsOf(
   { action = 'send', target = '', message = '' }: Args,
   context: ToolPlanContext,
-  { outputs, resolve }: MessagingService,
-): readonly Action[] {
+  messaging: MessagingService,
+): Promise<readonly Action[]> {
   if (action === 'list' || target.trim() === '') return []
   // Rules and people know ids, not aliases.
-  const to = resolve(target.trim()) ?? target.trim()
-  const inPlace = (path: string) => placeOf(path, placesOf(context, outputs)) !== undefined
+  const to = await addressOf(messaging, target.trim(), context.sessionId)
+  if (to === null) return []
+  const inPlace = (path: string) => placeOf(path, placesOf(context, messaging.outputs)) !== undefined
   return [
     { type: 'send', target: to },
     ...namedFiles(message).paths.flatMap((path): readonly Action[] => {
@@ -95,6 +102,22 @@ function actionsOf(
   ]
 }
 
+/** What the model means by a target; `null` for an alias of nobody that its person may write to. */
+async function addressOf(
+  { aliases, open, about }: MessagingService,
+  target: string,
+  sessionId: string,
+): Promise<string | null> {
+  const masked = await aliases()
+  if (masked === null) return target
+  const known = masked.resolve(target)
+  if (known !== null) return known
+  // Given out by another process: the same ids have the same aliases in each.
+  const { person } = await about(sessionId)
+  for (const one of await (await open()).all(person)) masked.targetOf(one.platform, one.target)
+  return masked.resolve(target)
+}
+
 async function list({ open, about, aliases }: MessagingService, { sessionId }: ToolContext): Promise<ToolResult> {
   const { person } = await about(sessionId)
   const all = await (await open()).list(person)
@@ -102,10 +125,10 @@ async function list({ open, about, aliases }: MessagingService, { sessionId }: T
     return 'Nobody can be written to yet. The person writes to the bot first, or types /sethome in a chat.'
   const masked = await aliases()
   // Where the owner's own chat is, others need not know.
-  const addressOf = ({ platform, target, what }: (typeof all)[number]) =>
+  const shown = ({ platform, target, what }: (typeof all)[number]) =>
     person !== null && what === HOME_CHANNEL ? platform : `${platform}:${masked?.targetOf(platform, target) ?? target}`
   const data = all.map(({ what, name, ...place }) => ({
-    target: addressOf({ what, ...place }),
+    target: shown({ what, ...place }),
     what: name === undefined ? what : `${what}: ${name.replaceAll(/\s+/g, ' ').slice(0, 80)}`,
   }))
   const text = data.map(({ target, what }) => `${target}  ${what}`).join('\n')
@@ -120,13 +143,11 @@ async function send(
   if (target.trim() === '') return failure('target is missing. Write for example telegram, or see action list.')
   if (message.trim() === '') return failure('message is blank. Say what to send.')
   if (message.length > MAX_CHARS) return failure(`message has ${message.length} characters; ${MAX_CHARS} may be sent.`)
-  const { open, about, redact, outputs, aliases, resolve } = messaging
-  const address = resolve(target.trim())
-  if (address === null) {
-    // What was asked about is what goes: nobody was asked about the chat that it stands for.
-    await list(messaging, context)
-    return failure(`${target.trim()} was not known yet, so nothing was sent. Send it again, or see action list.`)
-  }
+  const { open, about, redact, outputs, aliases } = messaging
+  const address = await addressOf(messaging, target.trim(), context.sessionId)
+  if (address === null) return failure(`${target.trim()} stands for nobody who can be written to. See action list.`)
+  // What was asked about is what goes, also where an alias stood for nobody then.
+  await context.permit({ type: 'send', target: address })
   const { sessionId, callId, environment, isTainted = false, signal } = context
   const { person, name } = await about(sessionId)
   const messages = await open()
@@ -150,13 +171,14 @@ async function send(
   // A call has one key for each part: what is made again after a crash is sent once.
   for (const [index, body] of bodies.entries())
     deliveries.push(await messages.send(`send_message:${sessionId}:${callId}:${index}`, to, { body, signal }))
-  const isMasked = (await aliases()) !== null
-  return outcome(person === null && !isMasked ? `${to.platform}:${to.target}` : target.trim(), deliveries)
+  const masked = await aliases()
+  const failed = deliveries.find((delivery) => delivery.type === 'failed')
+  const shown = person === null && !masked ? `${to.platform}:${to.target}` : target.trim()
+  if (failed?.type !== 'failed') return outcome(shown, deliveries)
+  return failure(`${shown} did not take it: ${masked?.masked(failed.error) ?? failed.error}`)
 }
 
 function outcome(to: string, deliveries: readonly Delivery[]): ToolResult {
-  const failed = deliveries.find((delivery) => delivery.type === 'failed')
-  if (failed?.type === 'failed') return failure(`${to} did not take it: ${failed.error}`)
   const state = deliveries.every(({ type }) => type === 'sent') ? 'sent' : 'queued'
   const data: JsonObject = { target: to, state }
   return state === 'sent'

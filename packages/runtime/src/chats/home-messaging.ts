@@ -7,8 +7,6 @@ import type { Storage } from '@hermes/storage'
 import type { People } from '../people/people.js'
 import { type ChatVariables, reachedPlatforms } from './chat-accounts.js'
 
-const IS_ALIAS = /^[a-z0-9_]+:id_[0-9a-f]{12}(?::|$)/
-
 /** What messages to chats depend on. */
 interface HomeMessagingOptions {
   readonly home: string
@@ -32,7 +30,6 @@ export function homeMessaging(options: HomeMessagingOptions): MessagingService |
       if (isMasked) masked ??= await (await import('@hermes/platform')).openAliases((await storage()).meta)
       return masked
     },
-    resolve: (address) => (masked ? masked.resolve(address) : isMasked && IS_ALIAS.test(address) ? null : address),
     outputs: join(home, 'output'),
     redact,
     open: async () => {

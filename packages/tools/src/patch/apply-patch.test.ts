@@ -128,7 +128,7 @@ describe('a patch over several files', () => {
     const patch = ['*** Update File: a.txt', '-one', '+two', '*** Move File: b.txt -> .env']
     expect(await apply(...patch)).toMatchObject({ isError: true, text: 'Not allowed here.' })
     expect([await content('a.txt'), await content('b.txt')]).toEqual(['one\n', 'b\n'])
-    const planned = tool.actions?.({ mode: 'patch', patch: patch.join('\n'), replace_all: false }, context)
+    const planned = await tool.actions?.({ mode: 'patch', patch: patch.join('\n'), replace_all: false }, context)
     expect(
       planned?.map((action) => [
         action.type,

@@ -83,15 +83,16 @@ describe('terminal, where the network is off after text from outside was read', 
   it('plans commands without it then, but for those that are known to need it, and says how a failure can ask', async () => {
     const support = { why: () => null, failed: () => undefined }
     const { environment } = await temporaryEnvironment({ isolation: { support, network: 'ask' } })
-    const planned = (command: string, isTainted: boolean, more: { readonly outside?: boolean } = {}) =>
-      createTerminalTool()
-        .actions?.({ command, background: false, ...more }, { ...createToolContext({ environment }), isTainted })
-        .map((action) => (action.type === 'spawn' ? (action.network ?? 'as it is') : ''))
-    expect(planned('node build.js', false)).toEqual(['as it is'])
-    expect(planned('node build.js', true)).toEqual(['off'])
-    expect(planned('npm ci && npm test', true)).toEqual(['on'])
-    expect(planned('curl https://example.com', true)).toEqual(['on'])
-    expect(planned('node build.js', true, { outside: true })).toEqual(['as it is'])
+    const planned = async (command: string, isTainted: boolean, more: { readonly outside?: boolean } = {}) => {
+      const context = { ...createToolContext({ environment }), isTainted }
+      const actions = await createTerminalTool().actions?.({ command, background: false, ...more }, context)
+      return actions?.map((action) => (action.type === 'spawn' ? (action.network ?? 'as it is') : ''))
+    }
+    expect(await planned('node build.js', false)).toEqual(['as it is'])
+    expect(await planned('node build.js', true)).toEqual(['off'])
+    expect(await planned('npm ci && npm test', true)).toEqual(['on'])
+    expect(await planned('curl https://example.com', true)).toEqual(['on'])
+    expect(await planned('node build.js', true, { outside: true })).toEqual(['as it is'])
     const failed = { exitCode: 1, output: 'getaddrinfo ENOTFOUND example.com' }
     expect(isolationNote(failed, { resolve, capabilities }, { network: 'off' })).toContain('cannot reach the network')
     expect(isolationNote(failed, { resolve, capabilities }, { network: 'on' })).toBeNull()
