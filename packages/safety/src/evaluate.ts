@@ -176,10 +176,13 @@ export function analyzeAction(action: Action, subject: Subject, options: Evaluat
   return { action, subject, command: { text, collected }, digest }
 }
 
-/** Where a command runs. The folders of this machine say nothing about another one; there the folder at hand is what is worked in. */
+/**
+ * Where a command runs. The folders of this machine say nothing about another one; there the folder at hand is what is worked in. A program
+ * that the person chose, such as a server of tools, works in no workspace: its files are where the person said.
+ */
 function placeOf(
   action: Extract<Action, { type: 'spawn' }>,
-  { workspace, writable }: Subject,
+  { workspace, writable, origin }: Subject,
   options: Pick<EvaluationOptions, 'home' | 'userHome' | 'workspace' | 'contained'>,
 ): CommandContext {
   const { home, userHome, contained } = options
@@ -188,7 +191,7 @@ function placeOf(
   const folders = action.backend === 'local' ? options.workspace : [...(workspace ? [workspace] : []), action.cwd]
   return {
     ...{ home, userHome, cwd: action.cwd },
-    ...(folders.length > 0 ? { workspace: folders } : {}),
+    ...(folders.length > 0 && origin !== 'operator' ? { workspace: folders } : {}),
     isolated: isConfined || contained.includes(action.backend),
     ...(action.outside === true ? { outside: true } : {}),
   }

@@ -464,6 +464,20 @@ describe('createPolicy', () => {
       expect(await decide('/home/ada/project/x', '/srv/site')).toBe('deny outside-text-write')
     })
 
+    it('lets programs that the person chose have files wherever they are, and no command of the model', async () => {
+      const policy = createPolicy({
+        mode: 'ask',
+        home: '/home/ada/.hermes',
+        userHome: '/home/ada',
+        workspace: ['/home/ada/project'],
+      })
+      const served = run('node /home/ada/servers/files.mjs looks /home/ada/Documents', '/home/ada')
+      expect((await policy.decide(served, subject('mcp:files', 'operator'), { mayAsk: false })).type).toBe('allow')
+      expect((await policy.decide(served, subject(), { mayAsk: false })).type).not.toBe('allow')
+      const wiping = run('rm -rf /home/ada', '/home/ada')
+      expect((await policy.decide(wiping, subject('mcp:files', 'operator'), { mayAsk: false })).type).toBe('deny')
+    })
+
     it('asks or refuses to read outside the workspace when told to', async () => {
       expect(outcome(await setUp({ readOutsideWorkspace: 'deny' }).decide(read('/tmp/x')))).toBe(
         'deny outside-workspace',

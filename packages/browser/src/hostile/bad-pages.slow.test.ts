@@ -174,7 +174,8 @@ needs(missing)('bad pages', () => {
     while (!answers.includes('more than 20 tabs'))
       answers += await scene.call('browser_wait', { seconds: 0.2 }, 'loading')
     expect(await go('/well', 'loading')).toContain('All is well')
-    expect(site.seen.filter((line) => line.startsWith('GET /one-of-many')).length).toBeLessThanOrEqual(21)
+    // Some are under way when the twentieth is known.
+    expect(site.seen.filter((line) => line.startsWith('GET /one-of-many')).length).toBeLessThan(30)
     await scene.sessions.end('loading')
   })
 

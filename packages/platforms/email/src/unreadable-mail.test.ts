@@ -70,7 +70,7 @@ async function stage(mails: StagedMail[], { onLook = () => undefined }: { readon
 }
 
 const HOUR_MS = 3_600_000
-/** Before it connects once more, beside what is at most 30 seconds. */
+/** Before it connects once more, beside what is at most 30 seconds; less by what passed since it failed. */
 const WAITS = [32_000, 64_000, 128_000, 256_000, 300_000]
 
 /** Tries come at once; a server is left at once where it may be silent for `late` milliseconds, else never. Time passes by ten times what is waited for. */
@@ -79,7 +79,7 @@ function quickClock(late: number | null = null): Clock {
   return {
     now: () => systemClock.now() + passedMs,
     sleep: async (ms, signal) => {
-      const isOver = ms <= 30_000 || WAITS.includes(ms) || ms === late
+      const isOver = ms <= 30_000 || WAITS.some((wait) => ms <= wait && ms > wait - 1_000) || ms === late
       await systemClock.sleep(isOver ? 1 : HOUR_MS, signal)
       passedMs += 10 * ms
     },
