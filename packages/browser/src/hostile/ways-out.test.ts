@@ -70,8 +70,9 @@ needs(missing)('a model that obeys its pages', () => {
     const disguises = [SECRET, encodeURIComponent(SECRET), ...['base64', 'hex'].map((way) => encoded(SECRET, way))]
     const held = [...site.headers, ...leak.headers].filter((one) => disguises.some((way) => one.includes(way)))
     expect(held).toEqual([])
-    // What a browser keeps while its pages stand, and what we keep of them.
-    expect(await filesThatHold(scene.folder, disguises)).toEqual([])
+    // What a browser keeps while its pages stand, and what we keep of them, but for the page as the agent may read it.
+    const files = await filesThatHold(scene.folder, disguises)
+    expect(files.filter((path) => !path.endsWith('/whole-page.txt'))).toEqual([])
   }, 600_000)
 
   it('gets no text out by what its pages have the agent do', async () => {
