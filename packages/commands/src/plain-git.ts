@@ -21,8 +21,10 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['safe.bareRepository', 'explicit'],
 ]
 /** Of all settings those that matter, then how many: what is printed may be cut. */
-const LIST =
-  "git config --list --show-scope --name-only 2> /dev/null | LC_ALL=C awk '/^(local|worktree)\t(filter|merge)[.]|^command\tcore.fsmonitor$/ { print; n++ } END { print n + 0 }'"
+const LISTED = ['local\tfilter.', 'local\tmerge.', 'worktree\tfilter.', 'worktree\tmerge.'].map(
+  (begin) => `"${begin}"*`,
+)
+const LIST = `git config --list --show-scope --name-only 2> /dev/null | { LC_ALL=C; n=0; while IFS= read -r line; do case "$line" in ${LISTED.join('|')}|"command\tcore.fsmonitor") printf '%s\\n' "$line"; n=$((n + 1)) ;; esac; done; echo $n; }`
 
 /**
  * The same shell for commands of git that are the person's own wish: hooks and monitors are switched off, and so are filters and merge drivers
