@@ -59,8 +59,7 @@ class Visitor {
     this.#texts.push(text)
     if (!isLast) return
     if (page === null && !text.includes('All is well')) this.wrong.push(`no page after it: ${text.slice(0, 300)}`)
-    const shown = page?.showsSoon ? this.#texts.join('\n') : text
-    if (page !== null && page.shows.test(shown)) this.done++
+    if (page !== null && page.shows.test(text)) this.done++
     else if (page !== null) this.wrong.push(`${page.name}: ${text.slice(0, 600)}`)
     if (page === null) this.#texts = []
   }

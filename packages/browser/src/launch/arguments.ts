@@ -37,7 +37,6 @@ const QUIET = [
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
   '--disable-hang-monitor',
-  '--disable-popup-blocking',
 ]
 
 /** Everything that would reach the network around the proxy. */
