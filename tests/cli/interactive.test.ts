@@ -201,7 +201,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
       ['/title Garden', 'This session is called Garden.'],
       ['Plant.', 'test saw 2.'],
       ['/new', 'A new session.'],
-      ['Other.', /test saw 2\.[^]*test saw 2\./],
+      ['Other.', /test saw 2\.[\s\S]*test saw 2\./],
       ['/sessions', /\* \S+ {2}.* messages {2}Other\.\n {2}\S+ {2}.* messages {2}Garden\n/],
       ['/resume Garden', 'Now in Garden, with test.'],
       ['/model tiny', /does not list "tiny"\. Nearest: scripted\.\s+\/model tiny\s+--force/],
