@@ -122,20 +122,21 @@ it('answers a question beside the work from a copy with the cached prefix, and k
   expect(JSON.stringify(turns.at(-1)!.body.messages)).not.toContain('What did I say?')
 })
 
-it('does a task in a session of its own, also before anything was said, and brings the result once', async () => {
+it('does a task in a session of its own, and tells the result by itself, also where nothing was said before', async () => {
   const { server, turns, enter } = await stage(() => CONTINUE)
   const home = await enter()
-  const woken = Promise.withResolvers<void>()
-  const { handle } = open(home, server.baseUrl, { onWakeUp: (turn) => void turn.result.then(() => woken.resolve()) })
-  const reader = await handle.subscribe()
+  const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let count = 0
+  const { handle } = open(home, server.baseUrl, {
+    onWakeUp: (turn) => void turn.result.then(() => told[count++]?.resolve()),
+  })
   expect(await type(home.runtime, handle, '/background Count the apples')).toContain('Task 1 is under way.')
-  for await (const { event } of reader) if (event.type === 'background-end') break
-  await handle.send('And?').result
+  await told[0]!.promise
   expect(JSON.stringify(turns.at(-1)!.body.messages)).toContain('Three apples.')
   const child = server.requests.find(({ body }) => JSON.stringify(body.messages).includes('You were started by'))!
   expect(child.body.tools!.length).toBeGreaterThan(3)
-  expect(JSON.stringify(child.body.messages)).not.toContain('And?')
+  await handle.send('And?').result
   await type(home.runtime, handle, '/background Count them again')
-  await woken.promise
+  await told[1]!.promise
   expect(JSON.stringify(turns.at(-1)!.body.messages.at(-1))).toContain('Three apples.')
 })

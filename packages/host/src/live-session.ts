@@ -131,8 +131,8 @@ export class LiveSession {
   readonly #approvals = new Set<string>()
   /** A task in the background has ended since its results were last looked for. */
   #hasResults = false
-  /** The last run completed: after a stop, a limit or a failure nothing begins by itself. */
-  #mayWakeUp = false
+  /** No run was before, or the last one completed: after a stop, a limit or a failure nothing begins by itself. */
+  #mayWakeUp = true
   /** Of the last run; `null` before the first one. */
   #lastStatus: RunResult['status'] | null = null
   /** While extensions are asked whether it goes on. */

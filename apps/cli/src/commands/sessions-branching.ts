@@ -93,7 +93,7 @@ function treeLines(sessions: readonly SessionInfo[]): readonly TreeLine[] {
 function line(io: Io, { id, title, preview, messageCount }: SessionInfo, depth: number): string {
   const style = createStyle(io.stdout)
   const indent = depth === 0 ? '' : `${'   '.repeat(depth - 1)}└─ `
-  const count = `  ${messageCount} messages  `
+  const count = `  ${messageCount} ${messageCount === 1 ? 'message' : 'messages'}  `
   const room = Math.max(io.stdout.columns() - indent.length - id.length - count.length, 20)
   return `${style.dim(indent)}${style.bold(id)}${style.dim(count)}${clip(title ?? preview, room)}`
 }

@@ -62,7 +62,7 @@ export async function deleteSession(io: Io, name: string, { yes }: { readonly ye
 }
 
 function textOf({ id, title, preview, messageCount }: SessionInfo): string {
-  return `${id} (${title ?? preview}, ${messageCount} messages)`
+  return `${id} (${title ?? preview}, ${messageCount} ${messageCount === 1 ? 'message' : 'messages'})`
 }
 
 function nothing(io: Io): number {

@@ -180,5 +180,5 @@ export function describeTask(task: CommandTask, nowMs: number): string {
   const took = formatDuration((endedAtMs ?? nowMs) - startedAtMs)
   const doing = activity === '' || activity === state ? '' : ` · ${activity}`
   const where = isBackground ? ', background' : ''
-  return `${id}. ${state}${where} · ${took} · ${toolCalls} calls${doing} · ${goal.trim().split('\n')[0]}`
+  return `${id}. ${state}${where} · ${took} · ${toolCalls} ${toolCalls === 1 ? 'call' : 'calls'}${doing} · ${goal.trim().split('\n')[0]}`
 }

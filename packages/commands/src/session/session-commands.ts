@@ -126,7 +126,7 @@ async function list(services: SessionServices, args: ListArguments, context: Com
       cells: [
         session.id,
         toMinute(session.lastActiveAtMs),
-        `${session.messageCount} messages${session.isPinned ? ', pinned' : ''}`,
+        `${session.messageCount} ${session.messageCount === 1 ? 'message' : 'messages'}${session.isPinned ? ', pinned' : ''}`,
         session.title ?? session.preview,
       ],
       isCurrent: session.id === context.session?.id,

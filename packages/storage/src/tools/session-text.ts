@@ -7,7 +7,7 @@ const MESSAGE_CHARS = 1_500
 
 /** `id  2026-03-01 12:30  cli  Title`. */
 export function sessionLine({ id, startedAtMs, source, title, messageCount }: SessionInfo): string {
-  return `${id}  ${minute(startedAtMs)}  ${source}  ${messageCount} messages${title === null ? '' : `  ${title}`}`
+  return `${id}  ${minute(startedAtMs)}  ${source}  ${messageCount} ${messageCount === 1 ? 'message' : 'messages'}${title === null ? '' : `  ${title}`}`
 }
 
 /** A hit between its neighbours, the number of each message in front. */
