@@ -27,7 +27,10 @@ const KEY_OPTION = /^(?:-i|-F|--identity|--key|--cert)$/
 export function protectedWrites(invocation: Invocation): readonly Finding[] {
   const targets = [...new Set(writeTargets(invocation))]
   const places = placesOf(invocation.context)
-  const found = new Set(targets.map((path) => mayName(path, 'write', invocation.context, places)?.rule))
+  // Nobody knows that it is not a home folder.
+  const atHome = invocation.context.cwd === undefined ? targets.filter((path) => /^\.\w/.test(path)) : []
+  const paths = [...targets, ...atHome.map((path) => `~/${path}`)]
+  const found = new Set(paths.map((path) => mayName(path, 'write', invocation.context, places)?.rule))
   if (UNPACKS.test(invocation.name) && targets.some((path) => isHermesHome(path, invocation.context)))
     found.add('hermes-permissions')
   return WRITES.filter(([rule]) => found.has(rule)).map(([rule, reason]) => ({ rule, reason }))
