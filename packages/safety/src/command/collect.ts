@@ -254,7 +254,8 @@ class Collector implements Collected {
         ...(unwrapped.folders.length > 0
           ? command.redirects.map((one) => openedIn(one, scope.cwd))
           : command.redirects),
-        ...wrapperFiles(unwrapped, programName).map((target) => ({ operator: '>', target, body: null, scripts: [] })),
+        ...wrapperFiles(unwrapped, programName, 'write').map((target) => redirectTo('>', target)),
+        ...wrapperFiles(unwrapped, programName, 'read').map((target) => redirectTo('<', target)),
       ],
       input,
       inner: innerOf.flat(),
@@ -423,6 +424,8 @@ const ENTERS = /^(?:cd|pushd)$/
 const IN_THIS_SHELL = /^(?:eval|source|\.)$/
 /** The way back is known for so many. */
 const MAX_FOLDERS = 20
+
+const redirectTo = (operator: string, target: Word): Redirect => ({ operator, target, body: null, scripts: [] })
 
 /** A redirect whose file is named from the root, or from a home folder. */
 function openedIn(redirect: Redirect, cwd: string | undefined): Redirect {

@@ -397,8 +397,7 @@ export const PROGRAMS = Object.freeze({
   goThrough: setOf('grep egrep rg ag find fd cp tar rsync zip cpio scp'),
   /** Programs that are given keys to log in with, or only their names. */
   logIn: setOf(`
-    ssh ssh-add ssh-keygen ssh-copy-id sftp mosh cd pushd export declare git kubectl helm k9s docker gh aws say find fd tree file alias
-    hermes terraform ansible
+    ssh ssh-add ssh-keygen ssh-copy-id sftp mosh cd pushd export declare k9s gh aws say find fd tree alias hermes
   `),
   /** Programs that take a folder with everything in it. */
   takeFolders: setOf('cp mv ln tar bsdtar zip 7z 7za rsync scp cpio grep egrep rg ag rclone'),

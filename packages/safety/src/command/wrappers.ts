@@ -36,22 +36,31 @@ const WRITTEN_BY: Readonly<Record<string, RegExp>> = Object.freeze({
   parallel: /^--(?:results|joblog|res|jl)$/,
 })
 
-/** Files that wrappers write by themselves, beside what they run. */
+/** The same for a file that they read. */
+const READ_BY: Readonly<Record<string, RegExp>> = Object.freeze({
+  xargs: /^(?:-\w*a|--arg-file)$/,
+  parallel: /^(?:-\w*a|--arg-file|::::\+?)$/,
+  dotenv: /^-[ef]$/,
+})
+
+/** Files that wrappers write, or read, by themselves, beside what they run. */
 export function wrapperFiles(
   { layers, words }: Pick<Unwrapped, 'layers' | 'words'>,
   nameOf: (word: Word) => string,
+  access: 'read' | 'write',
 ): readonly Word[] {
+  const table = access === 'read' ? READ_BY : WRITTEN_BY
   return layers.flatMap((layer, at) => {
     const [program, ...own] = layer.slice(0, layer.length - (layers[at + 1] ?? words).length)
-    const option = program && Object.hasOwn(WRITTEN_BY, nameOf(program)) ? WRITTEN_BY[nameOf(program)]! : null
+    const option = program && Object.hasOwn(table, nameOf(program)) ? table[nameOf(program)]! : null
     if (option === null) return []
     return own.flatMap((word, index) => {
       if (option.test(own[index - 1]?.text ?? '')) return [word]
       const [, name = '', value] = /^(--[\w-]+)=(.+)$/s.exec(word.text) ?? []
       if (value !== undefined && option.test(name))
         return [{ ...word, text: value, mask: word.mask.slice(name.length + 1) }]
-      const hanging = /^-o(.+)$/s.exec(word.text)?.[1]
-      return hanging !== undefined && option.test('-o') ? [{ ...word, text: hanging, mask: word.mask.slice(2) }] : []
+      const [, letter = '', hanging] = /^(-[oa])(.+)$/s.exec(word.text) ?? []
+      return hanging !== undefined && option.test(letter) ? [{ ...word, text: hanging, mask: word.mask.slice(2) }] : []
     })
   })
 }
