@@ -268,9 +268,9 @@ it('says once that the choice for a folder that was renamed does not count any m
   }
   expect(await noticesIn(await folder('code/beside'))).toEqual([])
   await rename(join(home, 'code/old'), join(home, 'code/new'))
-  const said = await noticesIn(join(home, 'code/new'))
-  expect(said).toHaveLength(1)
-  expect(said[0]).toContain(`second of ${POOL} was chosen for ${await realpath(join(home, 'code'))}/old`)
+  const texts = await noticesIn(join(home, 'code/new'))
+  expect(texts).toHaveLength(1)
+  expect(texts[0]).toContain(`second of ${POOL} was chosen for ${await realpath(join(home, 'code'))}/old`)
   expect(await noticesIn(await folder('elsewhere'))).toEqual([])
   await store.useInProject(POOL, 'first', await folder('code/new'))
   expect(await noticesIn(await folder('code/new/deep'))).toEqual([])

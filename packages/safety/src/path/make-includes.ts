@@ -163,7 +163,7 @@ function expandFunction(name: string, args: readonly string[], { variables, dept
       .filter((word) => word !== '')
       .slice(0, MAX_WORDS)
   /** The same with further variables. */
-  const given = (more: readonly (readonly [string, string])[]): Variables => ({
+  const withMore = (more: readonly (readonly [string, string])[]): Variables => ({
     values: new Map([...variables.values, ...more]),
     evaluated: variables.evaluated,
     get left() {
@@ -183,7 +183,7 @@ function expandFunction(name: string, args: readonly string[], { variables, dept
     case 'foreach': {
       const variable = at(0).trim()
       return words(1)
-        .map((word) => at(2, given([[variable, word]])))
+        .map((word) => at(2, withMore([[variable, word]])))
         .join(' ')
     }
     case 'addprefix':
@@ -207,7 +207,7 @@ function expandFunction(name: string, args: readonly string[], { variables, dept
     case 'wordlist':
       return at(args.length - 1)
     case 'call': {
-      const own = given(args.map((_, index) => [String(index), at(index)] as const))
+      const own = withMore(args.map((_, index) => [String(index), at(index)] as const))
       return expand(variables.values.get(at(0).trim()) ?? UNKNOWN, own, depth)
     }
     case 'eval':
