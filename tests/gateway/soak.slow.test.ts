@@ -59,11 +59,7 @@ it.runIf(MINUTES > 0)(
       await startModelServer([], { keepRequests: false }),
       await startBotApiServer(),
     ]
-    await writeChatHome(
-      home.path,
-      { base_url: bot.url, allow_all_users: true },
-      { agent: { api_max_retries: 6 }, permissions: { allow: ['run(true)'] } },
-    )
+    await writeChatHome(home.path, { base_url: bot.url, allow_all_users: true }, { agent: { api_max_retries: 6 } })
     const probeFile = join(home.path, 'probe')
     const env = { TELEGRAM_BOT_TOKEN: bot.token, API_SERVER_KEY: KEY, HERMES_TEST_PROBE_FILE: probeFile }
     const options = { home: home.path, cwd: join(home.path, 'work'), env, program: ['--import', PROBE, GATEWAY] }

@@ -182,6 +182,8 @@ export interface CredentialSource {
   report(credential: Credential, outcome: CredentialOutcome): Promise<void>
   /** A new secret for one that was refused; `null` when it cannot be renewed. Any number of callers cause one renewal. */
   refresh(credential: Credential, options?: { readonly signal?: AbortSignal }): Promise<Credential | null>
+  /** The one that was chosen and is used alone; `null` where all are. Absent where none can be chosen. */
+  alone?(): Promise<{ readonly label: string } | null>
 }
 
 /** One wire to one endpoint. Never retries by itself. */

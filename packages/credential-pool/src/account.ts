@@ -43,6 +43,18 @@ export function projectAccount(
   }
 }
 
+/** Every project that chose an account of a provider, with its label. @throws HermesError `credentials.damaged` */
+export function projectAccounts(
+  document: AuthDocument,
+  { provider, path }: { readonly provider: string; readonly path: string },
+): readonly { readonly label: string; readonly folder: string }[] {
+  const projects = projectsIn(document, path)
+  return Object.keys(projects).flatMap((folder) => {
+    const label = memberOf(choicesIn(projects, folder, path), provider)
+    return typeof label === 'string' ? [{ label, folder }] : []
+  })
+}
+
 /** The document with another choice of a project; `null` takes it back. @throws HermesError `credentials.damaged` */
 export function withProjectAccount(
   document: AuthDocument,

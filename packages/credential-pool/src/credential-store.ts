@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, HermesError, type JsonObject, type Logger, silentLogger, systemClock } from '@hermes/contracts'
-import { projectAccount, retiredLabels, withProjectAccount, withRetired } from './account.js'
+import { projectAccount, projectAccounts, retiredLabels, withProjectAccount, withRetired } from './account.js'
 import type { AuthDocument } from './auth-store.js'
 import { AuthStore } from './auth-store.js'
 import {
@@ -87,6 +87,8 @@ export interface CredentialStore {
   useInProject(provider: string, name: string | null, folder: string): Promise<CredentialInfo | null>
   /** The label of the one that the nearest project around a folder uses, and that project; `null` for none. Rejects where that cannot be told. */
   usedInProject(provider: string, folder: string): Promise<{ readonly label: string; readonly folder: string } | null>
+  /** Every project that chose one of a provider, whether its folder is there or not. Rejects where that cannot be told. */
+  projects(provider: string): Promise<readonly { readonly label: string; readonly folder: string }[]>
 }
 
 /** Opens the credentials of a home. Reads nothing yet; there is nothing to close. Every method may reject with `credentials.*`. */
@@ -194,6 +196,11 @@ class FileStore implements CredentialStore {
   async usedInProject(provider: string, folder: string) {
     const { path } = this.#options
     return projectAccount(await this.#store.readable(), { provider, folder, path })
+  }
+
+  async projects(provider: string) {
+    const { path } = this.#options
+    return projectAccounts(await this.#store.readable(), { provider, path })
   }
 
   #entries(document: AuthDocument, provider: string): PoolEntry[] {

@@ -139,7 +139,8 @@ export class Endpoint {
 
   /**
    * The key for the next call; `null` where none is needed.
-   * @throws HermesError `models.no_key`, `models.no_usable_key`, and `transport.rate_limit` while all keys are cooling down.
+   * @throws HermesError `models.no_key`, `models.no_usable_key`, and `transport.rate_limit` while all keys, or the one that
+   * is used alone, are cooling down.
    */
   async credential(signal: AbortSignal | undefined): Promise<Credential | null> {
     const { credentials, apiKey, transport } = this.options
@@ -152,12 +153,18 @@ export class Endpoint {
 
   async #noneUsable(credentials: CredentialSource): Promise<never> {
     const usableAtMs = await credentials.usableAtMs()
+    const alone = await credentials.alone?.()
+    const chosen = alone ? `The account ${alone.label} of ${this.name}, chosen to be used alone,` : null
     if (usableAtMs === null)
-      throw new HermesError(`No key of ${this.name} can be used. See hermes auth list, and add one: hermes auth add.`, {
-        code: 'models.no_usable_key',
-        details: { provider: this.name },
-      })
-    throw new HermesError(`All keys of ${this.name} are cooling down until ${new Date(usableAtMs).toISOString()}.`, {
+      throw new HermesError(
+        chosen
+          ? `${chosen} cannot be used: hermes auth list says why. Choose another: /account NAME.`
+          : `No key of ${this.name} can be used. See hermes auth list, and add one: hermes auth add.`,
+        { code: 'models.no_usable_key', details: { provider: this.name } },
+      )
+    const cooling = chosen ? `${chosen} is cooling down` : `All keys of ${this.name} are cooling down`
+    const way = chosen ? ' To choose another: /account NAME.' : ''
+    throw new HermesError(`${cooling} until ${new Date(usableAtMs).toISOString()}.${way}`, {
       code: 'transport.rate_limit',
       retryable: true,
       details: { provider: this.name, retryAfterMs: Math.max(0, usableAtMs - this.#clock.now()) },

@@ -51,6 +51,8 @@ export interface EvaluationOptions {
   readonly granted: (rule: string) => boolean
   /** SHA-256 over the files that decide what a command does; `null` where there are none or nobody looked. */
   readonly digest?: string | null
+  /** Names of programs may mean others in the shell of the session. Default `false`. */
+  readonly isMisled?: boolean
 }
 
 /** Applies hard floor, deny globs, protected paths and hosts, rules, grants, mode and classification, in this order. Pure. */
@@ -126,7 +128,7 @@ function asksOfItself(
 ): readonly Asking[] {
   const { action, subject } = analyzed
   const beyond = askToWrite(analyzed, options)
-  const network = askForNetwork(analyzed)
+  const network = askForNetwork(analyzed, options)
   return [
     ...(check ? [check] : []),
     ...(command?.level === 'dangerous' ? [ask('built-in', command.rules, `it ${command.reason}`)] : []),
@@ -296,12 +298,16 @@ function deny(stage: Stage, rule: string, reason: string): Extract<Verdict, { ty
  * What is asked before an isolated command gets the network that others of its session do without; `null` where nothing is. Package managers
  * reach their registries, and one answer counts for a program and a host. The one place that says when.
  */
-function askForNetwork({
-  action,
-  command,
-  subject,
-}: AnalyzedAction): { readonly rules: readonly string[]; readonly reason: string } | null {
+function askForNetwork(
+  { action, command, subject }: AnalyzedAction,
+  { isMisled = false }: Pick<EvaluationOptions, 'isMisled'>,
+): { readonly rules: readonly string[]; readonly reason: string } | null {
   if (action.type !== 'spawn' || action.network !== 'on' || action.outside || !command) return null
+  if (isMisled)
+    return {
+      rules: ['network'],
+      reason: `it needs the network, names of programs may mean others in this shell, and ${afterOutside(subject)}`,
+    }
   const needs = networkNeeds(command.collected)
   const remote = needs.filter(({ kind }) => kind === 'far')
   const others = needs.filter(({ kind }) => kind === 'none')

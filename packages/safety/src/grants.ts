@@ -153,11 +153,14 @@ export function decidingFiles({ invocations }: Collected): readonly string[] | n
   const files = invocations.flatMap(({ name, program, args, redirects, context }) => {
     const own = program.text.includes('/') && !OF_THE_SYSTEM.test(program.text) ? [program.text] : []
     const input = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])
-    const folders = [...new Set(input.filter((word) => /^[.~/]/.test(word)))]
+    const isRun = interpreterOf(name) !== null
+    // An interpreter runs what lies in a folder, or in a module, that is named without a dot or slash in front.
+    const folders = [...new Set(input.filter((word) => /^[.~/]/.test(word) || (isRun && /^\w/.test(word))))]
+    const modules = isRun ? input.filter((word) => /^\w+(?:\.\w+)*$/.test(word)).flatMap(filesOfModule) : []
     const inFolders = folders.flatMap((folder) => OF_FOLDERS.map((file) => `${folder}/${file}`))
     const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
     const recipes = Object.hasOwn(RECIPES, name) ? RECIPES[name]! : []
-    const paths = [...own, ...input, ...inFolders, ...read, ...recipes]
+    const paths = [...own, ...input, ...inFolders, ...modules, ...read, ...recipes]
     return paths
       .filter((path) => path !== '' && !path.startsWith('-'))
       .map((path) => resolveShellPath(path, context))
@@ -165,6 +168,12 @@ export function decidingFiles({ invocations }: Collected): readonly string[] | n
   })
   const found = [...new Set(files)]
   return found.length > MAX_FILES ? null : found
+}
+
+/** Where `python -m NAME` finds what it runs, beside the folders that its installation has. */
+function filesOfModule(name: string): readonly string[] {
+  const path = name.replaceAll('.', '/')
+  return [`${path}.py`, `${path}/__init__.py`, `${path}/__main__.py`]
 }
 
 /** Names of programs that are looked for on `PATH`, those of wrappers included. */
@@ -189,8 +198,9 @@ export function namesScript({ invocations }: Collected): boolean {
   )
 }
 
-/** Variables by which a shell finds programs, or by which programs become others. */
-const LOOKUP = /^(?:PATH|BASH_ENV|BASH_ALIASES|BASH_CMDS|LD_PRELOAD|LD_LIBRARY_PATH)$/
+/** Variables by which a shell finds programs, by which programs become others, or which have interpreters load other code. */
+const LOOKUP =
+  /^(?:PATH|ENV|BASH_(?:ENV|ALIASES|CMDS)|LD_(?:PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_\w+|PYTHON(?:PATH|HOME|STARTUP|USERBASE|PLATLIBDIR|BREAKPOINT|WARNINGS)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|PERL5?(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|LUA_\w*PATH\w*|LUA_INIT\w*|CLASSPATH|_?J\w*AVA_(?:TOOL_)?OPTIONS|MAKEFLAGS|MAKEFILES)$/
 
 /** Whether a command changes which programs later ones of the same shell find. One that cannot be followed may. */
 export function changesLookup({ invocations, functions, complete }: Collected): boolean {

@@ -18,6 +18,7 @@ import {
 } from '@hermes/contracts/policy'
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
+import { misleads } from './command/needs-network.js'
 import { commandText, describeAction, ruleFor } from './describe-action.js'
 import { analyzeAction, type EvaluationOptions, evaluate, type Verdict } from './evaluate.js'
 import {
@@ -113,6 +114,8 @@ class RulePolicy implements RevocablePolicy {
   readonly #learned: ParsedRule[] = []
   /** The commands of a session, by its root, after which names of programs may mean others in its shell, with how often each ran. */
   readonly #lookupChanges = new Map<string, Map<string, number>>()
+  /** Sessions, by their roots, in whose shell package managers and clients may be programs of the workspace. */
+  readonly #misled = new Set<string>()
   /**
    * What a session is granted, by its root, each with a line for a person. Grants given before untrusted text entered the session do not
    * cover actions such text could aim at: those have rules of their own.
@@ -219,6 +222,7 @@ class RulePolicy implements RevocablePolicy {
   #permit(action: Action, subject: Subject): Permit {
     if (action.type === 'spawn' && !action.outside) {
       const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
+      if (command !== null && misleads(command.collected)) this.#misled.add(rootSessionOf(subject))
       if (command !== null && changesLookup(command.collected)) {
         const changes = this.#lookupChanges.get(rootSessionOf(subject)) ?? new Map<string, number>()
         this.#lookupChanges.set(rootSessionOf(subject), changes.set(command.text, (changes.get(command.text) ?? 0) + 1))
@@ -254,6 +258,7 @@ class RulePolicy implements RevocablePolicy {
       digest,
       // What runs outside the isolation gets none of what was set inside.
       rules: isSame ? all : all.filter(({ folder, selector }) => folder === null || selector.outside === true),
+      isMisled: this.#misled.has(rootSessionOf(subject)),
       granted: (rule) =>
         isListed(granted, rule) ||
         (key !== null && (this.#grants.get(rootSessionOf(subject))?.has(grantName(rule, key)) ?? false)),

@@ -2,8 +2,6 @@
 import { expect, it } from 'vitest'
 import { type ChatStage, chatStage } from '../__fixtures__/chat-stage.js'
 
-const PERMISSIONS = { permissions: { allow: ['run(echo *)'] } }
-
 const call = (command: string) => ({ toolCalls: [{ name: 'terminal', args: { command } }] })
 const texts = ({ bot }: ChatStage, chat = 7) => bot.messages(chat).map(({ text }) => text)
 const answered = (stage: ChatStage, text: string, chat = 7) =>
@@ -11,7 +9,7 @@ const answered = (stage: ChatStage, text: string, chat = 7) =>
 
 it('shows calls of tools in one message that grows, as the platform is set to, and secrets in none', async () => {
   const display = { platforms: { telegram: { tool_progress: 'all' } } }
-  const stage = await chatStage({ ...PERMISSIONS, display, streaming: { enabled: false, edit_interval: 0.05 } })
+  const stage = await chatStage({ display, streaming: { enabled: false, edit_interval: 0.05 } })
   await stage.start()
   stage.server.enqueue(call('echo one'), call('echo two'), call(`echo ${stage.bot.token}`), { text: 'done one' })
   stage.bot.say('go')
@@ -23,7 +21,7 @@ it('shows calls of tools in one message that grows, as the platform is set to, a
 })
 
 it('shows what its person chooses by /verbose, also in a new conversation and after a restart', async () => {
-  const stage = await chatStage({ ...PERMISSIONS, streaming: { enabled: false, edit_interval: 0.05 } })
+  const stage = await chatStage({ streaming: { enabled: false, edit_interval: 0.05 } })
   await stage.start()
   stage.server.enqueue(call('echo hidden'), { text: 'done one' }, call('echo seen'), { text: 'done two' })
   stage.bot.say('go')

@@ -596,4 +596,21 @@ describe('results of calls made side by side', () => {
     expect(await run.result).toMatchObject({ status: 'completed' })
     expect(resultsOf(agent).map(({ message }) => messageText(message))).toEqual(['seen 1', 'seen 2'])
   })
+
+  it('are kept where that of another one cannot be made ready, which the model is told', async () => {
+    const unreadable = {
+      get text(): string {
+        throw new Error('Not now.')
+      },
+    }
+    const execute = ({ n }: { n?: number }) => ({ text: `seen ${n}`, data: n === 1 ? unreadable : {} })
+    const broken = { ...look, execute } as Tool
+    const { agent, lines } = setUp([], { turns: TWO_CALLS, tools: [broken] })
+    expect(await agent.run('go').result).toMatchObject({ status: 'completed' })
+    expect(resultsOf(agent).map(({ message }) => messageText(message))).toEqual([
+      'look ran, but its result could not be made ready: Not now.',
+      'seen 2',
+    ])
+    expect(lines).toEqual(['The result of look could not be made ready.'])
+  })
 })

@@ -138,7 +138,10 @@ async function finalizeAll(
   try {
     for (const [index, result] of done.entries()) {
       if (result.status === 'rejected') continue
-      const finishing = finalize(context, ready[index]!, result.value)
+      const [call, executed] = [ready[index]!, result.value]
+      const finishing = finalize(context, call, executed).catch((error: unknown) =>
+        unfinished(context, { call, executed, error }),
+      )
       // What has finished waits for no hook that takes its time with another result.
       if (results.length > 0 && !(await settlesAtOnce(finishing))) await store()
       const finished = await finishing
@@ -321,6 +324,17 @@ async function finalize(context: RunContext, ready: ReadyCall, executed: Execute
   }
 }
 
+/** In the place of a result that could not be made ready: those after it are kept, and the model knows that this call ran. */
+function unfinished(
+  { logger }: RunContext,
+  { call, executed, error }: { readonly call: ReadyCall; readonly executed: Executed; readonly error: unknown },
+): CallResult {
+  const name = nameOf(call)
+  logger.error(`The result of ${name} could not be made ready.`, { error: errorLine(error) })
+  const outcome = errorOutcome(`${name} ran, but its result could not be made ready: ${errorLine(error)}`)
+  return { ...plainResult(call.call, outcome), toolName: name, durationMs: executed.durationMs }
+}
+
 /** A refused call keeps the name it was made by. */
 const nameOf = ({ call, tool, refused }: ReadyCall) => (refused === null && tool !== null ? tool.name : call.name)
 
@@ -399,9 +413,13 @@ function toolMessage({ id }: Pick<Call, 'id'>, toolName: string, stored: ToolOut
 
 /** Answers a call that does not run with the reason. */
 export function answerCall(context: RunContext, call: Call, reason: string): Promise<void> {
-  const outcome = errorOutcome(reason)
-  const more = { stored: outcome, shown: outcome, durationMs: 0, inboxMessages: [], settle: () => undefined }
-  return storeResults(context, [{ call, toolName: call.name, ...more }])
+  return storeResults(context, [plainResult(call, errorOutcome(reason))])
+}
+
+/** A result that nothing comes with. */
+function plainResult(call: Call, outcome: ToolOutcome): CallResult {
+  const nothing = { durationMs: 0, inboxMessages: [], settle: () => undefined }
+  return { call, toolName: call.name, stored: outcome, shown: outcome, ...nothing }
 }
 
 /** Answers open calls after an interrupt: what was started may have run, the rest did not. */

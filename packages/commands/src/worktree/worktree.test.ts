@@ -149,10 +149,7 @@ it.each(['evil', 'e\u2028vil', 'e=vil'])(
     await writeFile(join(made.path, 'a'), 'changed\n')
     expect(cells(await worktreeTable(run, root))).toEqual(['hermes/one 1 file that is not committed'])
     expect(await pruneTable(run, root, { isTrial: false })).toMatchObject({ rows: [{}] })
-    const session = { cwd: made.path, runOwn: (command: string) => shell(command, made.path) }
-    const context = { session, signal: new AbortController().signal } as unknown as CommandContext
-    const diff = commandsOfViews({} as never).find((command) => command.name === 'diff')!
-    expect(JSON.stringify(await diff.run({ words: [], stat: false }, context))).toContain('+changed')
+    expect(await diffOf(made.path)).toContain('+changed')
     expect(existsSync(canary)).toBe(false)
     // As git does it by itself.
     sh('git status', made.path)
@@ -164,4 +161,42 @@ it('runs nothing where a filter has a name that is no text', async () => {
   const bytes = Buffer.concat([Buffer.from('[filter "'), Buffer.from([0xff]), Buffer.from('"]\n\tclean = false\n')])
   await appendFile(join(root, '.git/config'), bytes)
   await expect(makeWorktree(run, root, { name: 'one', pid: NOBODY })).rejects.toThrow('has a name that is no text')
+})
+
+/** What `/diff` shows of a folder. */
+async function diffOf(folder: string): Promise<string> {
+  const session = { cwd: folder, runOwn: (command: string) => shell(command, folder) }
+  const context = { session, signal: new AbortController().signal } as unknown as CommandContext
+  const diff = commandsOfViews({} as never).find((command) => command.name === 'diff')!
+  return JSON.stringify(await diff.run({ words: [], stat: false }, context))
+}
+
+it('shows nothing of a folder that the repository only says is its own', async () => {
+  const keys = join(root, 'keys')
+  await mkdir(keys)
+  await writeFile(join(keys, 'a'), 'secret\n')
+  // What a repository within another one says, and what is the same folder by another name.
+  sh('git config core.worktree ../src/..')
+  await writeFile(join(root, 'a'), 'changed\n')
+  expect(await diffOf(join(root, 'src'))).toContain('+changed')
+  sh(`git config core.worktree '${keys}'`)
+  await expect(diffOf(root)).rejects.toThrow('it says that its files are elsewhere')
+  await expect(worktreeTable(plainShell(shell), root)).rejects.toThrow('it says that its files are elsewhere')
+  expect(sh('git diff')).toContain('+secret')
+})
+
+it('fetches nothing that is missing from whom the repository names', async () => {
+  const canary = join(root, '.git/canary')
+  const program = join(root, '.git/program.sh')
+  await writeFile(program, `#!/bin/sh\ntouch '${canary}'\n`, { mode: 0o755 })
+  const blob = sh('git rev-parse HEAD:a').trim()
+  await rm(join(root, '.git/objects', blob.slice(0, 2), blob.slice(2)))
+  sh(`git config extensions.partialClone origin && git config remote.origin.promisor true`)
+  sh(`git config remote.origin.url 'file://${root}' && git config remote.origin.uploadpack '${program}'`)
+  await writeFile(join(root, 'a'), 'changed\n')
+  await expect(diffOf(root)).rejects.toThrow()
+  expect(existsSync(canary)).toBe(false)
+  // As git does it by itself.
+  expect(() => sh('git diff 2> /dev/null')).toThrow()
+  expect(existsSync(canary)).toBe(true)
 })

@@ -1,23 +1,53 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { type HermesConfig, homeLayout } from '@hermes/config'
 import { HermesError } from '@hermes/contracts'
+import { accountIn } from '@hermes/contracts/conversation'
 import type { Command, CommandContext, CommandOutput, CommandRow, Extension } from '@hermes/contracts/extension'
 import type { CredentialInfo, CredentialStore } from '@hermes/credential-pool'
 import { poolStrategy } from '../models/credentials.js'
-import { poolName, resolvedFolder } from '../models/model-choice.js'
+import { isSamePool, poolName, resolvedFolder } from '../models/model-choice.js'
 
-/** Adds `/account`: which key or login of a provider a session, a project or the profile uses, from the next request on. */
+/**
+ * Adds `/account`: which key or login of a provider a session, a project or the profile uses, from the next request on. A session that
+ * begins beside a project whose folder is gone, or in one of its name, is told that the choice for that folder does not count here.
+ */
 export function accountCommand({ home, config }: { readonly home: string; readonly config: HermesConfig }): Extension {
   return {
     name: 'account',
     setup(api) {
-      api.commands.add(
-        command(config, async () => {
-          const { openCredentialStore } = await import('@hermes/credential-pool')
-          return openCredentialStore({ path: homeLayout(home).auth })
-        }),
-      )
+      const path = homeLayout(home).auth
+      const open = async () => {
+        const { openCredentialStore } = await import('@hermes/credential-pool')
+        return openCredentialStore({ path })
+      }
+      api.commands.add(command(config, open))
+      api.hooks.on('run-start', async (event) => {
+        const { session, agentPath, model, environment } = event
+        const isFirst = !session.entries.some(({ type }) => type === 'message')
+        if (!isFirst || agentPath.length > 1 || environment === null || !existsSync(path)) return
+        const folder = await resolvedFolder(environment.root ?? environment.cwd())
+        const pool = poolName(model.provider)
+        // What cannot be read is said by the request itself.
+        const lost = await lostProject(await open(), pool, folder).catch(() => null)
+        if (lost !== null && accountIn(session.entries, isSamePool(model.provider)) === null)
+          event.notice(
+            `${lost.label} of ${pool} was chosen for ${lost.folder}, which is not there any more; here the accounts of the profile are used. If it is this folder now: /account ${lost.label} project. To forget it: hermes auth use ${pool} default --project ${lost.folder}`,
+          )
+      })
     },
   }
+}
+
+/** A choice for a folder that is gone, which had the name of this one or of one around it, or lay beside it; `null` where this folder has its own. */
+async function lostProject(store: CredentialStore, pool: string, folder: string) {
+  if ((await store.usedInProject(pool, folder)) !== null) return null
+  const isNear = (gone: string): boolean => {
+    for (let at = folder; dirname(at) !== at; at = dirname(at))
+      if (basename(at) === basename(gone) || dirname(at) === dirname(gone)) return true
+    return false
+  }
+  return (await store.projects(pool)).find((project) => isNear(project.folder) && !existsSync(project.folder)) ?? null
 }
 
 /** Who uses it: this session, what works in its folder, or all of the home. */

@@ -1,5 +1,5 @@
 // Twenty logins of one provider: each goes out in requests of the sessions, projects and profiles it was chosen for, and in no other.
-import { mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openCredentialStore } from '@hermes/credential-pool'
 import { startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
@@ -233,4 +233,45 @@ it('finds the choice of a project whose folder was deleted, by the links that ar
   expect((await ready.agent.run('Hello.').result).error?.message).toContain(
     `hermes auth use ${POOL} default --project '${await realpath(home)}/pro jects'\\'' own'`,
   )
+})
+
+it('speaks of a chosen account that is cooling down or refused, and not of all keys', async () => {
+  const { open, store } = await openHome(['a7', 'other'])
+  const runtime = await open()
+  const wordsOf = async (label: string) => {
+    const ready = await runtime.createAgent({})
+    await ready.useAccount(label)
+    await ready.agent.run('Hello.').result
+    return (await ready.agent.run('Hello again.').result).error?.message
+  }
+  expect(await wordsOf('a7')).toMatch(
+    /^The account a7 of lab, chosen to be used alone, is cooling down until \S+Z\. To choose another: \/account NAME\./,
+  )
+  const elsewhere = { label: 'elsewhere', secret: keyOf('elsewhere'), baseUrl: 'https://elsewhere.example' }
+  await store.add({ provider: POOL, type: 'api-key', ...elsewhere })
+  expect(await wordsOf('elsewhere')).toBe(
+    'The account elsewhere of lab, chosen to be used alone, cannot be used: hermes auth list says why. Choose another: /account NAME.',
+  )
+  expect(keysWith('Hello')).toEqual(['a7'])
+})
+
+it('says once that the choice for a folder that was renamed does not count any more', async () => {
+  const { home, open, store, folder } = await openHome(['first', 'second'])
+  await store.useInProject(POOL, 'second', await folder('code/old'))
+  const runtime = await open()
+  const noticesIn = async (cwd: string) => {
+    const ready = await runtime.createAgent({ cwd })
+    const notices: string[] = []
+    for (const text of ['One.', 'Two.'])
+      for await (const event of ready.agent.run(text)) if (event.type === 'notice') notices.push(event.text)
+    return notices.filter((text) => text.includes('was chosen for'))
+  }
+  expect(await noticesIn(await folder('code/beside'))).toEqual([])
+  await rename(join(home, 'code/old'), join(home, 'code/new'))
+  const texts = await noticesIn(join(home, 'code/new'))
+  expect(texts).toHaveLength(1)
+  expect(texts[0]).toContain(`second of ${POOL} was chosen for ${await realpath(join(home, 'code'))}/old`)
+  expect(await noticesIn(await folder('elsewhere'))).toEqual([])
+  await store.useInProject(POOL, 'first', await folder('code/new'))
+  expect(await noticesIn(await folder('code/new/deep'))).toEqual([])
 })

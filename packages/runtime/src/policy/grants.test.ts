@@ -154,6 +154,44 @@ describe('an "always"', () => {
     expect(await says(run(command))).not.toBe('allow')
   })
 
+  it.each([
+    ...['python3 y.py', 'python3 x.py y.py', 'python3 y.py x.py', 'python3 -m x', 'python3 -i x.py', 'python3 ./x.py'],
+    ...[
+      'python3 -c "import x"',
+      'python3 -c id x.py',
+      'python3 < x.py',
+      'python3 - < x.py',
+      'python x.py',
+      'pypy3 x.py',
+    ],
+    ...['PYTHONPATH=sub python3 x.py', 'env -C sub python3 x.py', 'python3 x.py <<< id', 'python3', 'python3 -'],
+  ])('for a script of Python does not hold for %j', async (command) => {
+    for (const file of ['x.py', 'y.py', 'sub/x.py']) await writeFile(join(cwd, file), 'print(1)\n')
+    await always(run('python3 x.py'))
+    expect(await says(run('python3 x.py'))).toBe('allow')
+    expect(await says(run(command))).not.toBe('allow')
+  })
+
+  it.each([
+    ['python3 x.py', 'x.py'],
+    ['python3 -m tool', 'tool.py'],
+    ['python3 -m pkg', 'pkg/__main__.py'],
+    ['python3 -mpkg.sub', 'pkg/sub.py'],
+    ['python3 pkg', 'pkg/__main__.py'],
+    ['python3 -W error x.py data', 'data'],
+    ['node lib', 'lib/index.js'],
+    ['node --import ./hook.mjs x.js', 'hook.mjs'],
+    ['ruby -r ./hook.rb x.rb', 'hook.rb'],
+    ['perl -Ilib x.pl', 'x.pl'],
+  ])('for %s does not hold once %s is another one', async (command, file) => {
+    for (const folder of ['pkg', 'lib']) await mkdir(join(cwd, folder))
+    await writeFile(join(cwd, file), 'one\n')
+    await always(run(command))
+    expect(await says(run(command))).toBe('allow')
+    await writeFile(join(cwd, file), 'two\n')
+    expect(await says(run(command))).toBe('ask')
+  })
+
   it('holds in no other folder, machine or isolation, and for nobody else', async () => {
     await always(run('bash deploy.sh'), subject({ user: 'ada' }))
     expect(await says(run('bash deploy.sh'), subject({ user: 'ada' }))).toBe('allow')
@@ -178,6 +216,9 @@ describe('an "always"', () => {
     'eval "bash() { id; }"',
     'true && PATH=/evil:$PATH',
     'enable -n echo',
+    'export PYTHONPATH=sub',
+    'export NODE_OPTIONS="--require ./x.js"',
+    'declare -x PERL5LIB=sub',
   ])('does not hold in a session whose shell ran %j', async (command) => {
     await always(run('bash deploy.sh'))
     await answer(run(command), 'once')

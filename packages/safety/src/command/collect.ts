@@ -12,7 +12,7 @@ import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
 import { variablePayloads } from './rules-variables.js'
 import { supposedTexts } from './supposed.js'
-import { assignedVariables, MAX_LAYERS, unwrap, wrapperFiles } from './wrappers.js'
+import { assignedVariables, MAX_LAYERS, namedFolders, unwrap, wrapperFiles } from './wrappers.js'
 import { writeTargets } from './write-targets.js'
 
 const MAX_NESTING = 8
@@ -55,6 +55,8 @@ export interface Unfollowed {
 
 interface Scope {
   cwd: string | undefined
+  /** Folders that it came from, the last one at the end. */
+  before: readonly (string | undefined)[]
   readonly via: Invocation['via']
   readonly elevated: boolean
   readonly nesting: number
@@ -77,6 +79,7 @@ function collectWith(spent: SpentByLine, command: string, context: CommandContex
   const collector = new Collector(context, spent)
   collector.text(command, {
     cwd: context.cwd,
+    before: [],
     via: null,
     elevated: false,
     nesting: 0,
@@ -220,8 +223,10 @@ class Collector implements Collected {
       word.text.startsWith('>(') ? [] : this.#scriptsOf(word, scope, NO_INPUT),
     )
     const unwrapped = unwrap(command.words, programName)
+    const cwd = this.#goneTo(unwrapped.folders, scope.cwd)
     const nested: Scope = {
       ...scope,
+      cwd,
       via: unwrapped.xargs ? 'xargs' : scope.via,
       elevated: scope.elevated || unwrapped.elevated,
       nesting: scope.nesting + 1,
@@ -245,30 +250,47 @@ class Collector implements Collected {
       ],
       args,
       redirects: [
-        ...command.redirects,
-        ...wrapperFiles(unwrapped, programName).map((target) => ({ operator: '>', target, body: null, scripts: [] })),
+        // The shell opens files before the program goes elsewhere.
+        ...(unwrapped.folders.length > 0
+          ? command.redirects.map((one) => openedIn(one, scope.cwd))
+          : command.redirects),
+        ...wrapperFiles(unwrapped, programName, 'write').map((target) => redirectTo('>', target)),
+        ...wrapperFiles(unwrapped, programName, 'read').map((target) => redirectTo('<', target)),
       ],
       input,
       inner: innerOf.flat(),
       elevated: nested.elevated,
       via: nested.via,
       variables: [...(command.assignments ?? []), ...assignedVariables(unwrapped)],
-      context: contextIn(scope.cwd, this.#context),
+      context: contextIn(cwd, this.#context),
       downloads: this.#downloads,
       exposed: this.#exposed,
       made: new Map(this.#made),
     }
     this.invocations.push(invocation)
     this.#follow(invocation, scope)
-    const again = [
-      ...(unwrapped.xargs ? [withInput(unwrapped.words, input)] : []),
-      withPrinted(command.words, innerOf),
-    ].flatMap((words) => (words ? this.#command({ words, redirects: [] }, { ...nested }, NO_INPUT) : []))
-    this.#suppose(invocation)
+    const added = unwrapped.xargs ? withInput(unwrapped.words, input) : null
+    const beside = added ? this.#command({ words: added, redirects: [] }, { ...nested }, NO_INPUT) : []
+    const printed = withPrinted(command.words, innerOf)
+    const own: Scope = { ...nested, cwd: scope.cwd }
+    const again = printed ? this.#command({ words: printed, redirects: [] }, own, NO_INPUT) : []
+    if (printed && ENTERS.test(invocation.name)) Object.assign(scope, { cwd: own.cwd, before: own.before })
+    nested.cwd = this.#goneTo(namedFolders(invocation.name, args), cwd)
+    this.#suppose({ ...invocation, context: contextIn(nested.cwd, this.#context) })
     // What it hands on is not known, but for `tee`, which hands on what it reads.
     const handed: Input = { from: [...input.from, invocation], text: invocation.name === 'tee' ? input.text : null }
     for (const word of command.words) if (word.text.startsWith('>(')) this.#scriptsOf(word, scope, handed)
-    return [invocation, ...this.#payloads(invocation, nested, input), ...again]
+    const run = this.#payloads(invocation, nested, input)
+    if (IN_THIS_SHELL.test(invocation.name)) Object.assign(scope, { cwd: nested.cwd, before: nested.before })
+    return [invocation, ...run, ...beside, ...again]
+  }
+
+  /** Where somebody is who goes from `cwd` to each of the folders. */
+  #goneTo(folders: readonly Word[], cwd: string | undefined): string | undefined {
+    return folders.reduce<string | undefined>(
+      (at, { text, dynamic }) => (dynamic ? undefined : resolveShellPath(text, contextIn(at, this.#context))),
+      cwd,
+    )
   }
 
   /** The input with as many programs behind it as are looked at. */
@@ -314,11 +336,17 @@ class Collector implements Collected {
     const isFind = ['find', 'fd', 'fdfind'].includes(invocation.name)
     const elevated = scope.elevated || invocation.name === 'su'
     const own: Scope = { ...scope, elevated, via: isFind ? 'find' : scope.via }
+    const found = this.#payloadsIn(invocation, own, input)
+    if (IN_THIS_SHELL.test(invocation.name)) Object.assign(scope, { cwd: own.cwd, before: own.before })
+    return found
+  }
+
+  #payloadsIn(invocation: Invocation, own: Scope, input: Input): Invocation[] {
     return [...payloads(invocation), ...variablePayloads(invocation)].flatMap((payload) => {
       if (payload.type === 'text') {
         if (payload.text === input.text) this.#scripts.add(payload.text)
-        // `eval` runs in this shell, everything else in one of its own; following `cd` into it is harmless.
-        return this.text(payload.text, { ...own }, input)
+        // `eval` and `source` run in this shell, everything else in one of its own.
+        return this.text(payload.text, IN_THIS_SHELL.test(invocation.name) ? own : { ...own }, input)
       }
       if (own.nesting > MAX_NESTING) {
         this.complete = false
@@ -331,13 +359,8 @@ class Collector implements Collected {
   /** Keeps what later commands depend on: the directory, and what was downloaded where. */
   #follow(invocation: Invocation, scope: Scope): void {
     const args = texts(invocation.args)
-    if (invocation.name === 'cd' || invocation.name === 'pushd') {
-      const target = invocation.args.find((word) => !word.text.startsWith('-'))
-      // Of a process it is enough to know that it is one.
-      const isProcess = /^\/proc\/[^/]+\/?$/.test(target?.text ?? '')
-      const unknown = args.includes('-') || ((target?.dynamic ?? false) && !isProcess)
-      scope.cwd = unknown ? undefined : resolveShellPath(target?.text ?? '~', { ...invocation.context, cwd: scope.cwd })
-    }
+    if (ENTERS.test(invocation.name)) this.#enter(invocation, scope)
+    if (invocation.name === 'popd') [scope.cwd, scope.before] = [scope.before.at(-1), scope.before.slice(0, -1)]
     const written = writeTargets(invocation)
     if (written.length > 0 && [invocation, ...invocation.input.from].some(printsEnvironment))
       this.#exposed = this.#withPaths(this.#exposed, written, invocation.context)
@@ -356,6 +379,21 @@ class Collector implements Collected {
     const placed = folder === undefined ? [] : [...urls, ...outputs].map((file) => `${folder}/${file}`)
     const paths = [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]
     this.#downloads = this.#withPaths(this.#downloads, paths, invocation.context)
+  }
+
+  #enter({ name, args, context }: Invocation, scope: Scope): void {
+    const target = args.find((word) => !word.text.startsWith('-'))
+    // Of a process it is enough to know that it is one.
+    const isProcess = /^\/proc\/[^/]+\/?$/.test(target?.text ?? '')
+    // A function of that name may go anywhere.
+    const isUnknown =
+      this.functions.includes(name) || /^\+\d/.test(target?.text ?? '') || ((target?.dynamic ?? false) && !isProcess)
+    const from = scope.cwd
+    if (isUnknown) scope.cwd = undefined
+    else if (target === undefined && args.some(({ text }) => text === '-')) scope.cwd = scope.before.at(-1)
+    else if (target === undefined && name === 'pushd') scope.cwd = scope.before.at(-1)
+    else scope.cwd = resolveShellPath(target?.text ?? '~', { ...context, cwd: scope.cwd })
+    scope.before = [...scope.before, from].slice(-MAX_FOLDERS)
   }
 
   /** The same with more paths, for the invocations to come; those before keep theirs. */
@@ -379,6 +417,24 @@ function withoutGitOptions(name: string, args: readonly Word[]): readonly string
   if (name !== 'git' || !args[0]?.text.startsWith('-')) return []
   const { verb, rest } = gitCommand(args)
   return [[name, verb, ...texts(rest)].join(' ')]
+}
+
+/** What goes to a folder, and what runs text in the shell that reads it. */
+const ENTERS = /^(?:cd|pushd)$/
+const IN_THIS_SHELL = /^(?:eval|source|\.)$/
+/** The way back is known for so many. */
+const MAX_FOLDERS = 20
+
+const redirectTo = (operator: string, target: Word): Redirect => ({ operator, target, body: null, scripts: [] })
+
+/** A redirect whose file is named from the root, or from a home folder. */
+function openedIn(redirect: Redirect, cwd: string | undefined): Redirect {
+  const { target, body, operator } = redirect
+  if (cwd === undefined || body !== null || operator === '<<<' || /^[/~\d]|^-$/.test(target.text)) return redirect
+  return {
+    ...redirect,
+    target: { ...target, text: `${cwd}/${target.text}`, mask: 'q'.repeat(cwd.length + 1) + target.mask },
+  }
 }
 
 const MAX_KNOWN_CHARS = 10_000

@@ -49,9 +49,14 @@ export const HARDLINE_RULES: readonly CommandRule[] = Object.freeze([
     reason: 'deletes everything below the system or a home folder',
     programs: ['find'],
     matches: ({ args, context }: Invocation) => {
-      const words = texts(args)
+      const all = texts(args)
+      // `-H`, `-L`, `-P`, `-D debug` and `-Olevel` stand in front of the paths.
+      const first = all.findIndex((word, at) => !/^-(?:[HLPD]|O\d?)$/.test(word) && all[at - 1] !== '-D')
+      const words = first === -1 ? [] : all.slice(first)
       const tests = words.findIndex((word) => /^[-(!]/.test(word))
-      const paths = words.slice(0, tests === -1 ? words.length : tests)
+      const named = words.slice(0, tests === -1 ? words.length : tests)
+      // Without one it is the folder at hand.
+      const paths = named.length === 0 ? ['.'] : named
       const deletes =
         words.includes('-delete') ||
         words.some(

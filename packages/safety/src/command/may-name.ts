@@ -80,10 +80,16 @@ function protection(path: string, access: 'read' | 'write', context: CommandCont
   return found && access === 'read' && FOR_TOOLS.includes(found.rule) ? null : found
 }
 
-/** Whether a folder, as written, is one that holds credentials: the home folder, or a hidden one in it. */
+/** Whether a folder, resolved, has the home folder in it. */
+export function holdsHome(folder: string, { userHome }: CommandContext): boolean {
+  return folder === '/' || /^\/(?:home|Users)$/.test(folder) || (userHome?.startsWith(`${folder}/`) ?? false)
+}
+
+/** Whether a folder, as written, is one that holds credentials: the home folder or one around it, or a hidden one in it. */
 export function holdsProtected(word: string, context: CommandContext): boolean {
   if (word === '' || word.length > MAX_CHARS) return false
   const folder = resolveShellPath(word.replace(/\/\*+$/, ''), context)
+  if (holdsHome(folder, context)) return true
   const home = resolveShellPath(context.home ?? '~/.hermes', context)
   return EXAMPLES.some((example) => {
     const file = example.replace(/^@/, home)

@@ -6,6 +6,7 @@ import { type Invocation, readOptions, texts } from './invocation.js'
 import { namedHosts } from './named-hosts.js'
 import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
+import { isBeyond } from './write-targets.js'
 
 /** What package managers do with their registries alone, as `PROGRAM VERB`: they are reached without a question where the network is off. */
 export const REGISTRY_COMMANDS = PROGRAMS.atRegistries
@@ -30,6 +31,8 @@ export function networkNeeds({ invocations }: Collected): readonly NetworkNeed[]
     // What a package manager runs was listed with it.
     const before = invocations[at - 1]
     if (before && PROGRAMS.besideInstallations.has(formOf(before)) && before.written.endsWith(written)) return []
+    // A file of the workspace is whatever it holds, not what it is called.
+    if (isOfWorkspace(invocation)) return [{ name: invocation.program.text, host: null, kind: 'none' }]
     if (isIdle(invocation) || PROGRAMS.look.has(name)) return []
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
     if (PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name))
@@ -39,6 +42,39 @@ export function networkNeeds({ invocations }: Collected): readonly NetworkNeed[]
     if (isHere || !isClient(invocation)) return [{ name, host: null, kind: 'none' }]
     return [...hosts, ...(isWhole ? [] : [null])].map((host) => ({ name, host, kind: 'far' }))
   })
+}
+
+/** Programs of a project that its package managers put there, or that stand for one. */
+const OF_PROJECT = /^(?:\.\/)?(?:(?:[\w-]+\/)*node_modules\/\.bin\/[^/]+|\.?venv\/bin\/[^/]+|(?:gradlew|mvnw))$/
+
+function isOfWorkspace({ program, context }: Invocation): boolean {
+  const { text } = program
+  return text.includes('/') && !OF_PROJECT.test(text) && !isBeyond(text, context.workspace ?? [], context)
+}
+
+/** Variables that say where packages come from, by way of whom, or which program comes for them. */
+const STEERS =
+  /^(?:HOME|CARGO_HOME|GOFLAGS|BASH_ENV|ENV|NETRC|\w*(?:INDEX|REGISTR|PROXY|FIND_LINKS)\w*|npm_config_(?:userconfig|globalconfig|script_shell|node_options|prefix)|PIP_CONFIG_FILE|UV_CONFIG_FILE)$/i
+
+function isSteered({ variables, context }: Invocation): boolean {
+  const isNear = (folder: string) => !/^[/~$]/.test(folder) || !isBeyond(folder, context.workspace ?? [], context)
+  return variables.some(({ name, value: { text } }) =>
+    name === 'PATH' ? text.split(':').some((folder) => !folder.startsWith('$') && isNear(folder)) : STEERS.test(name),
+  )
+}
+
+/** Whether names of programs may mean others, of the workspace, in a shell that ran this. */
+export function misleads({ invocations, functions }: Collected): boolean {
+  return functions.length > 0 || invocations.some((one) => redefines(one) || (isKept(one) && isSteered(one)))
+}
+
+/** What sets variables for later commands too; in front of a program they are for that one alone. */
+const isKept = ({ name }: Invocation): boolean => /^(?:|export|declare|typeset|readonly)$/.test(name)
+
+function redefines({ name, args }: Invocation): boolean {
+  const words = texts(args)
+  if (name === 'alias') return words.some((word) => word.includes('='))
+  return (name === 'hash' && words.includes('-p')) || (name === 'enable' && words.includes('-f'))
 }
 
 /** Whether a command is known to need more of the network than this machine, by its form. */
@@ -56,7 +92,7 @@ function isClient(invocation: Invocation): boolean {
 
 function isRegistryCommand(invocation: Invocation): boolean {
   const { args } = invocation
-  if (!REGISTRY.has(formOf(invocation))) return false
+  if (!REGISTRY.has(formOf(invocation)) || isSteered(invocation)) return false
   // One at an address of the command's own is none of the registries'.
   return (
     !installsFromAddress(invocation) &&

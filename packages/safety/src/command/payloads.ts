@@ -5,6 +5,7 @@ import { printedText } from './known-text.js'
 import { PROGRAMS } from './program-tables.js'
 import { gitCommand, namesProgram } from './rules-git.js'
 import { commandsOfSql } from './sql.js'
+import { namedFolders } from './wrappers.js'
 
 const SSH_VALUED = Object.freeze([...'BbcDEeFIiJLlmOopQRSWw'].map((letter) => `-${letter}`))
 const FIND_EXEC = Object.freeze(['-exec', '-execdir', '-ok', '-okdir'])
@@ -71,7 +72,7 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     case 'runuser':
       return [...named, ...afterDashes(args)]
     case 'npm':
-      return [...named, ...(/^(?:exec|x)$/.test(args[0]?.text ?? '') ? behindOptions(args.slice(1)) : [])]
+      return [...named, ...behindVerb(withoutFolders(name, args), /^(?:exec|x)$/)]
     case 'npx':
     case 'pnpx':
     case 'bunx':
@@ -81,7 +82,7 @@ export function payloads(invocation: Invocation): readonly Payload[] {
     case 'yarn':
     case 'bun':
     case 'pipx':
-      return behindVerb(args, /^(?:dlx|exec|x|run)$/)
+      return behindVerb(withoutFolders(name, args), /^(?:dlx|exec|x|run)$/)
     case 'cmake':
       return behindVerb(args, /^-E$/)
     case 'socat':
@@ -242,6 +243,12 @@ function behindVerb(args: readonly Word[], verb: RegExp): Payload[] {
   // What `run` names is a script of the project.
   if (at === -1 || args.slice(0, at).some(({ text }) => !text.startsWith('-'))) return []
   return behindOptions(args.slice(at + 1))
+}
+
+/** The words without options that only say in which folder it is. */
+function withoutFolders(name: string, args: readonly Word[]): readonly Word[] {
+  const folders = new Set(namedFolders(name, args).map(({ text }) => text))
+  return args.filter(({ text }, at) => !(folders.has(text) && args[at - 1]?.text.startsWith('-')))
 }
 
 /** What ssh starts on this machine. */

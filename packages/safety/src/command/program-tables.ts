@@ -19,6 +19,33 @@ export interface Wrapper {
   readonly verbs?: readonly string[]
   /** With one of these it does not run the command. */
   readonly query?: readonly string[]
+  /** What it runs begins in the home folder of another account. */
+  readonly login?: RegExp
+}
+
+/** Options that name the folder which a program goes to before it runs or does what it is told. */
+const FOLDER_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  ...each('env start-stop-daemon', ['-C', '--chdir']),
+  ...each('sudo run0', ['-D', '--chdir']),
+  ...each('bwrap', ['--chdir']),
+  ...each('systemd-run', ['--working-directory']),
+  ...each('nsenter unshare', ['--wd']),
+  ...each('parallel', ['--wd', '--workdir']),
+  ...each('watchexec', ['--workdir']),
+  ...each('daemonize', ['-c']),
+  ...each('uv', ['--directory']),
+  ...each('conda mamba', ['--cwd']),
+  ...each('mise', ['-C', '--cd']),
+  ...each('poetry', ['-C', '--directory']),
+  ...each('git', ['-C']),
+  ...each('make gmake bmake ninja', ['-C', '--directory']),
+  ...each('tar bsdtar', ['-C', '--directory', '--cd']),
+  ...each('just', ['-d', '--working-directory']),
+  ...each('task', ['-d', '--dir']),
+  ...each('npm', ['-C', '--prefix']),
+  ...each('pnpm', ['-C', '--dir', '--prefix']),
+  ...each('yarn bun', ['--cwd']),
+  ...each('tmux', ['-c']),
 }
 
 const PLACED = words('-t --target-directory -S')
@@ -113,15 +140,16 @@ const INTERPRETERS: Readonly<Record<string, readonly string[]>> = {
 /** Programs that run another one, and how they are told which. */
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   sudo: {
-    valued: words('-u -g -h -p -C -r -t -T -U -D -R --user --group --prompt --chdir'),
+    valued: words('-u -g -h -p -C -r -t -T -U -R --user --group --prompt'),
     assignments: true,
     elevates: true,
+    login: /^(?:-[a-zA-Z]*i|--login)$/,
   },
   doas: { valued: ['-u', '-C'], elevates: true },
   pkexec: { valued: ['--user'], elevates: true },
-  env: { valued: ['-u', '--unset', '-C', '--chdir'], assignments: true },
+  env: { valued: ['-u', '--unset'], assignments: true },
   run0: {
-    valued: ['-u', '--user', '-g', '--group', '-D', '--chdir', '--unit', '--description', '--slice', '--setenv'],
+    valued: ['-u', '--user', '-g', '--group', '--unit', '--description', '--slice', '--setenv'],
     elevates: true,
   },
   // On macOS; elsewhere it says what the machine is. `-arch` is read by its last letter.
@@ -139,6 +167,8 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   builtin: {},
   coproc: {},
   chroot: { positional: 1 },
+  // Of `cmake -E`.
+  chdir: { positional: 1 },
   unshare: {},
   strace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
   watch: { valued: ['-n', '--interval'] },
@@ -151,7 +181,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   choom: { valued: ['-n', '--adjust'] },
   cgexec: { valued: ['-g'] },
   chpst: { valued: ['-u', '-U', '-b', '-e', '-d', '-o', '-p', '-f', '-c', '-r', '-t', '-m', '-l', '-L', '-n'] },
-  daemonize: { valued: ['-c', '-e', '-o', '-p', '-l', '-u', '-E'] },
+  daemonize: { valued: ['-e', '-o', '-p', '-l', '-u', '-E'] },
   perf: { verbs: ['stat', 'record', 'trace'], valued: ['-e', '-o', '-r', '-F', '-C'] },
   'ssh-agent': { valued: ['-a', '-E', '-O', '-P', '-t'] },
   'dbus-launch': {},
@@ -163,8 +193,8 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   mise: { verbs: ['exec', 'x'], own: /@/ },
   direnv: { verbs: ['exec'], positional: 1 },
   'aws-vault': { verbs: ['exec'], positional: 1 },
-  conda: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix', '--cwd'] },
-  mamba: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix', '--cwd'] },
+  conda: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix'] },
+  mamba: { verbs: ['run'], valued: ['-n', '-p', '--name', '--prefix'] },
   taskset: { positional: 1 },
   chrt: { valued: ['-T', '-P', '-D'], positional: 1 },
   numactl: { valued: ['-N', '-m', '-i', '-C', '--cpunodebind', '--membind', '--interleave', '--physcpubind'] },
@@ -190,7 +220,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   ltrace: { valued: ['-e', '-o', '-p', '-s', '-u'] },
   entr: {},
   'cross-env': { assignments: true },
-  uv: { verbs: ['run'], valued: ['--with', '--python', '-p', '--project', '--directory', '--extra', '--group'] },
+  uv: { verbs: ['run'], valued: ['--with', '--python', '-p', '--project', '--extra', '--group'] },
   poetry: { verbs: ['run'] },
   pipenv: { verbs: ['run'] },
   pdm: { verbs: ['run'] },
@@ -277,8 +307,8 @@ const SHORT_PLACES: Readonly<Record<string, string>> = {
   ...each('mysqldump mariadb-dump', 'r'),
 }
 
-function each(programs: string, letters: string): Record<string, string> {
-  return Object.fromEntries(programs.split(' ').map((program) => [program, letters]))
+function each<Value>(programs: string, value: Value): Record<string, Value> {
+  return Object.fromEntries(programs.split(' ').map((program) => [program, value]))
 }
 
 /** Lists of programs, and tables of their options, by what a rule wants to know. */
@@ -367,8 +397,7 @@ export const PROGRAMS = Object.freeze({
   goThrough: setOf('grep egrep rg ag find fd cp tar rsync zip cpio scp'),
   /** Programs that are given keys to log in with, or only their names. */
   logIn: setOf(`
-    ssh ssh-add ssh-keygen ssh-copy-id sftp mosh cd pushd export declare git kubectl helm k9s docker gh aws say find fd tree file alias
-    hermes terraform ansible
+    ssh ssh-add ssh-keygen ssh-copy-id sftp mosh cd pushd export declare k9s gh aws say find fd tree alias hermes
   `),
   /** Programs that take a folder with everything in it. */
   takeFolders: setOf('cp mv ln tar bsdtar zip 7z 7za rsync scp cpio grep egrep rg ag rclone'),
@@ -483,6 +512,7 @@ export const PROGRAMS = Object.freeze({
     ),
   ) as ReadonlySet<string>,
   commandOptions: COMMAND_OPTIONS,
+  folderOptions: FOLDER_OPTIONS,
   showing: SHOWING,
   shortPlaces: SHORT_PLACES,
   interpreters: INTERPRETERS,

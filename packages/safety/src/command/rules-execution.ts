@@ -48,7 +48,12 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
       const script = payloads(invocation)[0]
       if (invocation.via !== null)
         return script === undefined || (script.type === 'text' && script.text.startsWith('{}'))
-      const isHanded = invocation.redirects.some(({ operator, target }) => operator === '<<<' && target.dynamic)
+      const isHanded = invocation.redirects.some(
+        ({ operator, target }) => (operator === '<<<' && target.dynamic) || (operator === '<&' && target.text !== '0'),
+      )
+      // What an earlier command opened.
+      const isOpened = script === undefined && texts(invocation.args).some((word) => OPENED.test(word))
+      if (isOpened) return true
       return script === undefined && readsInput(invocation) && (isHanded || invocation.input.from.length > 0)
     },
   },
@@ -246,11 +251,15 @@ function printsSettings(text: string): boolean {
   )
 }
 
-/** Whether all that a shell is told to run is one variable. */
+const OPENED = /^\/(?:dev\/fd|proc\/self\/fd)\/\d+$/
+
+/** Whether all that a shell is told to run is one variable, or one of its own arguments. */
 function runsVariable(name: string, args: Invocation['args']): boolean {
-  const runsText =
-    name === 'eval' || (PROGRAMS.shells.includes(name) && texts(args).some((word) => /^-\w*c$/.test(word)))
-  return runsText && args.some(({ text, dynamic }) => dynamic && /^\$\{?[A-Za-z_]\w*\}?$/.test(text))
+  const option = PROGRAMS.shells.includes(name) ? args.findIndex(({ text }) => /^-\w*c$/.test(text)) : -1
+  if (name !== 'eval' && option === -1) return false
+  const [script] = option === -1 ? args : args.slice(option + 1)
+  const isArgument = script?.dynamic === true && script.text === '' && script.scripts.length === 0
+  return isArgument || args.some(({ text, dynamic }) => dynamic && /^\$\{?[A-Za-z_]\w*\}?$/.test(text))
 }
 
 function runsDownload(invocation: Invocation): boolean {

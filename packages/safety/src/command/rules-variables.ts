@@ -39,12 +39,18 @@ export const VARIABLE_RULES: readonly CommandRule[] = Object.freeze([
     reason: 'sets a variable that decides which program or code runs',
     matches: (invocation: Invocation) =>
       assignments(invocation).some((one) => decides(one, invocation)) ||
+      filledNames(invocation).some((name) => COMMANDS.test(name) || CODE.test(name) || SEARCHED.test(name)) ||
       // What is set by such a name later is another variable.
       (/^(?:declare|typeset|local)$/.test(invocation.name) &&
         invocation.context.isolated !== true &&
         texts(invocation.args).some((word) => /^-[a-zA-Z]*n/.test(word))) ||
       (invocation.name === 'hash' && texts(invocation.args).includes('-p')) ||
       (invocation.name === 'enable' && texts(invocation.args).includes('-f')),
+  },
+  {
+    rule: 'proxy-by-variable',
+    reason: 'has programs send what they send by way of another machine',
+    matches: (invocation: Invocation) => assignments(invocation).some(leadsElsewhere),
   },
   {
     rule: 'program-by-option',
@@ -101,6 +107,21 @@ function assignments({ name, args, variables }: Invocation): readonly Assignment
   })
   return [...variables, ...set]
 }
+
+/** Variables that a builtin fills with text which is not looked at here. */
+function filledNames({ name, args }: Invocation): readonly string[] {
+  const words = texts(args)
+  if (name === 'printf')
+    return words[0] === '-v' ? words.slice(1, 2) : (/^-v(\w+)/.exec(words[0] ?? '')?.slice(1) ?? [])
+  return /^(?:read|mapfile|readarray|getopts)$/.test(name) ? words.map((word) => word.replace(/\[.*$/s, '')) : []
+}
+
+/** Whoever may speak to one host would speak to that one first. */
+function leadsElsewhere({ name, value: { text } }: Assignment): boolean {
+  return /^(?:(?:https?|all|ftp|socks)_proxy|npm_config_(?:https?_)?proxy)$/i.test(name) && !NO_PROXY.test(text)
+}
+
+const NO_PROXY = /^(?:|none|(?:\w+:\/\/)?(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?\/?)$/i
 
 function decides({ name, value }: Assignment, invocation: Invocation): boolean {
   const { text, dynamic } = value

@@ -32,6 +32,14 @@ const WRITES_FILE: readonly RegExp[] = Object.freeze([
   /^\s*\.(?:output|once|backup|save|log|trace|excel|archive)\s+'?([^\s']+)/gim,
   /\bconfig\s+set\s+dir\s+'?([^\s']+)/gi,
 ])
+/** The same for a file that is read. */
+const READS_FILE: readonly RegExp[] = Object.freeze([
+  /\b(?:readfile|lo_import|load_file|pg_read(?:_binary)?_file|read_(?:text|blob|csv(?:_auto)?|json|parquet))\s*\([^')]{0,200}'([^']{1,400})'/gi,
+  /\binfile\s+'([^']{1,400})'/gi,
+  /\bcopy\b[^;]{0,500}?\bfrom\s+'([^']{1,400})'/gi,
+  /^\s*\\(?:i|ir|include|copy\b.{0,500}?\bfrom)\s+'?([^\s'|]+)/gim,
+  /^\s*\.(?:import|read|open)\s+(?:--\w+\s+)*'?([^\s'|]+)/gim,
+])
 /** Lines by which a database program hands a command to a shell. */
 const RUNS: readonly RegExp[] = Object.freeze([
   /^\s*\.(?:shell|system)\s+(.+)$/gim,
@@ -51,6 +59,12 @@ const texted = ({ args, input }: Invocation): readonly string[] => [
 export function filesOfSql(invocation: Invocation): readonly string[] {
   if (!isSqlClient(invocation)) return []
   return texted(invocation).flatMap((text) => foundBy(WRITES_FILE, text))
+}
+
+/** The same for files that are read. */
+export function filesReadBySql(invocation: Invocation): readonly string[] {
+  if (!isSqlClient(invocation)) return []
+  return texted(invocation).flatMap((text) => foundBy(READS_FILE, text))
 }
 
 /** Commands that SQL, or a command of its program, has a shell run. */

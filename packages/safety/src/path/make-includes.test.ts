@@ -14,6 +14,22 @@ it.each<readonly [text: string, folder: string, expected: readonly string[]]>([
   ['include $(shell git rev-parse --show-toplevel)/ci/x.mk', 'a', ['a/ci/x.mk', 'ci/x.mk']],
   ['include rules/$(OS).mk', '', ['rules/*.mk']],
   ['include .env\r\nexport', '', ['.env']],
+  ['include $(foreach d,a b,rules/$(d).mk)', '', ['rules/a.mk', 'rules/b.mk']],
+  [
+    'D = a b\ninclude $(foreach d,$(D),$(foreach e,1 2,$(d)/$(e).mk))',
+    'x',
+    ['x/a/1.mk', 'x/a/2.mk', 'x/b/1.mk', 'x/b/2.mk'],
+  ],
+  ['include $(addsuffix .mk,$(addprefix rules/,a b))', '', ['rules/a.mk', 'rules/b.mk']],
+  ['include $(sort $(wildcard rules/*.mk conf/*.mk))', '', ['rules/*.mk', 'conf/*.mk']],
+  ['$(foreach f,$(wildcard rules/*.mk),$(eval include $(f)))', '', ['rules/*.mk']],
+  ['$(eval include $$(X))\nX = late.mk', '', ['late.mk']],
+  ['define use\ninclude rules/$(1).mk\nendef\n$(eval $(call use,a))', '', ['rules/*.mk', 'rules/a.mk']],
+  ['define use\n  include $(1)\nendef\n$(foreach f,a.mk b.mk,$(eval $(call use,$(f))))', '', ['a.mk', 'b.mk']],
+  ['pick = $(if $(1),on.mk,off.mk)\ninclude $(call pick,$(X))', '', ['on.mk', 'off.mk']],
+  ['include $(foreach d,$(shell ls rules),rules/$(d))', '', ['rules/*']],
+  ['include $(call unknown,x)', '', ['*.mk', '*/*.mk', '*/*/*.mk']],
+  ['E := $(eval include rules/e.mk)', '', ['rules/e.mk']],
 ])('%s includes what it names', (text, folder, expected) => {
   expect(makeIncludes(text, folder)).toEqual(expected)
 })
@@ -33,6 +49,13 @@ it('gives up on variables that name one another without end', () => {
   const many = (name: string) => `$(${name})`.repeat(1_000)
   const text = ['A', 'B', 'C', 'D', 'E', 'F'].map((name, at, all) => `${name} = ${many(all[(at + 1) % 6]!)}`).join('\n')
   expect(makeIncludes(`${text}\ninclude ${many('A')}x.mk`, '').length).toBeLessThan(10)
+})
+
+it('gives up on functions that make ever more of one another', () => {
+  const many = 'w '.repeat(150)
+  const text = `W = ${many}\ninclude $(foreach a,$(W),$(foreach b,$(W),$(foreach c,$(W),$(a)$(b)$(c).mk)))\n`
+  const loop = 'define x\n$(eval $(call x,1))$(eval $(call x,2))\nendef\n$(eval $(call x,0))\n'
+  expect(makeIncludes(`${text}${loop}`, '').length).toBeLessThan(10_000)
 })
 
 it('takes another recipe, variable or include for a change, and dependencies that a compiler writes for none', () => {

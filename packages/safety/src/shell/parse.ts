@@ -30,6 +30,8 @@ const CLOSERS: Readonly<Record<string, string>> = Object.freeze({
 /** A longer value is not remembered, and so not known where it is used. */
 const MAX_VALUE_CHARS = 10_000
 
+/** An array of commands. */
+const RUN_ONE_BY_ONE = /^PROMPT_COMMAND\+?=/
 /** Variables that say which programs are found, and how they behave. */
 const GOES_TO_PROGRAMS = /^(?:[A-Z][A-Z\d_]*|\w+_proxy)$/
 
@@ -294,16 +296,20 @@ class Parser implements NestedScripts {
   }
 
   #arrayValue({ name, value }: Assignment): Assignment {
-    return { name, value: this.#arrayOf(value) }
+    const { text, mask, ...rest } = this.#arrayOf({ ...value, text: `${name}=`, mask: 'u'.repeat(name.length + 1) })
+    return { name, value: { ...rest, text: text.slice(name.length + 1), mask: mask.slice(name.length + 1) } }
   }
 
-  /** What stands in the brackets are values, not commands; those are only in there by `$(…)`. */
+  /** What stands in the brackets are values, not commands; those are only in there by `$(…)`, and where a shell runs each of them. */
   #arrayOf(word: Word): Word {
     this.#text.at++
-    const scripts = this.#wordsUntil(/\)/).flatMap((value) => value.scripts)
+    const values = this.#wordsUntil(/\)/)
     if (this.#text.peek() === ')') this.#text.at++
     else this.#text.complete = false
-    return { ...word, dynamic: true, scripts: [...word.scripts, ...scripts] }
+    const scripts = [...word.scripts, ...values.flatMap((value) => value.scripts)]
+    const isRun = RUN_ONE_BY_ONE.test(word.text)
+    const text = isRun ? values.map((value) => value.text).join('; ') : ''
+    return { ...word, text: word.text + text, mask: word.mask + 'q'.repeat(text.length), dynamic: true, scripts }
   }
 
   /** Keeps values that later commands of the same text use: `D=/; rm -rf $D`. */

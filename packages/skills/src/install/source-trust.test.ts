@@ -21,6 +21,8 @@ describe('a source is trusted', () => {
     ['adam/sea', 'ada'],
     ['eve/ada/sea', 'ada'],
     ['ada/sea/../../eve/x', 'ada/sea'],
+    ['https://skills.example/a/%2E%2e/eve/SKILL.md', 'https://skills.example/a'],
+    ['https://skills.example/a/x\\..\\..\\eve/SKILL.md', 'https://skills.example/a'],
     ['https://skills.example@eve.example/SKILL.md', 'https://skills.example'],
     ['https://skills.example.eve.example/SKILL.md', 'https://skills.example'],
     ['http://github.com/ada/sea', 'ada/sea'],

@@ -14,7 +14,8 @@ const plainSource = (source: string): string =>
 /** `trusted`: what the person names in `skills.trusted_sources`, or lies below it: `OWNER`, `OWNER/REPOSITORY`, an address, `clawhub:@OWNER`, a folder. Pure. */
 export function sourceTrust(from: string, trusted: readonly string[]): SourceTrust {
   const source = plainSource(from)
-  if (source.split('/').includes('..')) return 'community'
+  // An address may have them in other letters, and be read from its end only then.
+  if (/(?:^|[/\\])(?:\.|%2e){2}(?:[/\\]|$)/i.test(source)) return 'community'
   const isBelow = (root: string) => root !== '' && (source === root || source.startsWith(`${root}/`))
   return trusted.some((one) => isBelow(plainSource(one))) ? 'trusted' : 'community'
 }
