@@ -33,13 +33,13 @@ const belongsTo = (at: Element | null, element: Element): boolean => {
     ? at.firstElementChild !== null && at.childElementCount === 1
     : false
 }
-/** The next frame; a page that nobody sees draws none, and a busy machine draws few. */
+/** The next frame, and what timers do that were due by then; a page that nobody sees draws none, and a busy machine draws few. */
 const frame = () =>
   new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, 250)
     requestAnimationFrame(() => {
       clearTimeout(timer)
-      resolve()
+      setTimeout(resolve)
     })
   })
 
