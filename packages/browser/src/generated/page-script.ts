@@ -386,12 +386,14 @@ return at?.contains(element) === true && at !== document.body && at !== document
 ? at.firstElementChild !== null && at.childElementCount === 1
 : false
 }
+const FRAME_MS = 20
 const frame = () =>
 new Promise      ((resolve) => {
+const since = performance.now()
 const timer = setTimeout(resolve, 250)
 requestAnimationFrame(() => {
 clearTimeout(timer)
-setTimeout(resolve)
+setTimeout(resolve, FRAME_MS - (performance.now() - since))
 })
 })
 const isDisabled = (element         ) =>
