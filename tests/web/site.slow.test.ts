@@ -1,7 +1,8 @@
-// Forty pages, ordinary ones and those that misbehave, in one session of the built CLI: what each comes to is what its line in site.ts says, and
-// the session goes on after each.
+// Forty pages, ordinary ones and those that misbehave, in sessions of the built CLI: what each comes to is what its line in site.ts says, and
+// the session goes on after each, for the next page is there. Those that take all the time of a call are in a session of their own, where that
+// is short, while the others are looked at.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { CapturedRequest } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { hasChromium } from '../support/chromium.js'
@@ -12,6 +13,27 @@ import { SITE, type SitePage, type Step, serveSite } from './site.js'
 
 const scene = useScene()
 const WELL: Step = ['browser_navigate', { url: '/well' }]
+/** What programs call works in the pages of their session, and what they open is there after them. */
+const IN_PROGRAMS: readonly SitePage[] = [
+  {
+    name: 'a program',
+    page: '',
+    steps: [
+      [
+        'execute_code',
+        {
+          language: 'javascript',
+          code: "import { browser_navigate, browser_snapshot } from 'hermes_tools'\nconst before = await browser_snapshot({})\nconst after = await browser_navigate({ url: before.match(/http\\S+\\/(?=well)/)[0] + '1' })\nconsole.log(before.includes('All is well'), after.includes('Rain is coming'))",
+        },
+      ],
+    ],
+    shows: /true true/,
+  },
+  { name: 'what a program opened', page: '', steps: [['browser_snapshot']], shows: /Rain is coming/ },
+]
+/** What a call with little time says on a machine under load, and the next one, which meets what the first had begun. */
+const LATE = /did not get there within \d+ s|The page was not opened\./
+const QUIET = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
 
 /** What a tool answered last. */
 function answerIn({ body }: CapturedRequest): string {
@@ -20,7 +42,7 @@ function answerIn({ body }: CapturedRequest): string {
 }
 
 interface PlannedStep {
-  /** `null` for a look at the page that must be there after each. */
+  /** `null` for a look at a page that must be there. */
   readonly page: SitePage | null
   readonly step: Step
   readonly isLast: boolean
@@ -35,16 +57,17 @@ class Visitor {
   readonly wrong: string[] = []
   done = 0
 
-  constructor(origin: string) {
+  constructor(origin: string, pages: readonly SitePage[], after: readonly SitePage[] = []) {
     this.#origin = origin
-    this.#steps = SITE.flatMap((page, at) => {
-      const steps: readonly Step[] = [['browser_navigate', { url: `/${at + 1}` }], ...(page.steps ?? [])]
-      return [
-        ...steps.map((step, index) => ({ page, step, isLast: index === steps.length - 1 })),
-        { page: null, step: WELL, isLast: true },
-      ]
-    })
-    this.#steps.unshift({ page: null, step: WELL, isLast: true })
+    const look = { page: null, step: WELL, isLast: true }
+    const visit = (page: SitePage) => {
+      const number = SITE.indexOf(page) + 1
+      const opening: readonly Step[] = number === 0 ? [] : [['browser_navigate', { url: `/${number}` }]]
+      const steps = [...opening, ...(page.steps ?? [])]
+      const planned = steps.map((step, index) => ({ page, step, isLast: index === steps.length - 1 }))
+      return page.takesAllTime ? [...planned, look] : planned
+    }
+    this.#steps = [look, ...pages.flatMap(visit), look, ...after.flatMap(visit)]
   }
 
   next(request: CapturedRequest) {
@@ -52,16 +75,20 @@ class Visitor {
     this.#planned = this.#steps.shift()
     if (!this.#planned) return { text: 'All were seen.' }
     const [name, args = {}] = this.#planned.step
+    if (name === 'execute_code') return { toolCalls: [{ name, args }] }
     return { toolCalls: [{ name: 'tool_call', args: { name, arguments: this.#resolved(args) } }] }
   }
 
-  #read(text: string, { page, isLast }: PlannedStep): void {
+  #read(text: string, planned: PlannedStep): void {
+    const { page, step, isLast } = planned
+    if (step[0] === 'browser_navigate' && page !== null) this.#texts = []
     this.#texts.push(text)
-    if (!isLast) return
-    if (page === null && !text.includes('All is well')) this.wrong.push(`no page after it: ${text.slice(0, 300)}`)
-    if (page !== null && page.shows.test(text)) this.done++
-    else if (page !== null) this.wrong.push(`${page.name}: ${text.slice(0, 600)}`)
-    if (page === null) this.#texts = []
+    // A machine under load needs more than one for the first page, with which the browser starts.
+    if (page === null && LATE.test(text)) this.#steps.unshift(planned)
+    else if (page === null && !text.includes('All is well')) this.wrong.push(`no page after it: ${text.slice(0, 300)}`)
+    if (page === null || !isLast) return
+    if (page.shows.test(text)) this.done++
+    else this.wrong.push(`${page.name}: ${text.slice(0, 600)}`)
   }
 
   #resolved(args: Readonly<Record<string, unknown>>): object {
@@ -100,19 +127,33 @@ needs('chromium', hasChromium)('with a browser', () => {
     const { server, home, cwd } = scene
     await using site = await serveSite(() => breakPages(home))
     expect(SITE).toHaveLength(40)
-    await mkdir(home, { recursive: true, mode: 0o700 })
-    const quiet = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
-    const config = `${quiet}agent: {max_turns: 400}\nbrowser: {command_timeout: 10}\n`
-    await writeFile(join(home, 'config.yaml'), config, { mode: 0o600 })
-    await writeFile(join(home, 'permissions.yaml'), `browser(${site.origin}): allow\n`, { mode: 0o600 })
     await writeFile(join(cwd, 'note.txt'), 'a note')
-    const visitor = new Visitor(site.origin)
-    server.setHandler((request) => visitor.next(request))
-    const args = ['chat', '-q', 'Look at all of them.', '--base-url', server.baseUrl, '-m', 'm', '--yolo']
-    const { stdout, exitCode } = await runCli(args, { home, cwd })
-    expect(visitor.wrong).toEqual([])
-    expect([visitor.done, exitCode]).toEqual([SITE.length, 0])
-    expect(stdout).toContain('All were seen.')
-    expect(await readdir(join(home, 'cache/browser'))).toEqual([])
+    const visitors = {
+      all: new Visitor(
+        site.origin,
+        SITE.filter(({ takesAllTime }) => !takesAllTime),
+        IN_PROGRAMS,
+      ),
+      late: new Visitor(
+        site.origin,
+        SITE.filter(({ takesAllTime }) => takesAllTime),
+      ),
+    }
+    server.setHandler((request) => visitors[request.body.model as keyof typeof visitors].next(request))
+    const visit = async (model: keyof typeof visitors, own: string, browser: string) => {
+      await mkdir(own, { recursive: true, mode: 0o700 })
+      const config = `${QUIET}agent: {max_turns: 400}\n${browser}`
+      await writeFile(join(own, 'config.yaml'), config, { mode: 0o600 })
+      await writeFile(join(own, 'permissions.yaml'), `browser(${site.origin}): allow\n`, { mode: 0o600 })
+      const args = ['chat', '-q', 'Look at all of them.', '--base-url', server.baseUrl, '-m', model, '--yolo']
+      const { stdout, exitCode } = await runCli(args, { home: own, cwd })
+      expect(visitors[model].wrong).toEqual([])
+      expect(exitCode).toBe(0)
+      expect(stdout).toContain('All were seen.')
+      expect(await readdir(join(own, 'cache/browser'))).toEqual([])
+    }
+    const late = join(dirname(home), 'late')
+    await Promise.all([visit('all', home, ''), visit('late', late, 'browser: {command_timeout: 4}\n')])
+    expect(visitors.all.done + visitors.late.done).toBe(SITE.length + IN_PROGRAMS.length)
   }, 300_000)
 })

@@ -18,6 +18,8 @@ export interface SitePage {
   readonly steps?: readonly Step[]
   /** What the last answer says. */
   readonly shows: RegExp
+  /** A call about it ends with the time that it has. */
+  readonly takesAllTime?: true
 }
 
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
@@ -238,11 +240,13 @@ export const SITE: readonly SitePage[] = [
   },
   {
     name: 'a page that never comes',
+    takesAllTime: true,
     page: () => undefined,
     shows: /did not get there within \d+ s|it never came/,
   },
   {
     name: 'a page that never ends',
+    takesAllTime: true,
     page: (_request, response) => {
       response.writeHead(200, HTML).write('<h1>And on</h1>')
       const more = setInterval(() => response.write('<p>and on</p>'), 50)
@@ -252,6 +256,7 @@ export const SITE: readonly SitePage[] = [
   },
   {
     name: 'a script that never ends',
+    takesAllTime: true,
     page: '<h1>Busy</h1><script>setTimeout(() => { for (;;); }, 200)</script>',
     steps: [['browser_wait', { seconds: 1 }], look()],
     shows: /The page answers nothing: it never came, or a script/,

@@ -33,13 +33,16 @@ const belongsTo = (at: Element | null, element: Element): boolean => {
     ? at.firstElementChild !== null && at.childElementCount === 1
     : false
 }
-/** The next frame; a page that nobody sees draws none, and a busy machine draws few. */
+/** Frames of a busy machine come late and then close upon each other: what moves by timers stands still between such two. */
+const FRAME_MS = 20
+/** The next frame, not sooner than {@link FRAME_MS}; a page that nobody sees draws none, and a busy machine draws few. */
 const frame = () =>
   new Promise<void>((resolve) => {
+    const since = performance.now()
     const timer = setTimeout(resolve, 250)
     requestAnimationFrame(() => {
       clearTimeout(timer)
-      resolve()
+      setTimeout(resolve, FRAME_MS - (performance.now() - since))
     })
   })
 

@@ -18,6 +18,9 @@ import {
 
 export let frames: Element[] = []
 
+const SEEN = { visibilityProperty: true } as const
+const IN_FLOW = new Set(['static', 'relative'])
+
 /** A text that says what the field beside it is called says it twice. */
 const isLabel = ({ role, name }: PageNode, beside: PageNode | undefined) =>
   role === 'text' && beside?.ref !== undefined && beside.name === name && !/^(?:link|button)$/.test(beside.role)
@@ -77,18 +80,20 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
     }
   }
   const visit = (element: Element, quiet: boolean): void => {
-    const wasOutside = isOutside
-    visitWithin(element, quiet)
-    isOutside = wasOutside
-  }
-  const visitWithin = (element: Element, quiet: boolean): void => {
     if (SKIPPED.has(element.tagName) || element.getAttribute('aria-hidden') === 'true') return
-    if (!element.checkVisibility()) return
+    // One question for what nearly every element is: properties of styles are what a walk takes most of its time for.
+    const isHidden = !element.checkVisibility(SEEN)
+    if (isHidden && !element.checkVisibility()) return
     const style = getComputedStyle(element)
     // It need not be where its row is.
-    if (isOutside && /fixed|absolute|sticky/.test(style.position)) isOutside = false
+    if (isOutside && !IN_FLOW.has(style.position)) {
+      isOutside = false
+      visitShown(element, quiet, isHidden, style)
+      isOutside = true
+    } else visitShown(element, quiet, isHidden, style)
+  }
+  const visitShown = (element: Element, quiet: boolean, isHidden: boolean, style: CSSStyleDeclaration): void => {
     const role = roleOf(element)
-    const isHidden = style.visibility !== 'visible'
     if (!isHidden && isActable(element, role, style)) {
       flush()
       const value = heldValue(element, role)
@@ -128,10 +133,11 @@ export const collect: PageScript['collect'] = ({ start, scope, max }): Found => 
       add({ role, name, inView: sees(element) })
       return
     }
-    const isInline = style.display.startsWith('inline') || style.display === 'contents'
+    const { display } = style
+    const isInline = display.startsWith('inline') || display === 'contents'
     if (element.tagName === 'BR') pending += ' '
     if (isInline) {
-      if (style.display !== 'inline') pending += ' '
+      if (display !== 'inline') pending += ' '
       visitChildren(element, quiet || isHidden)
       return
     }

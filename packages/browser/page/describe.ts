@@ -58,9 +58,11 @@ export const textOf = (element: Element, most: number): string => {
   return clean(text, most)
 }
 const labelledBy = (element: Element): string => {
-  const ids = element.getAttribute('aria-labelledby')?.split(/\s+/) ?? []
+  const ids = element.getAttribute('aria-labelledby')
+  if (ids === null) return ''
   const root = element.getRootNode() as Document | ShadowRoot
   return ids
+    .split(/\s+/)
     .map((id) => root.getElementById(id))
     .map((one) => (one ? textOf(one, MOST_NAME) : ''))
     .join(' ')
@@ -79,7 +81,14 @@ export const nameOf = (element: Element, role: string): string => {
   if (element instanceof HTMLImageElement) return clean(element.alt || element.title, MOST_NAME)
   if (role === 'iframe') return clean(element.getAttribute('title') ?? element.getAttribute('name') ?? '', MOST_NAME)
   if (role === 'dialog') return ''
-  return textOf(element, MOST_NAME) || clean(element.getAttribute('title') ?? '', MOST_NAME)
+  const text = onlyText(element)
+  const name = text === null ? textOf(element, MOST_NAME) : clean(text, MOST_NAME)
+  return name || clean(element.getAttribute('title') ?? '', MOST_NAME)
+}
+/** Of what holds nothing but one text, as most links and buttons do. */
+const onlyText = (element: Element): string | null => {
+  const first = element.firstChild
+  return first !== null && isText(first) && first.nextSibling === null && !element.shadowRoot ? first.data : null
 }
 export const statesOf = (element: Element): string[] => {
   const states: string[] = []
@@ -101,7 +110,9 @@ export const statesOf = (element: Element): string[] => {
   if (isField && field.readOnly) states.push('read only')
   return states
 }
+const HOLDS_NOTHING: Readonly<Record<string, string>> = { A: 'link', BUTTON: 'button' }
 export const heldValue = (element: Element, role: string): string | undefined => {
+  if (HOLDS_NOTHING[element.tagName] === role) return undefined
   if (element instanceof HTMLSelectElement)
     return clean([...element.selectedOptions].map((option) => option.label).join(', '), MOST_NAME)
   if (element instanceof HTMLTextAreaElement) return clean(element.value, MOST_NAME)

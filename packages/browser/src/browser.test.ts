@@ -1,9 +1,12 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { Action } from '@hermes/contracts/policy'
 import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { browserCommandIn } from './__fixtures__/browser-command-in.js'
 import { filesThatHold } from './__fixtures__/files-that-hold.js'
 import { type BrowserScene, ELSEWHERE, openScene, PUBLIC, permitAll } from './__fixtures__/scene.js'
 import { type Answer, type Site, startSite } from './__fixtures__/site.js'
@@ -77,11 +80,12 @@ needs(missing)('the browser', () => {
     expect(lines).toHaveLength(Number(count))
     expect(lines.filter((line) => /^\[e\d+\] link "Row \d+"$/.test(line))).toHaveLength(2000)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
-    expect(text.endsWith(`\n(all ${count} lines: ${path})`)).toBe(true)
+    // Its folder was said with the first such page of the tab.
+    expect(text).toMatch(new RegExp(`\\n\\(all ${count} lines: (?:${path}|whole-page\\.txt)\\)$`))
     expect(await scene.call('browser_scroll', { direction: 'down' })).toMatch(/above: \d+ lines/)
     expect(await open('/short', '<p>Short</p>')).not.toContain('lines:')
     const next = await open('/next-list', `<ul>${'<li>Entry</li>'.repeat(400)}</ul>`)
-    expect(next).toContain(`\n(all 400 lines: ${path})`)
+    expect(next).toContain('\n(all 400 lines: whole-page.txt)')
     expect(await readFile(path, 'utf8')).toBe('Entry\n'.repeat(400))
   })
 
@@ -128,6 +132,38 @@ needs(missing)('the browser', () => {
     expect(await scene.call('browser_snapshot')).toContain('button "after"')
   })
 
+  it('answers dialogs by itself where that is chosen, and those that nobody answers in time', async () => {
+    const { settings } = scene
+    onTestFinished(() => {
+      scene.settings = settings
+    })
+    const click = async (chosen: Partial<typeof settings>) => {
+      scene.settings = { ...settings, ...chosen }
+      const text = await open('/asks', "<button onclick=\"this.textContent = 'got ' + confirm('Sure?')\">Ask</button>")
+      return scene.call('browser_click', { ref: refs(text, 'button')[0] })
+    }
+    const accepted = await click({ dialogs: 'auto_accept' })
+    expect(accepted).toMatch(/button "got true"[\s\S]*Accepted by itself: confirm "Sure\?"\.$/)
+    const dismissed = await click({ dialogs: 'auto_dismiss' })
+    expect(dismissed).toMatch(/button "got false"[\s\S]*Dismissed by itself: confirm "Sure\?"\.$/)
+    let answers = await click({ dialogMs: 50 })
+    const look = async () => {
+      answers += await scene.call('browser_snapshot').catch(String)
+      return answers
+    }
+    await expect.poll(look).toContain('Nobody answered within 0.05 s, so it was dismissed: confirm "Sure?".')
+    expect(await scene.call('browser_snapshot')).toContain('button "got false"')
+  })
+
+  it('shows what is within one element alone', async () => {
+    const text = await open('/parts', '<a href=/a>Outside</a><div tabindex=0>Box <button>Within</button></div>')
+    const [scope] = refs(text, 'clickable')
+    const part = await scene.call('browser_snapshot', { scope })
+    expect(part).toMatch(/\[e\d+\] button "Within"/)
+    expect(part).not.toContain('Outside')
+    expect(await scene.call('browser_snapshot', { scope, find: 'Outside' })).toContain('Nothing on the page holds')
+  })
+
   it('says at once that an element is gone, with the nearest equal one', async () => {
     const text = await open(
       '/stale',
@@ -168,6 +204,49 @@ needs(missing)('the browser', () => {
     const number = Number(/opened tab (\d+)/.exec(answers)![1])
     expect(await scene.call('browser_tabs', { action: 'select', tab: number })).toContain('heading 1 "Other tab"')
     expect(await scene.call('browser_tabs', { action: 'close', tab: number })).not.toContain('Other tab')
+  })
+
+  it('opens a window that a click asks for, also after a request, which speaks with its page and closes itself', async () => {
+    site.pages['/token'] = 'seven'
+    site.pages['/consent'] = page(
+      `<h1>May the shop know who you are?</h1><button onclick="opener.postMessage('code ' + location.hash.slice(1), '*'); window.close()">Allow</button>`,
+    )
+    const login = `fetch('/token').then((answer) => answer.text()).then((token) => window.open('http://login.test:${site.port}/consent#' + token, 'login', 'width=400,height=500'))`
+    const text = await open(
+      '/sign-in',
+      `<button onclick="${login}">Sign in</button><button onclick="window.print()">Print</button><p id=o></p><script>onmessage = ({ data }) => { o.textContent = 'In with ' + data }</script>`,
+    )
+    const [signIn, print] = refs(text, 'button')
+    let answers = await scene.call('browser_click', { ref: signIn })
+    while (!answers.includes('opened tab')) answers += await scene.call('browser_wait', { seconds: 0.2 })
+    const tab = Number(/opened tab (\d+)/.exec(answers)![1])
+    const consent = await scene.call('browser_tabs', { action: 'select', tab })
+    await scene.call('browser_click', { ref: refs(consent, 'button "Allow"')[0] })
+    await expect.poll(() => scene.call('browser_snapshot').catch(String)).toContain('In with code seven')
+    expect(await scene.call('browser_click', { ref: print })).toContain('Clicked button "Print"')
+    expect(await scene.call('browser_snapshot')).toContain('In with code seven')
+  })
+
+  it('asks about a server of this machine with the word that its certificate is not checked', async () => {
+    const pem = (name: string) => readFile(join(import.meta.dirname, `../../testkit/src/tls/loopback.${name}.pem`))
+    const server = createServer({ cert: await pem('cert'), key: await pem('key') }, (_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end(page('<h1>Signed by itself</h1>')),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+    const { port } = server.address() as AddressInfo
+    onTestFinished(() => {
+      server.close()
+      server.closeAllConnections()
+      scene.answers = null
+      scene.questions.length = 0
+    })
+    scene.answers = () => 'once'
+    const near = `https://localhost:${port}/`
+    expect(await scene.call('browser_navigate', { url: near })).toContain('heading 1 "Signed by itself"')
+    expect(scene.questions[0]).toMatch(/^GET https:\/\/localhost:\d+\/: .*its certificate is not checked/)
+    await expect(scene.call('browser_navigate', { url: `https://site.test:${port}/` })).rejects.toThrow(
+      'The certificate of the site is not valid, so it was not opened.',
+    )
   })
 
   it('gives pages of the public web no way to this machine', async () => {
@@ -256,6 +335,22 @@ needs(missing)('the browser', () => {
     expect(await scene.call('browser_navigate', { url: at('/cookie') })).toContain('who=one')
     expect(await scene.call('browser_navigate', { url: at('/cookie') }, 'two')).toContain('none')
     await scene.sessions.end('two')
+  })
+
+  it('has a session work in the pages of another one that handed it the key, and in none after that one has ended', async () => {
+    await scene.call('browser_navigate', { url: at('/cookie') }, 'parent')
+    await scene.call('browser_navigate', { url: at('/cookie') }, 'parent')
+    expect(await scene.call('browser_navigate', { url: at('/cookie') }, 'child')).toContain('none')
+    const [, key] = /key (\S+)\.$/.exec(await scene.call('browser_tabs', { action: 'hand' }, 'parent'))!
+    await expect(scene.call('browser_tabs', { action: 'take', key: 'guessed' }, 'child')).rejects.toThrow('no pages')
+    await scene.call('browser_tabs', { action: 'take', key }, 'child')
+    expect(await scene.call('browser_snapshot', {}, 'child')).toContain('who=one')
+    await scene.sessions.end('child')
+    expect(await scene.call('browser_snapshot', {}, 'parent')).toContain('who=one')
+    await scene.call('browser_tabs', { action: 'take', key }, 'child')
+    await scene.sessions.end('parent')
+    await expect(scene.call('browser_snapshot', {}, 'child')).rejects.toThrow('No page is open')
+    await scene.sessions.end('child')
   })
 
   it('keeps cookies, address and scroll position of a session that slept', async () => {
@@ -412,6 +507,18 @@ needs(missing)('the browser', () => {
     scene.typedSecrets.push('typed-by-a-person')
     expect(await scene.call('browser_vault_save_login', { name: 'new', user: 'bob' })).toBe('Kept as new.')
     expect((await scene.vault.get('new')).password).toBe('typed-by-a-person')
+  })
+
+  it('says whether the browser starts, and what stands in its way', async () => {
+    const found = await browserCommandIn(scene, 'doctor')
+    expect(found).toMatchObject({
+      type: 'findings',
+      findings: [{ level: 'ok' }, { level: 'ok', text: expect.stringContaining('It starts') }],
+    })
+    const nowhere = { ...scene.settings, executable: '/no/such/browser' }
+    expect(await browserCommandIn({ ...scene, settings: nowhere }, 'doctor')).toMatchObject({
+      findings: [{ level: 'fail', text: expect.stringContaining('/no/such/browser') }],
+    })
   })
 
   it('calls the protocol of the browser for the page alone', async () => {

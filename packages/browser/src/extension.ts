@@ -4,8 +4,7 @@ import type { WebCall } from '@hermes/contracts/web'
 import type { BrowserOptions } from './browser-options.js'
 import { browserCommand } from './commands/browser-command.js'
 import { vaultCommand } from './commands/vault-command.js'
-import { findBrowser } from './launch/find-browser.js'
-import { NO_SANDBOX } from './session/notices.js'
+import { browserFindings } from './doctor.js'
 import { BrowserSessions } from './session/sessions.js'
 import { DEFAULT_SETTINGS, type ReadSettings, readSettings } from './settings.js'
 import { actTools } from './tools/act-tools.js'
@@ -77,14 +76,7 @@ export function createBrowser(options: BrowserOptions): HomeBrowser {
         browserCommand(api, { sessions, options, settings })
         api.doctor.check({
           name: 'browser',
-          async run() {
-            const { env, isRoot } = options
-            const program = await findBrowser({ env, executable: settings().executable })
-            return [
-              { level: 'ok', text: `Browser: ${program}` },
-              ...(isRoot ? [{ level: 'warn', text: NO_SANDBOX } as const] : []),
-            ]
-          },
+          run: () => browserFindings(options, settings()),
         })
         return () => sessions.close()
       },

@@ -34,6 +34,8 @@ export type Action =
       readonly method: string
       /** From a service that the person configured for the agent, wherever it is, and that only looks something up. */
       readonly chosen?: 'looks'
+      /** Any certificate will do, one that the server signed itself among them: nobody vouches for whose server it is. */
+      readonly anyCertificate?: true
     }
   | {
       readonly type: 'send'

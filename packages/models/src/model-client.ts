@@ -16,6 +16,7 @@ import type { BackoffOptions } from '@hermes/transports'
 import type { Admission, BudgetGuard } from './budget-guard.js'
 import { type CallTools, Endpoint, type KeyLimits, type ModelEndpoint } from './endpoint.js'
 import { keepNewest } from './keep-newest.js'
+import { withoutOldPictures } from './old-pictures.js'
 import type { Attempt, NextAttempt, Recovery } from './recovery.js'
 import { cacheCosts } from './usage.js'
 
@@ -323,10 +324,11 @@ function estimatedUsage({ messages, tools }: ModelRequest, streamed: string): Us
 }
 
 async function repaired(
-  request: ModelRequest,
+  whole: ModelRequest,
   endpoint: Endpoint,
   more: ReadonlySet<RequestRepair>,
 ): Promise<ModelRequest> {
+  const request = withoutOldPictures(whole)
   const isUnseen = hasImages(request) && (await endpoint.isBlind())
   const repairs = new Set([...endpoint.repairs, ...more, ...(isUnseen ? ['drop-images' as const] : [])])
   const untaken = await untakenParts(request, endpoint)

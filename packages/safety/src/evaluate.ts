@@ -234,8 +234,9 @@ export function checkTarget(
     if (check.ok) return null
     const near = check.rule === 'loopback' || check.rule === 'private-network'
     if (near && action.chosen === 'looks') return null
+    const unchecked = action.anyCertificate ? ', and its certificate is not checked' : ''
     return near
-      ? ask('protected', [check.rule], check.reason)
+      ? ask('protected', [check.rule], `${check.reason}${unchecked}`)
       : deny('protected', check.rule, `This URL is not fetched: ${check.reason}.`)
   }
   if (action.type !== 'read' && action.type !== 'write') return null

@@ -5,6 +5,7 @@ import { createPublicFetch } from '@hermes/safety/public-fetch'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { allowing, failingReply, type Reply, type Seen, serve } from './__fixtures__/serve.js'
+import { webDoctor } from './doctor.js'
 import type { WebSettings } from './settings.js'
 import { createWeb, type WebOptions } from './web.js'
 
@@ -273,5 +274,38 @@ describe('answers that several ask for', () => {
     await expect(gone).rejects.toThrow('stopped')
     expect((await stays).hits).toHaveLength(2)
     expect(requested).toHaveLength(1)
+  })
+})
+
+describe('the doctor', () => {
+  const settings = { search_backend: 'tavily', extract_backend: 'exa' }
+  const variables = { TAVILY_API_KEY: 't', EXA_API_KEY: 'e' }
+  const services = {
+    'api.tavily.com': results('https://a.example/'),
+    'api.exa.ai': () => failingReply({ type: 'status', status: 402 }),
+  }
+  const examine = async ({ web, call }: Awaited<ReturnType<typeof open>>, isOffline = false) =>
+    webDoctor(web, call).run({ isOffline, signal: call.signal })
+
+  it('tries search and pages apart', async () => {
+    const opened = await open(services, { settings, variables })
+    expect(await examine(opened)).toEqual([
+      { level: 'ok', text: 'Web search: tavily answers' },
+      { level: 'fail', text: expect.stringMatching(/^Web pages: Exa .*\(402\)/) },
+    ])
+    const swapped = { search_backend: 'exa', extract_backend: '' }
+    expect(await examine(await open(services, { settings: swapped, variables }))).toEqual([
+      { level: 'fail', text: expect.stringMatching(/^Web search: Exa .*\(402\)/) },
+      { level: 'ok', text: expect.stringMatching(/^Web pages: read by Hermes itself, else by .*\(not tried\)$/) },
+    ])
+  })
+
+  it('asks nobody where servers may not be asked, or searches without a key are few', async () => {
+    for (const opened of [await open(services), await open(services, { settings, variables })]) {
+      const findings = await examine(opened, opened.web.choice().search.isExplicit)
+      expect(findings.map(({ level }) => level)).toEqual(['ok', 'ok'])
+      expect(findings[0]!.text).toContain('(not tried)')
+      expect(opened.requested).toEqual([])
+    }
   })
 })

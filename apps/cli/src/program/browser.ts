@@ -3,7 +3,9 @@ import type { Action } from '../io.js'
 
 /** `hermes browser …`: the words are those of `/browser`. */
 export function addBrowser(program: Command, choose: (action: Action) => void): void {
-  const browser = program.command('browser').description('the browser of the agent: what there is, and closing it')
+  const browser = program
+    .command('browser')
+    .description('the browser of the agent: what there is, whether it works, and closing it')
   const call = (words: readonly string[], options = {}) =>
     choose(async (world) => (await import('../home-command.js')).homeCommand(world, 'browser', { words }, options))
   browser
@@ -15,4 +17,8 @@ export function addBrowser(program: Command, choose: (action: Action) => void): 
     .command('close')
     .description('close pages, and remove what ended processes left')
     .action(() => call(['close']))
+  browser
+    .command('doctor')
+    .description('start the browser once, and say what stands in its way')
+    .action(() => call(['doctor']))
 }

@@ -25,6 +25,8 @@ export interface Clouds extends AsyncDisposable {
   /** Sessions that nobody has released, by their ids. */
   readonly open: Set<string>
   refusal: Refusal | null
+  /** The address that new sessions name in place of Chromium's; `null` for that one. */
+  handsOut: string | null
   /** Ends every connection to Chromium, as clouds do whose session has expired. */
   expire(): void
 }
@@ -39,7 +41,7 @@ export async function startClouds(folder: string): Promise<Clouds> {
   let next = 1
   const answerTo = async ({ method, path }: Seen): Promise<readonly [status: number, answer: object]> => {
     const version = (await (await fetch(`${address}/json/version`)).json()) as { webSocketDebuggerUrl: string }
-    const socket = version.webSocketDebuggerUrl.replace(/\/\/[^/]+/, `//${new URL(address).host}`)
+    const socket = clouds.handsOut ?? version.webSocketDebuggerUrl.replace(/\/\/[^/]+/, `//${new URL(address).host}`)
     const created = (answer: (id: string) => object) => {
       const id = `session-${next++}`
       open.add(id)
@@ -49,14 +51,14 @@ export async function startClouds(folder: string): Promise<Clouds> {
     const released = (answer: object) => (open.delete(id) ? ([200, answer] as const) : ([404, { error: 'no such session' }] as const))
     if (method === 'POST' && path === '/v1/sessions') return created((name) => ({ id: name, status: 'RUNNING', connectUrl: socket }))
     if (method === 'POST' && path.startsWith('/v1/sessions/')) return released({ id, status: 'COMPLETED' })
-    if (method === 'POST' && path === '/browsers') return created((name) => ({ id: name, status: 'active', cdpUrl: address, liveUrl: null }))
+    if (method === 'POST' && path === '/browsers') return created((name) => ({ id: name, status: 'active', cdpUrl: clouds.handsOut ?? address, liveUrl: null }))
     if (method === 'PATCH' && path.startsWith('/browsers/')) return released({ id, status: 'stopped', browserCost: '0.0003' })
     if (method === 'POST' && path === '/v2/browser') return created((name) => ({ success: true, id: name, cdpUrl: socket }))
     if (method === 'DELETE' && path.startsWith('/v2/browser/')) return released({ success: true, creditsBilled: 2 })
     return [404, { error: 'nothing is here' }]
   }
   const clouds: Omit<Clouds, 'baseUrl'> = {
-    ...{ seen, open, address, refusal: null, expire: relay.cut },
+    ...{ seen, open, address, refusal: null, handsOut: null, expire: relay.cut },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Browserbase } from '@browserbasehq/sdk'
@@ -7,13 +7,14 @@ import { needs } from '@hermes/testkit/daemons'
 import { BrowserUse } from 'browser-use-sdk/v3'
 import Firecrawl from 'firecrawl'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { browserCommandIn } from '../__fixtures__/browser-command-in.js'
 import { type Clouds, startClouds, variablesOf } from '../__fixtures__/clouds.js'
 import { type BrowserScene, openScene, PUBLIC } from '../__fixtures__/scene.js'
 import { type Site, startSite } from '../__fixtures__/site.js'
 import { findBrowser } from '../launch/find-browser.js'
 import { DEFAULT_SETTINGS, readSettings } from '../settings.js'
 import { choosePlace } from './choose-place.js'
-import { CLOUD_NAMES, type CloudName } from './cloud-vendors.js'
+import { CLOUD_NAMES, CLOUDS, type CloudName } from './cloud-vendors.js'
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => null,
@@ -33,6 +34,7 @@ needs(missing)('browsers elsewhere', () => {
   const use = (backend: CloudName) => {
     scene.settings = { ...DEFAULT_SETTINGS, backend }
   }
+  const status = async () => JSON.stringify(await browserCommandIn(scene, 'status'))
   const stop = async () => {
     for (const [id] of scene.sessions.list()) await scene.sessions.end(id)
   }
@@ -48,7 +50,7 @@ needs(missing)('browsers elsewhere', () => {
     dev.pages['/'] = '<!doctype html><title>Near</title><h1>At home</h1>'
   })
   afterEach(async () => {
-    clouds.refusal = null
+    ;[clouds.refusal, clouds.handsOut] = [null, null]
     await stop()
     clouds.seen.length = 0
     site.seen.length = 0
@@ -63,7 +65,7 @@ needs(missing)('browsers elsewhere', () => {
   })
 
   describe.each(CLOUD_NAMES)('%s', (name) => {
-    it('makes one session for all calls, and releases it with the last page', async () => {
+    it('makes one session for all calls, says what it costs, opens another one where it expired, and releases it with the last page', async () => {
       use(name)
       const text = await scene.call('browser_navigate', { url: at('/') })
       expect(text).toContain('Far away')
@@ -75,11 +77,41 @@ needs(missing)('browsers elsewhere', () => {
       expect(clouds.open.size).toBe(1)
       const [record] = await records()
       expect((await stat(join(scene.folder, 'cache', record!))).mode & 0o777).toBe(0o600)
+      expect(await status()).toContain(`${CLOUDS[name].label} runs for 1 minute, which are paid.`)
+      clouds.expire()
+      await expect.poll(() => clouds.open.size).toBe(0)
+      await expect(scene.call('browser_snapshot')).rejects.toThrow(/No page is open|browser has gone/)
+      expect(await scene.call('browser_navigate', { url: at('/') })).toContain('Far away')
+      expect(clouds.open.size).toBe(1)
       await stop()
       expect([clouds.open.size, await records()]).toEqual([0, []])
-      expect(clouds.seen.map(({ method }) => method)).toHaveLength(2)
+      expect(clouds.seen.map(({ method }) => method)).toHaveLength(4)
       const keys = { browserbase: 'bb-key', 'browser-use': 'bu-key', firecrawl: 'fc-key' }
       for (const { headers } of clouds.seen) expect(JSON.stringify(headers)).toContain(keys[name])
+      const costs = { browserbase: null, 'browser-use': '0.0003 USD', firecrawl: '2 credits' }
+      if (costs[name] !== null)
+        expect(await status()).toContain(`A session of ${CLOUDS[name].label} that is over cost ${costs[name]}.`)
+    })
+
+    it('releases a session whose browser cannot be reached, and says so', async () => {
+      use(name)
+      clouds.handsOut = 'ws://127.0.0.1:9/'
+      await expect(scene.call('browser_navigate', { url: at('/') })).rejects.toThrow(
+        `${CLOUDS[name].label} cannot be reached`,
+      )
+      expect([clouds.open.size, await records()]).toEqual([0, []])
+    })
+
+    it('has what a killed process left released at the next start', async () => {
+      clouds.open.add('left-behind')
+      const { pid } = spawnSync(process.execPath, ['-e', ''])
+      await mkdir(join(scene.folder, 'cache'), { recursive: true })
+      const file = join(scene.folder, 'cache', `cloud-${pid}-1-abc.json`)
+      await writeFile(file, JSON.stringify({ cloud: name, id: 'left-behind' }))
+      const lease = await scene.sessions.leases.create(name)
+      expect([...clouds.open]).toEqual([lease.id])
+      await lease.release()
+      expect([clouds.open.size, await records()]).toEqual([0, []])
     })
 
     it('says in a line why it gives no session', async () => {
@@ -108,16 +140,6 @@ needs(missing)('browsers elsewhere', () => {
     await expect(scene.call('browser_navigate', { url: at('/') })).rejects.toThrow('its answer names none')
   })
 
-  it('say that a session expired, and open another one with the next call', async () => {
-    use('browser-use')
-    await scene.call('browser_navigate', { url: at('/') })
-    clouds.expire()
-    await expect.poll(() => clouds.open.size).toBe(0)
-    await expect(scene.call('browser_snapshot')).rejects.toThrow(/No page is open|browser has gone/)
-    expect(await scene.call('browser_navigate', { url: at('/') })).toContain('Far away')
-    expect(clouds.open.size).toBe(1)
-  })
-
   it('are given no login of the vault', async () => {
     use('browserbase')
     const password = 'canary-Tr0ub4dor&3'
@@ -132,15 +154,13 @@ needs(missing)('browsers elsewhere', () => {
     expect(await scene.call('browser_snapshot')).not.toContain('canary')
   })
 
-  it('release what a process left that was killed', async () => {
-    clouds.open.add('left-behind')
-    const { pid } = spawnSync(process.execPath, ['-e', ''])
-    const file = join(scene.folder, 'cache', `cloud-${pid}-1-abc.json`)
-    await writeFile(file, JSON.stringify({ cloud: 'firecrawl', id: 'left-behind' }))
-    const lease = await scene.sessions.leases.create('firecrawl')
-    expect([...clouds.open]).toEqual([lease.id])
-    await lease.release()
-    expect([clouds.open.size, await records()]).toEqual([0, []])
+  it('are released with the home', async () => {
+    await using other = await openScene(undefined, variablesOf(clouds))
+    other.settings = { ...DEFAULT_SETTINGS, backend: 'firecrawl' }
+    await other.call('browser_navigate', { url: at('/') })
+    expect(clouds.open.size).toBe(1)
+    await other.sessions.close()
+    expect(clouds.open.size).toBe(0)
   })
 
   it('show nothing of this machine: such pages open here, and pages there reach none of them', async () => {

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import { HermesError } from '@hermes/contracts'
+import { errorLine, HermesError } from '@hermes/contracts'
 import type { CommandResult, ExtensionApi } from '@hermes/contracts/extension'
 import type { BrowserOptions } from '../browser-options.js'
 import { hostOf, type Place } from '../cloud/choose-place.js'
 import { CAMOFOX, CLOUDS } from '../cloud/cloud-vendors.js'
+import { browserFindings, tryBrowser } from '../doctor.js'
 import { findBrowser } from '../launch/find-browser.js'
 import { removeLeftFolders, runningOwners } from '../launch/profile-folder.js'
 import type { BrowserProcess } from '../session/browser-process.js'
@@ -18,7 +19,7 @@ interface BrowserCommandParts {
   readonly settings: () => BrowserSettings
 }
 
-const VERBS = ['status', 'connect', 'disconnect', 'close']
+const VERBS = ['status', 'connect', 'disconnect', 'close', 'doctor']
 const USUAL_ADDRESS = 'http://127.0.0.1:9222'
 
 /** Adds `/browser`, which `hermes browser` is too. */
@@ -26,7 +27,7 @@ export function browserCommand(api: ExtensionApi, parts: BrowserCommandParts): v
   api.commands.add({
     name: 'browser',
     summary: 'the browser and its pages: status, connect, disconnect, close',
-    usage: '[status | connect [ADDRESS] | disconnect | close]',
+    usage: '[status | connect [ADDRESS] | disconnect | close | doctor]',
     duringRun: 'allowed',
     needsSession: false,
     parameters: {
@@ -40,6 +41,7 @@ export function browserCommand(api: ExtensionApi, parts: BrowserCommandParts): v
       if (verb === 'connect') return connect(parts, address ?? USUAL_ADDRESS)
       if (verb === 'disconnect') return disconnect(parts)
       if (verb === 'close') return close(parts)
+      if (verb === 'doctor') return doctor(parts)
       throw new HermesError(`There is no "/browser ${verb}". It can be ${VERBS.join(', ')}.`, { code: 'command.usage' })
     },
   })
@@ -129,6 +131,15 @@ async function disconnect({ sessions }: BrowserCommandParts): Promise<CommandRes
 
 const describePlace = (place: Place) =>
   place.type === 'local' ? 'in the browser of this machine' : `by ${nameOf(place)}`
+
+async function doctor({ sessions, options, settings }: BrowserCommandParts): Promise<CommandResult> {
+  try {
+    const found = await browserFindings(options, settings())
+    return { type: 'findings', findings: [...found, await tryBrowser(sessions)] }
+  } catch (error) {
+    return { type: 'findings', findings: [{ level: 'fail', text: errorLine(error) }] }
+  }
+}
 
 async function close({ sessions, options }: BrowserCommandParts): Promise<CommandResult> {
   const open = sessions.list()

@@ -129,9 +129,11 @@ visit(element)
 return clean(text, most)
 }
 const labelledBy = (element         )         => {
-const ids = element.getAttribute('aria-labelledby')?.split(/\\s+/) ?? []
+const ids = element.getAttribute('aria-labelledby')
+if (ids === null) return ''
 const root = element.getRootNode()
 return ids
+.split(/\\s+/)
 .map((id) => root.getElementById(id))
 .map((one) => (one ? textOf(one, MOST_NAME) : ''))
 .join(' ')
@@ -150,7 +152,13 @@ return clean(labels || field.placeholder || field.title || field.name, MOST_NAME
 if (element instanceof HTMLImageElement) return clean(element.alt || element.title, MOST_NAME)
 if (role === 'iframe') return clean(element.getAttribute('title') ?? element.getAttribute('name') ?? '', MOST_NAME)
 if (role === 'dialog') return ''
-return textOf(element, MOST_NAME) || clean(element.getAttribute('title') ?? '', MOST_NAME)
+const text = onlyText(element)
+const name = text === null ? textOf(element, MOST_NAME) : clean(text, MOST_NAME)
+return name || clean(element.getAttribute('title') ?? '', MOST_NAME)
+}
+const onlyText = (element         )                => {
+const first = element.firstChild
+return first !== null && isText(first) && first.nextSibling === null && !element.shadowRoot ? first.data : null
 }
 const statesOf = (element         )           => {
 const states           = []
@@ -172,7 +180,9 @@ states.push('invalid')
 if (isField && field.readOnly) states.push('read only')
 return states
 }
+const HOLDS_NOTHING                                   = { A: 'link', BUTTON: 'button' }
 const heldValue = (element         , role        )                     => {
+if (HOLDS_NOTHING[element.tagName] === role) return undefined
 if (element instanceof HTMLSelectElement)
 return clean([...element.selectedOptions].map((option) => option.label).join(', '), MOST_NAME)
 if (element instanceof HTMLTextAreaElement) return clean(element.value, MOST_NAME)
@@ -203,6 +213,8 @@ const { top, bottom, left, right } = element.getBoundingClientRect()
 return bottom > 0 && top < innerHeight && right > 0 && left < innerWidth
 }
 let frames            = []
+const SEEN = { visibilityProperty: true }
+const IN_FLOW = new Set(['static', 'relative'])
 const isLabel = ({ role, name }          , beside                      ) =>
 role === 'text' && beside?.ref !== undefined && beside.name === name && !/^(?:link|button)$/.test(beside.role)
 const tagOfMany = (nodes                 )                     => {
@@ -258,17 +270,18 @@ isOutside = false
 }
 }
 const visit = (element         , quiet         )       => {
-const wasOutside = isOutside
-visitWithin(element, quiet)
-isOutside = wasOutside
-}
-const visitWithin = (element         , quiet         )       => {
 if (SKIPPED.has(element.tagName) || element.getAttribute('aria-hidden') === 'true') return
-if (!element.checkVisibility()) return
+const isHidden = !element.checkVisibility(SEEN)
+if (isHidden && !element.checkVisibility()) return
 const style = getComputedStyle(element)
-if (isOutside && /fixed|absolute|sticky/.test(style.position)) isOutside = false
+if (isOutside && !IN_FLOW.has(style.position)) {
+isOutside = false
+visitShown(element, quiet, isHidden, style)
+isOutside = true
+} else visitShown(element, quiet, isHidden, style)
+}
+const visitShown = (element         , quiet         , isHidden         , style                     )       => {
 const role = roleOf(element)
-const isHidden = style.visibility !== 'visible'
 if (!isHidden && isActable(element, role, style)) {
 flush()
 const value = heldValue(element, role)
@@ -308,10 +321,11 @@ flush()
 add({ role, name, inView: sees(element) })
 return
 }
-const isInline = style.display.startsWith('inline') || style.display === 'contents'
+const { display } = style
+const isInline = display.startsWith('inline') || display === 'contents'
 if (element.tagName === 'BR') pending += ' '
 if (isInline) {
-if (style.display !== 'inline') pending += ' '
+if (display !== 'inline') pending += ' '
 visitChildren(element, quiet || isHidden)
 return
 }
@@ -372,12 +386,14 @@ return at?.contains(element) === true && at !== document.body && at !== document
 ? at.firstElementChild !== null && at.childElementCount === 1
 : false
 }
+const FRAME_MS = 20
 const frame = () =>
 new Promise      ((resolve) => {
+const since = performance.now()
 const timer = setTimeout(resolve, 250)
 requestAnimationFrame(() => {
 clearTimeout(timer)
-resolve()
+setTimeout(resolve, FRAME_MS - (performance.now() - since))
 })
 })
 const isDisabled = (element         ) =>

@@ -24,6 +24,8 @@ export interface Watched {
   readonly mostPages: () => number
   /** Hears of each that was closed. */
   readonly tooMany: () => void
+  /** Hears of each window that a page wanted with no click behind it: the browser opens none of those. */
+  readonly windowBlocked: (url: string) => void
 }
 
 interface Paused {
@@ -86,6 +88,10 @@ export class DocumentGuard {
       this.#leaving.delete(this.#targets.get(sessionId as string)?.targetId ?? '')
       this.#targets.delete(sessionId as string)
     })
+    this.#hub.on('Page.windowOpen', ({ url, userGesture }, from) => {
+      const contextId = this.#targets.get(from ?? '')?.browserContextId ?? ''
+      if (userGesture === false) this.#contexts.get(contextId)?.windowBlocked(String(url))
+    })
     this.#hub.on('Fetch.requestPaused', (params, from) => {
       if (from !== undefined) void this.#decide(params as unknown as Paused, from)
     })
@@ -138,6 +144,8 @@ export class DocumentGuard {
     const isHeld = this.#held.has(contextId)
     const isOurs = !this.#isShared || this.#contexts.has(contextId)
     if (isHeld || (hasDocuments && isOurs)) void this.#call('Fetch.enable', isHeld ? EVERYTHING : DOCUMENTS, sessionId)
+    // Windows are told of by it. Another browser may open those that nobody clicked for.
+    if (hasDocuments && !this.#isShared) void this.#call('Page.enable', {}, sessionId)
     void this.#call('Target.setAutoAttach', AUTO_ATTACH, sessionId)
     // In the order they are sent: nothing runs before the guard stands.
     void this.#call('Runtime.runIfWaitingForDebugger', {}, sessionId)

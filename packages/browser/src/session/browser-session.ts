@@ -16,6 +16,7 @@ import type { Zone, ZoneKind } from './zone.js'
 
 const MOST_TABS = 20
 const TOO_MANY = `The page opens more than ${MOST_TABS} tabs; the others were closed.`
+const NO_WINDOWS = { first: '', count: 0 }
 const MOST_ERRORS = 50
 const MOST_NOTES = 8
 
@@ -37,7 +38,7 @@ interface OpenDialog {
 /** What a session's browser needs. */
 interface SessionOptions {
   readonly options: BrowserOptions
-  readonly settings: BrowserSettings
+  readonly settings: () => BrowserSettings
   /** The browser that all sessions share for pages of a kind, started where it does not run. */
   readonly process: (kind: ZoneKind) => Promise<BrowserProcess>
   /** A page in Camofox, where pages of the public web are opened there; `null` where they are not. */
@@ -77,6 +78,8 @@ export class BrowserSession {
   #crashed: (() => void) | null = null
   /** Tabs that pages opened, which nobody was told of yet. */
   readonly #openedTabs: number[] = []
+  /** Windows that pages wanted and did not get, which nobody was told of yet. */
+  #blockedWindows = NO_WINDOWS
   #queue: Promise<unknown> = Promise.resolve()
   #closing = new AbortController()
   usedAtMs: number
@@ -85,7 +88,7 @@ export class BrowserSession {
   constructor(ports: SessionOptions) {
     this.#ports = ports
     this.usedAtMs = ports.options.clock.now()
-    const { profile } = ports.settings
+    const { profile } = ports.settings()
     this.#profile = profile === null ? null : new Profile(ports.options.profileDir, profile)
     this.downloads = new Downloads(ports.folder ?? '', (text) => this.note(text))
     const { recordingFolder } = ports
@@ -319,7 +322,7 @@ export class BrowserSession {
 
   async #timeIsUp(signal: AbortSignal): Promise<HermesError> {
     const { clock } = this.#ports.options
-    const { commandMs } = this.#ports.settings
+    const { commandMs } = this.#ports.settings()
     const start = clock.now()
     for (;;) {
       const left = commandMs + this.#personMs - (clock.now() - start)
@@ -356,7 +359,7 @@ export class BrowserSession {
   /** What happened beside a call, once. */
   #happened(): readonly string[] {
     const { dialog } = this
-    const notes = [...openedLine(this.#openedTabs.splice(0)), ...this.#notes.splice(0)]
+    const notes = [...openedLine(this.#openedTabs.splice(0)), ...this.#blockedLine(), ...this.#notes.splice(0)]
     const left = notes.length - MOST_NOTES
     return [
       ...notes.slice(0, MOST_NOTES),
@@ -364,6 +367,21 @@ export class BrowserSession {
       ...(dialog
         ? [`A dialog is open, and the page waits for it: ${describeDialog(dialog)}. Answer it with browser_dialog.`]
         : []),
+    ]
+  }
+
+  #windowBlocked(url: string): void {
+    const { first, count } = this.#blockedWindows
+    this.#blockedWindows = { first: count === 0 ? url.slice(0, 300) : first, count: count + 1 }
+  }
+
+  #blockedLine(): readonly string[] {
+    const { first, count } = this.#blockedWindows
+    this.#blockedWindows = NO_WINDOWS
+    if (count === 0) return []
+    const [what, which] = count === 1 ? ['a window', 'it'] : [`${count} windows`, 'the first']
+    return [
+      `The page wanted to open ${what} by itself, and a window opens by a click alone: ${which} was for ${first}. browser_navigate opens that here.`,
     ]
   }
 
@@ -402,6 +420,7 @@ export class BrowserSession {
         // One of ours comes to be also while a page opens many.
         mostPages: () => (this.#isOpening ? Number.POSITIVE_INFINITY : MOST_TABS),
         tooMany: () => this.note(TOO_MANY),
+        windowBlocked: (url) => this.#windowBlocked(url),
       },
       // Cookies that the person keeps stay on this machine.
       storageState: this.#asleep?.states.get(kind) ?? (isHere ? await this.#profile?.load(kind) : undefined),
@@ -530,7 +549,7 @@ export class BrowserSession {
 
   #dialogCame(open: OpenDialog): void {
     const { dialog } = open
-    const { dialogs, dialogMs } = this.#ports.settings
+    const { dialogs, dialogMs } = this.#ports.settings()
     if (dialogs !== 'must_respond') {
       const accepts = dialogs === 'auto_accept' || dialog.type() === 'beforeunload'
       this.note(`${accepts ? 'Accepted' : 'Dismissed'} by itself: ${describeDialog(dialog)}.`)

@@ -75,6 +75,12 @@ export class Gate {
     throw new HermesError(`${url.slice(0, 200)} is not opened: ${check.reason}.`, { code: 'browser.bad_address' })
   }
 
+  /** What opening an address is to the policy. Servers of this machine and its networks sign their certificates themselves. */
+  fetchOf(url: string, method: string): Extract<Action, { type: 'fetch' }> {
+    const isNear = url.startsWith('https:') && this.zoneOf(url) === 'near'
+    return { type: 'fetch', url: url.split('#')[0]!, method, ...(isNear ? { anyCertificate: true } : {}) }
+  }
+
   /** Whether a near origin was allowed in this session. */
   isAllowed(url: string): boolean {
     return this.#near.has(new URL(url).origin)
@@ -188,7 +194,7 @@ export class Gate {
       return false
     }
     const isAsking = this.#isAsking
-    const isAllowed = await this.#isPermitted({ type: 'fetch', url: url.split('#')[0]!, method }, origin)
+    const isAllowed = await this.#isPermitted(this.fetchOf(url, method), origin)
     if (isAllowed && isSending && isAsking) this.#sends.add(origin)
     // A no to what is sent is a no to the same text on another way.
     if (!isAllowed && isSending && this.failure === null && this.#isCalling)

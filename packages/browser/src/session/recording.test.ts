@@ -1,28 +1,13 @@
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemClock } from '@hermes/contracts'
-import type { Command, ExtensionApi } from '@hermes/contracts/extension'
 import { needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
-import { type BrowserScene, openScene, PUBLIC } from '../__fixtures__/scene.js'
+import { browserCommandIn } from '../__fixtures__/browser-command-in.js'
+import { openScene, PUBLIC } from '../__fixtures__/scene.js'
 import { startSite } from '../__fixtures__/site.js'
-import type { BrowserOptions } from '../browser-options.js'
-import { browserCommand } from '../commands/browser-command.js'
 import { findBrowser } from '../launch/find-browser.js'
 
 const KEPT_MS = 72 * 3_600_000
-
-/** What `hermes browser status` says. */
-async function statusOf({ sessions, folder, settings }: BrowserScene): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<Command>()
-  const options = {
-    ...{ env: process.env, isRoot: false, clock: systemClock },
-    ...{ cacheDir: join(folder, 'cache'), recordingDir: join(folder, 'recordings') },
-  }
-  const api = { commands: { add: resolve } } as unknown as ExtensionApi
-  browserCommand(api, { sessions, options: options as BrowserOptions, settings: () => settings })
-  return JSON.stringify(await (await promise).run({ words: ['status'] }, {} as never))
-}
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => null,
@@ -67,7 +52,7 @@ needs(missing)('a recorded session', () => {
     await scene.sessions.get('one').close()
     expect((await readdir(folder)).length).toBeLessThanOrEqual(there + 1)
     expect(await scene.call('browser_navigate', { url: `http://site.test:${site.port}/` }, 'two')).toContain('/two-')
-    expect(await statusOf(scene)).toContain(`Session one: ${player}.`)
+    expect(JSON.stringify(await browserCommandIn(scene, 'status'))).toContain(`Session one: ${player}.`)
   })
 
   it('is kept for 72 hours, and nothing is recorded unasked', async () => {

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { HermesError } from '@hermes/contracts'
 import type { BrowserOptions } from '../browser-options.js'
 import { choosePlace, type Place } from '../cloud/choose-place.js'
 import { CloudLeases } from '../cloud/cloud-leases.js'
@@ -18,6 +20,10 @@ export class BrowserSessions {
   readonly #options: BrowserOptions
   readonly #settings: () => BrowserSettings
   readonly #sessions = new Map<string, BrowserSession>()
+  /** Sessions whose pages others may take, by the key for that. */
+  readonly #offered = new Map<string, string>()
+  /** Sessions that work in the pages of another one. */
+  readonly #guests = new Map<string, string>()
   readonly #ended = new AbortController()
   readonly leases: CloudLeases
   readonly #processes = new Map<'local' | 'elsewhere', Promise<BrowserProcess>>()
@@ -62,7 +68,7 @@ export class BrowserSessions {
   /** The browser of a session, made where it has none. Nothing is started before it opens a page. */
   get(sessionId: string): BrowserSession {
     if (!this.#isWatching && !this.#ended.signal.aborted) void this.#watch()
-    const known = this.#sessions.get(sessionId)
+    const known = this.#sessions.get(this.#guests.get(sessionId) ?? sessionId)
     if (known) return known
     const name = sessionId.replace(/[^\w-]+/g, '_').slice(0, 80)
     const session = this.#make(name)
@@ -70,11 +76,31 @@ export class BrowserSessions {
     return session
   }
 
+  /** The key by which another session, such as that of a delegated task, may work in the pages of this one. */
+  offer(sessionId: string): string {
+    const host = this.#guests.get(sessionId) ?? sessionId
+    const [key = randomBytes(9).toString('base64url')] = [...this.#offered].find(([, one]) => one === host) ?? []
+    this.#offered.set(key, host)
+    return key
+  }
+
+  /** A session works in the pages of the one that offered the key from now on; its own close. @throws HermesError `browser.no_page`. */
+  async take(sessionId: string, key: string): Promise<void> {
+    const host = this.#offered.get(key)
+    if (host === undefined || !this.#sessions.has(host))
+      throw new HermesError('That key opens no pages: who gave it has closed them.', { code: 'browser.no_page' })
+    if (host === sessionId) return
+    const own = this.#sessions.get(sessionId)
+    this.#sessions.delete(sessionId)
+    this.#guests.set(sessionId, host)
+    await own?.close()
+  }
+
   /** `name`: of the folders of a session; `null` for what leaves nothing. */
   #make(name: string | null, { isLocal = false } = {}): BrowserSession {
     const process = (kind: ZoneKind) => this.#running(isLocal ? 'near' : kind)
     // What is made for one piece of work has no cookies of the person.
-    const settings = isLocal ? { ...this.#settings(), profile: null } : this.#settings()
+    const settings = isLocal ? () => ({ ...this.#settings(), profile: null }) : this.#settings
     const camofox = async (gate: Gate) => {
       if (isLocal || (await this.place()).type !== 'camofox') return null
       const { CamofoxPages } = await import('../camofox/camofox-pages.js')
@@ -83,7 +109,7 @@ export class BrowserSessions {
     const { downloadDir, recordingDir, clock } = this.#options
     const folder = name === null ? null : join(downloadDir, name)
     const began = new Date(clock.now()).toISOString().replace(/[^\dTZ]/g, '')
-    const recordingFolder = name !== null && settings.recordsSessions ? join(recordingDir, `${name}-${began}`) : null
+    const recordingFolder = name !== null && settings().recordsSessions ? join(recordingDir, `${name}-${began}`) : null
     return new BrowserSession({ options: this.#options, settings, process, camofox, folder, recordingFolder })
   }
 
@@ -103,6 +129,9 @@ export class BrowserSessions {
 
   /** Never rejects. */
   async end(sessionId: string): Promise<boolean> {
+    if (this.#guests.delete(sessionId)) return true
+    for (const [guest, host] of this.#guests) if (host === sessionId) this.#guests.delete(guest)
+    for (const [key, host] of this.#offered) if (host === sessionId) this.#offered.delete(key)
     const session = this.#sessions.get(sessionId)
     this.#sessions.delete(sessionId)
     await session?.close()

@@ -240,11 +240,12 @@ export class Tab {
   async settle(signal: AbortSignal): Promise<void> {
     await pause(25, signal)
     const since = performance.now()
-    while (this.#navigation !== null && performance.now() - since < DOCUMENT_MS) await pause(20, signal)
-    while (performance.now() - since < DOCUMENT_MS && !this.#isBrokenOff && !(await this.#isReady()))
-      await pause(20, signal)
+    // A window may close itself by what was done in it.
+    const waits = () => performance.now() - since < DOCUMENT_MS && !this.page.isClosed()
+    while (this.#navigation !== null && waits()) await pause(20, signal)
+    while (waits() && !this.#isBrokenOff && !(await this.#isReady())) await pause(20, signal)
     const quiet = performance.now()
-    while (this.#busy.size > 0 && performance.now() - quiet < QUIET_MS) await pause(20, signal)
+    while (this.#busy.size > 0 && performance.now() - quiet < QUIET_MS && !this.page.isClosed()) await pause(20, signal)
   }
 
   #begun(request: Request): void {

@@ -23,8 +23,8 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
       looks: true,
       actions: ({ url }, { sessionId }) => {
         const address = addressOf(url)
-        const isKnown = sessions.get(sessionId).gate.isAllowed(address)
-        return isKnown ? [] : [{ type: 'fetch', url: withoutHash(address), method: 'GET' }]
+        const { gate } = sessions.get(sessionId)
+        return gate.isAllowed(address) ? [] : [gate.fetchOf(address, 'GET')]
       },
       async act({ url }, session, { signal }) {
         const address = addressOf(url)
@@ -54,7 +54,8 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
         const snapshot = await tab.snapshot(scope)
         if (find !== undefined) return findText(snapshot, find)
         const part = partText(snapshot, Math.max(1, more))
-        return more === 1 && scope === undefined ? `${part}\n${await keepWhole(session, tab, snapshot)}` : part
+        if (more !== 1 || scope !== undefined) return part
+        return `${part}\n(all ${snapshot.lines.length} lines: ${await keepWhole(session, tab, snapshot)})`
       },
     }),
     browserTool<{ readonly direction: 'up' | 'down'; readonly ref?: string }>(sessions, {
@@ -88,16 +89,26 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
         return shownPage(session, tab)
       },
     }),
-    browserTool<{ readonly action: 'list' | 'select' | 'close' | 'new'; readonly tab?: number }>(sessions, {
+    browserTool<TabsArgs>(sessions, {
       name: 'browser_tabs',
-      description: 'List the open tabs, select one, close one.',
+      description:
+        'List the open tabs, select one, close one. A delegated task has pages of its own, unless you hand it these: hand gives a key for its context, and it takes them with that.',
       properties: {
-        action: { type: 'string', enum: ['list', 'select', 'close'], default: 'list' },
+        action: { type: 'string', enum: ['list', 'select', 'close', 'hand', 'take'], default: 'list' },
         tab: { type: 'integer', description: 'its number' },
+        key: { type: 'string', description: 'to take' },
       },
       looks: true,
       despiteDialog: true,
-      act: ({ action, tab }, session) => tabs(session, action, tab),
+      async act({ action, tab, key }, session, { call }) {
+        if (action === 'hand') {
+          await session.page()
+          return `Say in the context of the task: work in my pages, which browser_tabs gives you with action take and key ${sessions.offer(call.sessionId)}.`
+        }
+        if (action !== 'take') return tabs(session, action, tab)
+        await sessions.take(call.sessionId, key ?? '')
+        return 'The next call works in the pages of who gave you the key.'
+      },
     }),
     browserTool<{ readonly seconds?: number; readonly text?: string; readonly gone: boolean }>(sessions, {
       name: 'browser_wait',
@@ -140,6 +151,12 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
   ]
 }
 
+interface TabsArgs {
+  readonly action: 'list' | 'select' | 'close' | 'hand' | 'take'
+  readonly tab?: number
+  readonly key?: string
+}
+
 /** An address as a person writes it. @throws HermesError `browser.bad_address`. */
 function addressOf(text: string): string {
   const trimmed = text.trim()
@@ -151,8 +168,6 @@ function addressOf(text: string): string {
     code: 'browser.bad_address',
   })
 }
-
-const withoutHash = (url: string) => url.split('#')[0]!
 
 /** What an address gives that leads to no page. */
 const FILE = 'file'

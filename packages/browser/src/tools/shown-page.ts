@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { changeText, type Snapshot, viewText } from '../page/snapshot-text.js'
 import type { BrowserSession } from '../session/browser-session.js'
 import type { Tab } from '../session/tab.js'
@@ -23,12 +24,16 @@ async function pageText(
   { snapshot, before }: { readonly snapshot: Snapshot; readonly before: Snapshot | null },
 ): Promise<string> {
   const text = viewText(snapshot, before)
-  return LEFT_OUT.test(text) ? `${text}\n${await keepWhole(session, tab, snapshot)}` : text
+  if (!LEFT_OUT.test(text)) return text
+  // Where its folder is was said with the first page of the tab.
+  const isKnown = tab.wholePage !== null
+  const path = await keepWhole(session, tab, snapshot)
+  return `${text}\n(all ${snapshot.lines.length} lines: ${isKnown ? basename(path) : path})`
 }
 
-/** Writes all lines of a page to the file of its tab, in place of those before, and says where. */
+/** Writes all lines of a page to the file of its tab, in place of those before. Resolves with its path. */
 export async function keepWhole(session: BrowserSession, tab: Tab, { lines }: Snapshot): Promise<string> {
   tab.wholePage ??= await session.downloads.newFile('whole-page.txt')
   await writeFile(tab.wholePage, session.shown(`${lines.join('\n')}\n`), { mode: 0o600 })
-  return `(all ${lines.length} lines: ${tab.wholePage})`
+  return tab.wholePage
 }
