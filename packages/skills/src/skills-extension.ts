@@ -33,7 +33,7 @@ export function skillsExtension(parts: ExtensionParts): Extension {
       api.doctor.check({ name: 'skills', run: () => check(parts) })
       // Commands of Hermes and of the person come first, and the start does not wait for files.
       const started = Promise.resolve()
-        .then(() => commands.start())
+        .then(() => (library.home.takesCommands === false ? [] : commands.start()))
         .catch((error: unknown) =>
           library.home.logger.warn('Skills are no commands of their own.', { error: errorLine(error) }),
         )
