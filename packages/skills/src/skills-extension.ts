@@ -26,7 +26,9 @@ export function skillsExtension(parts: ExtensionParts): Extension {
     setup(api) {
       addTools(api, parts)
       // An interrupt ends what it waits for; references come after it.
-      api.hooks.on('input', async (event) => ({ after: await attachSkills(event, library) }), { order: 5 })
+      api.hooks.on('input', async (event) => ({ after: await attachSkills(event, library, parts.bundles) }), {
+        order: 5,
+      })
       watchSessions(api, library)
       const commands = new SkillCommands(library, parts.bundles, api.commands)
       addCommands(api, commands, parts)

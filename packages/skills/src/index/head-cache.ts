@@ -17,7 +17,7 @@ export interface CachedHead {
 }
 
 /** What lay below a root when it was looked at. */
-export interface CachedRoot {
+interface CachedRoot {
   /** The folders that were looked into. */
   readonly looked: readonly LookedFolder[]
   /** Those of skills, by path. */
