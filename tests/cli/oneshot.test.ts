@@ -95,7 +95,7 @@ describe('hermes chat -q', () => {
     expect(await chat(['-q', 'Hi.', '--run-budget', '0', ...model()])).toMatchObject({ exitCode: 2 })
   })
 
-  it('brings the skills along that -s names, and asks nothing without one of them', async () => {
+  it('brings the skills along that -s or /NAME names, and asks nothing without one of them', async () => {
     const refused = await chat(['-s', 'git-bisec, nosuch', '-q', 'Hi.', ...model()])
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
     expect(refused.stderr).toMatch(
@@ -105,6 +105,9 @@ describe('hermes chat -q', () => {
     scene.server.enqueue({ text: 'Found.' })
     expect(await chat(['-s', 'git-bisect', '-q', 'Hi.', ...model()])).toMatchObject({ exitCode: 0 })
     expect(JSON.stringify(scene.server.requests[0]!.body.messages)).toContain('git bisect run')
+    scene.server.enqueue({ text: 'Found.' })
+    expect(await chat(['-q', '/git-bisect Where is it?', ...model()])).toMatchObject({ exitCode: 0 })
+    expect(JSON.stringify(scene.server.requests[1]!.body.messages)).toContain('git bisect run')
   })
 
   it('works in a worktree of its own with -w, which stays where something is new', async () => {

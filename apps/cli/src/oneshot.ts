@@ -28,7 +28,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const input = await withImages(toInput(options, piped), options.image ?? [], io.cwd)
   const isPure = options.z !== undefined
   const person = canAsk(io) && !isPure ? (await import('./interactive/person.js')).createPerson(io) : null
-  const runtime = await openCli(io, { yolo: options.yolo ?? false, ...openOptions(options) })
+  const runtime = await openCli(io, { yolo: options.yolo ?? false, takesCommands: false, ...openOptions(options) })
   const host = createSessionHost({ runtime, leavesJobs: true })
   let endReason: string | undefined
   try {

@@ -9,7 +9,7 @@ import type { Io } from './io.js'
 /** How a command opens the home; see {@link RuntimeOptions}. */
 type OpenOptions = { readonly yolo: boolean } & Pick<
   RuntimeOptions,
-  'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd'
+  'trust' | 'acceptHooks' | 'safe' | 'ignoreRules' | 'maxCostUsd' | 'takesCommands'
 >
 
 /** The Hermes home this command works on. */

@@ -244,6 +244,7 @@ function openParts(
   const skills = openHomeSkills({
     ...{ ...common, trust, policy },
     isSafe: isSafe(options) || options.ignoreRules === true,
+    takesCommands: options.takesCommands ?? true,
     ofPlugins: () => plugins.plugins.skills(),
     serverSkills: mcp.skills,
     learnt: learntElsewhere({ storage: common.storage, memory: () => personal.owner.files }),

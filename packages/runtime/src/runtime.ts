@@ -49,6 +49,8 @@ export interface RuntimeOptions {
   readonly safe?: boolean
   /** Without instructions of projects, `SOUL.md` and what is remembered. Default: `HERMES_IGNORE_RULES` is `1`. */
   readonly ignoreRules?: boolean
+  /** Whether somebody may type commands: what hundreds of skills are called is not registered for nobody. Default `true`. */
+  readonly takesCommands?: boolean
   /** US dollars that one turn may cost, where config.yaml does not say less. Greater than 0. Default: as config.yaml says. */
   readonly maxCostUsd?: number
   readonly logger?: Logger

@@ -1,13 +1,17 @@
 // "Use the skill NAME." at the start of a person's message brings the skill along: commands and `-s` write that line. So does `$NAME` anywhere
-// in it, where there is such a skill: the same sign before another word is a variable, or money.
+// in it, where there is such a skill: the same sign before another word is a variable, or money. Where nobody takes commands, `/NAME` of a skill or
+// a bundle and `/skill NAME` reach this as words, and mean the same.
 import { errorLine, HermesError } from '@hermes/contracts'
 import { estimateTokens, type TextPart, type UserPart } from '@hermes/contracts/conversation'
 import type { InputEvent } from '@hermes/contracts/extension'
+import type { Bundle, BundleStore } from './bundles/bundle-store.js'
+import type { SkillIndex } from './index/skill-index.js'
 import { loadSkill } from './load-skill.js'
 import type { SkillLibrary } from './skill-library.js'
 import { shownSkill } from './tools/skill-view.js'
 
 const LINE = /^Use the skills? ([a-z0-9-]+(?:, [a-z0-9-]+)*)\.(?:\s|$)/
+const TYPED = /^\/(skill\s+)?([a-z][a-z0-9-]{0,63})(?=\s|$)/
 const MARKED = /(?<![^\s("'])\$([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w/=$-])/g
 const MOST = 5
 /** Of all skills of a message but the first, which a person wants whole. */
@@ -19,21 +23,27 @@ export function useLine(names: readonly string[]): string {
 }
 
 /** What the skills say that a message begins with; what cannot be loaded is named to the person and the model. Never rejects. */
-export async function attachSkills(event: InputEvent, library: SkillLibrary): Promise<readonly UserPart[]> {
+export async function attachSkills(
+  event: InputEvent,
+  library: SkillLibrary,
+  bundles: Pick<BundleStore, 'list'>,
+): Promise<readonly UserPart[]> {
   const words = wordsOf(event.input)
-  const [named, marked] = [namedIn(words), markedIn(words)]
-  if (named.length + marked.length === 0) return []
+  const [named, marked, typed] = [namedIn(words), markedIn(words), TYPED.exec(words.trimStart())]
+  if (named.length + marked.length === 0 && typed === null) return []
   const cwd = event.environment?.root ?? event.environment?.cwd() ?? library.home.cwd
   const index = await library.index(cwd)
-  const names = [...new Set([...named, ...marked.filter((name) => index.skills.has(name))])]
-  const parts: TextPart[] = []
+  const { skills, instruction } = await typedSkills(typed, index, bundles)
+  const names = [...new Set([...named, ...skills, ...marked.filter((name) => index.skills.has(name))])]
+  const parts: TextPart[] = instruction === '' ? [] : [{ type: 'text', text: `\n${instruction}`, origin: 'reminder' }]
   let tokens = 0
   for (const name of names.slice(0, MOST)) {
     try {
       const skill = library.require(index, name)
       const loaded = await loadSkill(skill, library)
+      const before = tokens
       tokens += estimateTokens(loaded.text)
-      if (tokens > MOST_TOKENS && parts.length > 0) throw tooMuch(skill.name)
+      if (before > 0 && tokens > MOST_TOKENS) throw tooMuch(skill.name)
       library.usage.note(skill.name, library.home.clock.now())
       const text = `\n${[...loaded.notes, shownSkill(skill, loaded, library.home)].join('\n\n')}\n`
       parts.push(
@@ -65,6 +75,18 @@ function wordsOf(input: InputEvent['input']): string {
 
 function namedIn(words: string): readonly string[] {
   return LINE.exec(words.trimStart())?.[1]?.split(', ') ?? []
+}
+
+/** What a command of a skill or a bundle would bring; a path, or a word with a stroke before it, brings nothing. */
+async function typedSkills(
+  typed: RegExpExecArray | null,
+  { skills }: SkillIndex,
+  bundles: Pick<BundleStore, 'list'>,
+): Promise<Pick<Bundle, 'skills' | 'instruction'>> {
+  if (typed === null) return { skills: [], instruction: '' }
+  const [, isSkill, name = ''] = typed
+  const bundle = isSkill ? undefined : (await bundles.list()).bundles.find((one) => one.name === name)
+  return bundle ?? { skills: isSkill || skills.has(name) ? [name] : [], instruction: '' }
 }
 
 function markedIn(words: string): readonly string[] {

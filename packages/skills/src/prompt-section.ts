@@ -6,6 +6,8 @@ import type { SkillUse } from './usage.js'
 const MOST_TOKENS = 4_000
 const SHARE_OF_WINDOW = 0.02
 const MAX_DESCRIPTION = 160
+/** Of a name alone, however short: of hundreds that do not fit nothing need be put together. */
+const LEAST_TOKENS = estimateTokens('- x\n')
 
 const GUIDANCE = `Skills are proven ways to do a kind of task. Load one that fits with skill_view before you begin, three at most; none fits: go on without.
 After hard work that succeeded, or when the user corrects you, ask how it went and offer to save what worked; fix a skill that misled you (skill_manage, by tool_search).`
@@ -20,6 +22,8 @@ export interface SkillsSection {
   readonly source: string
   /** Of what is shown: none for what is the person's own, or was agreed to. */
   readonly sources: readonly TextSource[]
+  /** Those that are named. */
+  readonly shown: readonly Skill[]
 }
 
 /** A skill with whether its own words may stand in the prompt. */
@@ -48,8 +52,10 @@ export function skillsSection(
     lines.set(name, line)
     return true
   }
-  for (const { skill, isTrusted } of byUse)
+  for (const { skill, isTrusted } of byUse) {
+    if (budget - tokens < LEAST_TOKENS) break
     if (!fits(skill.name, lineOf(skill, isTrusted))) fits(skill.name, `- ${skill.name}`)
+  }
   const shown = [...lines].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, line]) => line)
   const left = own.length - shown.length
   const more = left > 0 ? [moreLine(left)] : []
@@ -60,7 +66,7 @@ export function skillsSection(
       : [],
   )
   const source = own.length === 0 ? 'skills' : `skills, ${shown.length} of ${own.length} of your own`
-  return { text, source, sources }
+  return { text, source, sources, shown: own.flatMap(({ skill }) => (lines.has(skill.name) ? [skill] : [])) }
 }
 
 type UsedSkill = ListedSkill & { readonly use: SkillUse | undefined }

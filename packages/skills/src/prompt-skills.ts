@@ -1,5 +1,6 @@
 import type { Skill } from './format/skill.js'
 import { scanDescriptions } from './index/scan-descriptions.js'
+import type { SkillIndex } from './index/skill-index.js'
 import { type ListedSkill, type SkillsSection, skillsSection } from './prompt-section.js'
 import type { SkillLibrary } from './skill-library.js'
 
@@ -16,7 +17,13 @@ export class SkillPrompt {
 
   /** For one who works in `cwd`; `windowTokens`: of the model. Never rejects. */
   async section({ cwd, windowTokens }: { readonly cwd: string; readonly windowTokens: number }): Promise<PromptSkills> {
-    const { skills, problems } = await this.#library.ofNewSession(cwd)
+    const glanced = await this.#from(await this.#library.glance(cwd), windowTokens)
+    // What is told of a skill is what it says now; those that are only counted need not be looked at.
+    if (glanced.shown.every((skill) => this.#library.isAsRead(skill))) return glanced
+    return this.#from(await this.#library.index(cwd), windowTokens)
+  }
+
+  async #from({ skills, problems }: SkillIndex, windowTokens: number): Promise<PromptSkills> {
     const own = [...skills.values()].filter(({ source }) => source !== 'bundled')
     const trusted = await trustedIn(own, this.#library)
     const { listed, steering } = await this.#withoutOrders(own, trusted)

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
@@ -14,19 +13,7 @@ import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
 
-/** How long after a start a session belongs to it. */
-const AT_ONCE_MS = 2_000
-
 type Places = Awaited<ReturnType<typeof skillRoots>>
-
-/** A look that a start took. */
-interface Started {
-  readonly index: Promise<SkillIndex>
-  readonly cwd: string
-  readonly generation: number
-  readonly startedMs: number
-  readonly state: string
-}
 
 /** The skills of a home: which there are for a folder, and how often they are used. Nothing is read before the first is asked for. */
 export class SkillLibrary {
@@ -39,7 +26,6 @@ export class SkillLibrary {
   /** Goes up when sessions have to look anew. */
   #generation = 0
   readonly #disabled: Set<string>
-  #started: Started | null = null
 
   constructor(home: SkillsHome) {
     this.home = home
@@ -47,7 +33,7 @@ export class SkillLibrary {
     this.usage = new SkillUsage(join(home.directory, '.usage.json'), home.logger)
     this.records = new SkillRecords(join(home.directory, '.curator.json'))
     this.history = new SkillHistory(home.directory)
-    this.#indexer = new SkillIndexer(new HeadCache(home.cacheFile, home.logger), home.os)
+    this.#indexer = new SkillIndexer(new HeadCache(home.cacheFile, home.logger), home.os, home.clock)
     this.#disabled = new Set(home.settings.disabled)
   }
 
@@ -58,42 +44,25 @@ export class SkillLibrary {
 
   /** The skills for who works in `cwd`, as they are now. Never rejects. */
   async index(cwd: string): Promise<SkillIndex> {
-    return this.#look(await this.#places(cwd))
-  }
-
-  /** The same as a process starts: the first session begins with it where it begins at once. Never rejects. */
-  async atStart(cwd: string): Promise<SkillIndex> {
-    const { generation, startedMs } = { generation: this.#generation, startedMs: this.home.clock.now() }
-    const places = await this.#places(cwd)
-    const index = this.#look(places)
-    this.#started = { ...{ cwd, generation, startedMs, index }, state: stateOfRoots(places.roots) }
-    return index
+    return this.#with(await skillRoots(this.home, cwd), (look) => this.#indexer.look(look))
   }
 
   /**
-   * Those that a session begins with. A start that goes on into a session looks once: what is written into a SKILL.md in between is seen by the
-   * next session, a folder that comes or goes at once. Never rejects.
+   * The same at a glance: which there are is as it is now, what each is for as it was read last ({@link SkillLibrary.isAsRead}). Never rejects.
    */
-  async ofNewSession(cwd: string): Promise<SkillIndex> {
-    const started = this.#started
-    this.#started = null
-    const places = await this.#places(cwd)
-    const isOfNow =
-      started?.cwd === cwd &&
-      started.generation === this.#generation &&
-      this.home.clock.now() - started.startedMs < AT_ONCE_MS &&
-      started.state === stateOfRoots(places.roots)
-    return isOfNow ? started.index : this.#look(places)
+  async glance(cwd: string): Promise<SkillIndex> {
+    return this.#with(await skillRoots(this.home, cwd), (look) => this.#indexer.glance(look))
   }
 
-  #places(cwd: string): Promise<Places> {
-    return skillRoots(this.home, cwd)
+  /** Whether a skill says what it said when it was read last. Never throws. */
+  isAsRead(skill: Pick<Skill, 'folder'>): boolean {
+    return this.#indexer.isAsRead(skill)
   }
 
-  async #look({ roots, problems }: Places): Promise<SkillIndex> {
+  async #with({ roots, problems }: Places, look: (at: Parameters<SkillIndexer['look']>[0]) => Promise<SkillIndex>) {
     const installed = this.home.isSafe ? { skills: [], problems: [] } : await this.lock.sound()
     const others = [...installed.skills, ...BUNDLED]
-    const index = await this.#indexer.look({ roots, others, disabled: [...this.#disabled] })
+    const index = await look({ roots, others, disabled: [...this.#disabled] })
     return { skills: index.skills, problems: [...problems, ...index.problems, ...installed.problems] }
   }
 
@@ -155,7 +124,3 @@ export class SkillLibrary {
     this.reload()
   }
 }
-
-/** Another one where a folder came or went directly in one of them. */
-const stateOfRoots = (roots: Places['roots']) =>
-  roots.map(({ folder }) => `${folder} ${statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0}`).join('\n')

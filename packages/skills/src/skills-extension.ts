@@ -26,14 +26,16 @@ export function skillsExtension(parts: ExtensionParts): Extension {
     setup(api) {
       addTools(api, parts)
       // An interrupt ends what it waits for; references come after it.
-      api.hooks.on('input', async (event) => ({ after: await attachSkills(event, library) }), { order: 5 })
+      api.hooks.on('input', async (event) => ({ after: await attachSkills(event, library, parts.bundles) }), {
+        order: 5,
+      })
       watchSessions(api, library)
       const commands = new SkillCommands(library, parts.bundles, api.commands)
       addCommands(api, commands, parts)
       api.doctor.check({ name: 'skills', run: () => check(parts) })
       // Commands of Hermes and of the person come first, and the start does not wait for files.
       const started = Promise.resolve()
-        .then(() => commands.start())
+        .then(() => (library.home.takesCommands === false ? [] : commands.start()))
         .catch((error: unknown) =>
           library.home.logger.warn('Skills are no commands of their own.', { error: errorLine(error) }),
         )

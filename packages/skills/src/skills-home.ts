@@ -104,6 +104,8 @@ export interface SkillsHome {
   readonly isSafe: boolean
   /** `linux`, `macos` or `windows`. */
   readonly os: string
+  /** Whether somebody may type commands: skills and bundles are commands of their names then. Default `true`. */
+  readonly takesCommands?: boolean
   readonly trust: FolderTrust
   /** Whether a variable is set, in `.env` or the environment. */
   hasVariable(name: string): boolean

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { readdir, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { estimateTokens } from '@hermes/contracts/conversation'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -166,23 +166,33 @@ describe('skills are found', () => {
     }
   })
 
-  it('once at a start that goes on into a session; what comes meanwhile is seen, what is written into one by the next session', async () => {
-    const section = async () => (await scene.skills.section({ cwd: scene.home.cwd, windowTokens: 200_000 })).text
+  it('for a session by folders alone, and what is told of one is what it says now', async () => {
+    const section = (windowTokens = 200_000) => scene.skills.section({ cwd: scene.home.cwd, windowTokens })
     await own('first', 'Before.')
-    scene = await scene.again()
-    await scene.settled()
+    // Facts of a folder that changed just now are not gone by.
+    const later = { ...scene.home.clock, now: () => Date.now() + 60_000 }
+    scene = await scene.again({ clock: later })
+    await names()
     await own('first', 'After.')
-    expect(await section()).toContain('- first: Before.')
-    expect(await section()).toContain('- first: After.')
-    scene = await scene.again()
-    await scene.settled()
-    await own('second')
-    expect(await section()).toContain('- second')
-    scene = await scene.again()
-    await scene.settled()
+    scene = await scene.again({ clock: later })
+    expect((await section()).text).toContain('- first: After.')
+    await scene.put('home/skills/first/SKILL.md', 'Broken.')
+    expect(await section(40)).toMatchObject({ text: expect.stringContaining('(1 more: skills_list)'), problems: [] })
+    expect(await section()).toMatchObject({
+      text: expect.not.stringContaining('first'),
+      problems: [expect.stringContaining('does not begin with a head')],
+    })
+    await own('first', 'Mended.')
+    expect(await section()).toMatchObject({ text: expect.stringContaining('- first: Mended.'), problems: [] })
+    await own('tools/second')
+    expect((await section()).text).toContain('- second')
+    await own('tools/fourth')
+    expect((await section()).text).toContain('- fourth')
+    await rm(join(scene.home.directory, 'tools/second'), { recursive: true })
+    expect((await section()).text).not.toContain('- second')
     await scene.put('work/.hermes/skills/third/SKILL.md', skillText('third'))
     scene.trusted.add(scene.root)
-    expect(await section()).toContain('- third')
+    expect((await section()).text).toContain('- third')
   })
 
   it('with what the scanner said of descriptions, until one is written anew', async () => {

@@ -91,7 +91,7 @@ function addInstalling({ skills, call, choose }: Skills): void {
   skills
     .command('install <source>')
     .description(
-      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL, lobehub:IDENTIFIER, mcp:SERVER/NAME or pack:NAME',
+      'get a skill and look at it before it counts: a folder, OWNER/REPOSITORY[/FOLDER], a git address, a SKILL.md, an archive of one skill (.tar.gz, .zip), a site, clawhub:SLUG, skills.sh:OWNER/REPOSITORY/SKILL, lobehub:IDENTIFIER, mcp:SERVER/NAME or pack:NAME',
     )
     .option('-y, --yes', 'do not ask; what the scanner has found is not covered by it')
     .option('--force', 'with --yes: although the scanner has found something')

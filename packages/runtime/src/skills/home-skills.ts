@@ -23,6 +23,7 @@ interface HomeSkillsOptions {
   readonly policy: Policy
   readonly proxies: Proxies | null
   readonly isSafe: boolean
+  readonly takesCommands: boolean
   readonly ofPlugins: () => Promise<readonly { readonly plugin: string; readonly folder: string }[]>
   readonly serverSkills: SkillsHome['ofServer']
   readonly redact: (text: string) => string
@@ -37,7 +38,8 @@ const OS_NAMES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: '
 
 /** The skills of a home. Nothing is read yet. */
 export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
-  const { home, userHome, cwd, env, secrets, config, trust, isSafe, ofPlugins, redact, clock, logger } = options
+  const { home, userHome, cwd, env, secrets, config, trust, isSafe, takesCommands, ofPlugins } = options
+  const { redact, clock, logger } = options
   const { skills, skillBundles, pendingSkills, cache } = homeLayout(home)
   return openSkills({
     directory: skills,
@@ -48,7 +50,7 @@ export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
     ask: options.ask,
     personOf: async (sessionId) => (await (await options.storage()).sessions.get(sessionId))?.person ?? null,
     cacheFile: join(cache, 'skills-index.json'),
-    ...{ userHome, cwd, trust, isSafe, ofPlugins, redact, clock, logger },
+    ...{ userHome, cwd, trust, isSafe, takesCommands, ofPlugins, redact, clock, logger },
     settings: {
       ...config.skills,
       external_dirs: config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome)),

@@ -49,7 +49,10 @@ export function question(name: string, id: string, isRisky: boolean): readonly C
 }
 
 /** What is held back from its programs, and what an update would newly let them do. */
-function mayDo({ capabilities }: SkillHead, before: SkillHead['capabilities'] = capabilities): string {
+export function mayDo(
+  { capabilities }: Pick<SkillHead, 'capabilities'>,
+  before: SkillHead['capabilities'] = capabilities,
+): string {
   const isNew = (one: SkillCapability) => (before.includes(one) ? '' : ' (new)')
   const granted = new Set(capabilities)
   return [

@@ -99,7 +99,7 @@ export class SkillCommands {
 
   /** The same as a process starts. */
   start(): Promise<readonly string[]> {
-    return this.#keep(this.#library.atStart(this.#library.home.cwd))
+    return this.#keep(this.#library.glance(this.#library.home.cwd))
   }
 
   async #keep(index: Promise<SkillIndex>): Promise<readonly string[]> {

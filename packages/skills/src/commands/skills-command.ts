@@ -14,6 +14,7 @@ import { loadSkill, loadSkillFile } from '../load-skill.js'
 import type { PackInstaller } from '../packs/pack-installer.js'
 import type { SkillLibrary } from '../skill-library.js'
 import { accept, audit, install, search, uninstall, update } from './install-command.js'
+import { mayDo } from './offers.js'
 import { packsCommand } from './packs-command.js'
 import { publishSkill } from './publish-command.js'
 import { snapshot } from './snapshot-command.js'
@@ -112,7 +113,7 @@ async function inspect(
   const skill = library.require(await library.index(cwd), name ?? '')
   if (path !== undefined) return say((await loadSkillFile(skill, path, library)).text)
   const { text, files, notes } = await loadSkill(skill, library)
-  const { source, folder, origin, description, variables, capabilities, platforms } = skill
+  const { source, folder, origin, description, variables, platforms } = skill
   const facts: readonly (readonly [string, string])[] = [
     ['source', origin === undefined ? source : `${source} from ${origin}`],
     ['trust', await trustOf(skill, library)],
@@ -123,7 +124,7 @@ async function inspect(
       'needs',
       variables.map((variable) => `${variable}${library.home.hasVariable(variable) ? '' : ' (not set)'}`).join(', '),
     ],
-    ['may use', source === 'installed' ? capabilities.join(', ') || 'nothing by itself' : ''],
+    ['its programs', source === 'installed' ? mayDo(skill) : ''],
     ['files', files.join(', ')],
   ]
   const head = facts.filter(([, value]) => value !== '').map(([key, value]) => `${key}: ${value}`)

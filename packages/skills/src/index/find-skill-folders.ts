@@ -18,14 +18,63 @@ export const MAX_FOUND = 2_000
 /** Categories may have categories. */
 const MAX_DEPTH = 3
 
-/** The skills below `root`, by path; none where there is no such folder. Folders of a skill are not looked into. Never throws. */
-export function findSkillFolders(root: string): readonly FoundFolder[] {
-  const found: FoundFolder[] = []
-  look(root, 1, found)
-  return found
+/** What lies below a folder with skills. */
+interface FoundBelow {
+  /** By path. */
+  readonly skills: readonly FoundFolder[]
+  /** The folders that were looked into, none of a skill. */
+  readonly looked: readonly LookedFolder[]
 }
 
-function look(folder: string, depth: number, found: FoundFolder[]): void {
+/** A folder that was looked into, and its facts then: while those are the same, nothing came into it or went. Its files may say something else. */
+export type LookedFolder = readonly [folder: string, state: string]
+
+/** Times of files tell no moments apart that are closer than this: what was written just now may be written again unseen. */
+const APART_MS = 2_000
+
+/** The skills below `root`, by path; none where there is no such folder. Folders of a skill are not looked into. Never throws. */
+export const findSkillFolders = (root: string): readonly FoundFolder[] => lookBelow(root, 0).skills
+
+/** The same with the folders that were looked into. `nowMs`: Unix milliseconds. Never throws. */
+export function lookBelow(root: string, nowMs: number): FoundBelow {
+  const [skills, looked]: [FoundFolder[], LookedFolder[]] = [[], []]
+  look(root, 1, { skills, looked, nowMs })
+  return { skills, looked }
+}
+
+/** Whether no folder has other entries than when it was looked into. Never throws. */
+export function isAsLooked(looked: readonly LookedFolder[]): boolean {
+  return looked.every(([folder, state]) => state !== UNSURE && stateAt(folder) === state)
+}
+
+const UNSURE = ''
+const NOTHING = 'nothing'
+
+/** What was looked into where there was no such folder. */
+export const nothingAt = (folder: string): readonly LookedFolder[] => [[folder, NOTHING]]
+
+function stateAt(path: string): string {
+  const info = statOf(path)
+  return info === null ? NOTHING : stateOf(info)
+}
+
+/** Whether the SKILL.md of a folder has these facts. Never throws. */
+export function isWrittenAs(folder: string, state: string): boolean {
+  return stateAt(`${folder}${sep}${SKILL_FILE}`) === state
+}
+
+interface Below {
+  readonly skills: FoundFolder[]
+  readonly looked: LookedFolder[]
+  readonly nowMs: number
+}
+
+function look(folder: string, depth: number, below: Below): void {
+  const { skills: found, looked, nowMs } = below
+  // Asked first: what comes meanwhile makes it another one.
+  const before = statOf(folder)
+  const isSure = before === null || nowMs - before.ctimeMs > APART_MS
+  looked.push([folder, !isSure ? UNSURE : before === null ? NOTHING : stateOf(before)])
   for (const name of namesIn(folder)) {
     if (found.length >= MAX_FOUND || name.startsWith('.') || name === 'node_modules') continue
     // A few hundred of these are most of a look: nothing is put in form that is already.
@@ -35,7 +84,7 @@ function look(folder: string, depth: number, found: FoundFolder[]): void {
       const { size, mtimeMs, ctimeMs, ino } = info
       found.push({ folder: path, name, size, mtimeMs, ctimeMs, ino })
     }
-    if (info === null && depth < MAX_DEPTH) look(path, depth + 1, found)
+    if (info === null && depth < MAX_DEPTH) look(path, depth + 1, below)
   }
 }
 

@@ -4,6 +4,7 @@ import { errorLine, type Logger } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import { SCANNER } from '@hermes/safety'
 import type { SkillHead } from '../format/skill.js'
+import { type LookedFolder, nothingAt } from './find-skill-folders.js'
 
 /** What was read of a SKILL.md while its facts were `state`. */
 export interface CachedHead {
@@ -15,15 +16,32 @@ export interface CachedHead {
   readonly rule: string | null
 }
 
+/** What lay below a root when it was looked at. */
+interface CachedRoot {
+  /** The folders that were looked into. */
+  readonly looked: readonly LookedFolder[]
+  /** Those of skills, by path. */
+  readonly skills: readonly string[]
+}
+
 /** Of the form of the file, and of the scanner: what either changed in is read anew. */
-const VERSION = `3 ${SCANNER}`
+const VERSION = `4 ${SCANNER}`
+
+/** What is kept: heads by folder, and what lay below roots. */
+interface Kept {
+  readonly heads: Map<string, CachedHead>
+  readonly roots: Map<string, CachedRoot>
+}
 
 /** What heads said, by folder, in memory and in a file of the cache. A file that is damaged is one that is not there. */
 export class HeadCache {
   readonly #file: string
   readonly #logger: Logger
-  #heads: Map<string, CachedHead> | null = null
+  #kept: Kept | null = null
   #isChanged = false
+  #saving: Promise<void> = Promise.resolve()
+  /** Goes up with everything that is learnt. */
+  version = 0
 
   constructor(file: string, logger: Logger) {
     this.#file = file
@@ -31,41 +49,72 @@ export class HeadCache {
   }
 
   async open(): Promise<void> {
-    this.#heads ??= await read(this.#file)
+    this.#kept ??= await read(this.#file)
+  }
+
+  /** What lay below a root when it was looked at last; nothing where it was not. */
+  root(folder: string): CachedRoot {
+    return this.#kept?.roots.get(folder) ?? { looked: nothingAt(folder), skills: [] }
+  }
+
+  setRoot(folder: string, root: CachedRoot): void {
+    if (JSON.stringify(this.root(folder)) === JSON.stringify(root)) return
+    this.#kept?.roots.set(folder, root)
+    this.#learn()
+  }
+
+  /** What was read last of the SKILL.md of a folder, whatever it may say now. */
+  last(folder: string): CachedHead | undefined {
+    return this.#kept?.heads.get(folder)
   }
 
   /** What is known of a folder whose SKILL.md has these facts. */
   get(folder: string, state: string): CachedHead | undefined {
-    const known = this.#heads?.get(folder)
+    const known = this.last(folder)
     return known?.state === state ? known : undefined
   }
 
   set(folder: string, cached: CachedHead): void {
-    this.#heads?.set(folder, cached)
+    this.#kept?.heads.set(folder, cached)
+    this.#learn()
+  }
+
+  #learn(): void {
     this.#isChanged = true
+    this.version++
   }
 
   /** Writes the file anew where something was learnt. A cache that cannot be written costs time, nothing else. */
-  async save(): Promise<void> {
-    if (!this.#isChanged || !this.#heads) return
+  save(): Promise<void> {
+    // One after the other: what is older does not take the place of what is newer.
+    this.#saving = this.#saving.then(() => this.#write())
+    return this.#saving
+  }
+
+  async #write(): Promise<void> {
+    if (!this.#isChanged || !this.#kept) return
     this.#isChanged = false
-    const heads = JSON.stringify([...this.#heads])
-    await writePrivate(this.#file, `${stampOf(heads)}\n${heads}`).catch((error: unknown) =>
+    const text = JSON.stringify([[...this.#kept.heads], [...this.#kept.roots]])
+    await writePrivate(this.#file, `${stampOf(text)}\n${text}`).catch((error: unknown) =>
       this.#logger.warn('The index of skills could not be kept.', { error: errorLine(error) }),
     )
   }
 }
 
 /** A file is believed by its sum: looking at the parts of each of hundreds of heads would take as long as reading them. */
-async function read(file: string): Promise<Map<string, CachedHead>> {
+async function read(file: string): Promise<Kept> {
   try {
     const text = await readFile(file, 'utf8')
     const end = text.indexOf('\n')
-    const heads = text.slice(end + 1)
-    return new Map(text.slice(0, end) === stampOf(heads) ? (JSON.parse(heads) as [string, CachedHead][]) : [])
+    const kept = text.slice(end + 1)
+    if (text.slice(0, end) === stampOf(kept)) {
+      const [heads, roots] = JSON.parse(kept) as [[string, CachedHead][], [string, CachedRoot][]]
+      return { heads: new Map(heads), roots: new Map(roots) }
+    }
   } catch {
-    return new Map()
+    // Made anew.
   }
+  return { heads: new Map(), roots: new Map() }
 }
 
-const stampOf = (heads: string) => `${VERSION} ${createHash('sha256').update(heads).digest('hex')}`
+const stampOf = (kept: string) => `${VERSION} ${createHash('sha256').update(kept).digest('hex')}`

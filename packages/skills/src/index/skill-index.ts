@@ -1,9 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { errorLine, nearestName } from '@hermes/contracts'
+import { type Clock, errorLine, nearestName } from '@hermes/contracts'
 import { readSkill } from '../format/read-skill.js'
 import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillSource } from '../format/skill.js'
-import { type FoundFolder, findSkillFolders, isUnchanged, MAX_FOUND, stateOf } from './find-skill-folders.js'
+import {
+  type FoundFolder,
+  isAsLooked,
+  isUnchanged,
+  isWrittenAs,
+  lookBelow,
+  MAX_FOUND,
+  stateOf,
+} from './find-skill-folders.js'
 import type { CachedHead, HeadCache } from './head-cache.js'
 import { scanDescriptions } from './scan-descriptions.js'
 
@@ -39,36 +47,94 @@ interface Found extends Look {
   readonly folders: readonly (readonly FoundFolder[])[]
 }
 
+/** What a glance went by, and came to. */
+interface Glanced extends Look {
+  readonly version: number
+  readonly index: SkillIndex
+  /** Folders of which no skill counts. */
+  readonly left: readonly ReadFolder[]
+}
+
+/** A folder with a SKILL.md, and what that says. */
+interface ReadFolder {
+  readonly folder: string
+  readonly known: CachedHead
+}
+
 /** Makes the index of a home. While a look finds what the last one found, the index is that one's. */
 export class SkillIndexer {
   readonly #cache: HeadCache
   readonly #os: string
+  readonly #clock: Clock
   #last: (Found & { readonly index: SkillIndex }) | null = null
+  #glanced: Glanced | null = null
 
   /** `os`: `linux`, `macos` or `windows`. */
-  constructor(cache: HeadCache, os: string) {
+  constructor(cache: HeadCache, os: string, clock: Clock) {
     this.#cache = cache
     this.#os = os
+    this.#clock = clock
+  }
+
+  /**
+   * The index by folders alone: what came or went is seen; a skill may say something else by now than its head here
+   * ({@link SkillIndexer.isAsRead}). Never rejects.
+   */
+  async glance(look: Look): Promise<SkillIndex> {
+    await this.#cache.open()
+    const read: ReadFolder[][] = []
+    for (const { folder } of look.roots) {
+      const root = this.#cache.root(folder)
+      const heads = root.skills.map((one) => ({ folder: one, known: this.#cache.last(one) }))
+      if (!isAsLooked(root.looked) || !heads.every(isRead)) return this.look(look)
+      read.push(heads)
+    }
+    const { version } = this.#cache
+    if (this.#glanced?.version !== version || !isSameLook(this.#glanced, look)) {
+      const index = makeIndex(look, read, this.#os)
+      const counting = new Set([...index.skills.values()].map(({ folder }) => folder))
+      this.#glanced = { ...look, version, index, left: read.flat().filter(({ folder }) => !counting.has(folder)) }
+    }
+    const { index, left } = this.#glanced
+    // One that does not count may have been mended.
+    return left.every(({ folder, known }) => isWrittenAs(folder, known.state)) ? index : this.look(look)
+  }
+
+  /** Whether a skill of a folder says what it said when it was read last. Never throws. */
+  isAsRead({ folder }: Pick<Skill, 'folder'>): boolean {
+    const known = folder === null ? undefined : this.#cache.last(folder)
+    return known === undefined || isWrittenAs(folder!, known.state)
   }
 
   /** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
   async look(look: Look): Promise<SkillIndex> {
-    const found = { ...look, folders: look.roots.map(({ folder }) => findSkillFolders(folder)) }
-    if (this.#last !== null && isSame(this.#last, found)) return this.#last.index
-    const index = await makeIndex(found, { cache: this.#cache, os: this.#os })
+    await this.#cache.open()
+    const below = look.roots.map(({ folder }) => lookBelow(folder, this.#clock.now()))
+    const found = { ...look, folders: below.map(({ skills }) => skills) }
+    for (const [at, { looked, skills }] of below.entries())
+      this.#cache.setRoot(look.roots[at]!.folder, { looked, skills: skills.map(({ folder }) => folder) })
+    if (this.#last !== null && isSame(this.#last, found)) {
+      await this.#cache.save()
+      return this.#last.index
+    }
+    const read = await readFolders(found.folders, this.#cache)
+    await this.#cache.save()
+    const index = makeIndex(look, read, this.#os)
     this.#last = { ...found, index }
     return index
   }
 }
 
-function isSame(before: Found, now: Found): boolean {
-  return (
-    areSame(before.disabled, now.disabled) &&
-    areSame(before.others, now.others) &&
-    areSame(before.roots, now.roots, isSameRoot) &&
-    areSame(before.folders, now.folders, (some, others) => areSame(some, others, isUnchanged))
-  )
-}
+const isRead = (one: { readonly folder: string; readonly known: CachedHead | undefined }): one is ReadFolder =>
+  one.known !== undefined
+
+const isSame = (before: Found, now: Found) =>
+  isSameLook(before, now) && areSame(before.folders, now.folders, (some, others) => areSame(some, others, isUnchanged))
+
+const isSameLook = (before: Look, now: Look) =>
+  areSame(before.disabled, now.disabled) &&
+  areSame(before.others, now.others) &&
+  areSame(before.roots, now.roots, isSameRoot)
 
 const isSameRoot = (one: SkillRoot, other: SkillRoot) =>
   one.source === other.source && one.folder === other.folder && one.origin === other.origin
@@ -77,10 +143,11 @@ function areSame<T>(some: readonly T[], others: readonly T[], isOne: (one: T, ot
   return some.length === others.length && some.every((one, at) => isOne(one, others[at]!))
 }
 
-async function makeIndex(
-  { roots, folders, others, disabled }: Found,
-  { cache, os }: { readonly cache: HeadCache; readonly os: string },
-): Promise<SkillIndex> {
+function makeIndex(
+  { roots, others, disabled }: Look,
+  read: readonly (readonly ReadFolder[])[],
+  os: string,
+): SkillIndex {
   const skills = new Map<string, Skill>()
   const problems: string[] = []
   const fromFolders: Skill[] = []
@@ -94,20 +161,14 @@ async function makeIndex(
         `Two skills are called ${skill.name}: the ${first.source} one${first.folder === null ? '' : ` in ${first.folder}`} counts, the ${skill.source} one in ${skill.folder} does not. Rename one.`,
       )
   }
-  await cache.open()
-  const found = roots.flatMap(({ folder: _, ...root }, at) =>
-    folders[at]!.map((one) => ({ root, one, known: cache.get(one.folder, stateOf(one)) })),
-  )
-  const unread = found.filter(({ known }) => known === undefined)
-  const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
-  for (const { root, one, known = read.get(one)! } of found) {
-    if (known.head === null) problems.push(`Skill ${one.folder} is left out: ${known.why}.`)
-    else fromFolders.push({ ...known.head, ...root, folder: one.folder, rule: known.rule })
+  for (const [at, { folder: root, ...whose }] of roots.entries()) {
+    for (const { folder, known } of read[at]!) {
+      if (known.head === null) problems.push(`Skill ${folder} is left out: ${known.why}.`)
+      else fromFolders.push({ ...known.head, ...whose, folder, rule: known.rule })
+    }
+    if (read[at]!.length >= MAX_FOUND)
+      problems.push(`Of the skills in ${root} the first ${MAX_FOUND} count, the others are left out: take some away.`)
   }
-  for (const [at, { folder }] of roots.entries())
-    if (folders[at]!.length >= MAX_FOUND)
-      problems.push(`Of the skills in ${folder} the first ${MAX_FOUND} count, the others are left out: take some away.`)
-  await cache.save()
   // The model is told that those of Hermes are built in: nobody but the person puts another one in their place.
   const all = [...fromFolders.filter(isOwn), ...others.filter(isBundled), ...fromFolders, ...others]
   for (const skill of new Set(all)) add(skill)
@@ -117,6 +178,17 @@ async function makeIndex(
 
 const isOwn = ({ source }: Skill) => source === 'user'
 const isBundled = ({ source }: Skill) => source === 'bundled'
+
+/** What the folders say, read anew where the cache does not know it. */
+async function readFolders(
+  folders: readonly (readonly FoundFolder[])[],
+  cache: HeadCache,
+): Promise<readonly (readonly ReadFolder[])[]> {
+  const known = folders.map((found) => found.map((one) => ({ one, known: cache.get(one.folder, stateOf(one)) })))
+  const unread = known.flat().filter((one) => one.known === undefined)
+  const read = unread.length === 0 ? new Map<FoundFolder, CachedHead>() : await readHeads(unread, cache)
+  return known.map((found) => found.map(({ one, known = read.get(one)! }) => ({ folder: one.folder, known })))
+}
 
 async function readHeads(
   unread: readonly { readonly one: FoundFolder }[],

@@ -2,18 +2,19 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { cp, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { errorLine, HermesError } from '@hermes/contracts'
 import { MAX_SKILL_BYTES, SKILL_FILE } from '../format/skill.js'
 import { findSkillFolders } from '../index/find-skill-folders.js'
 import type { SkillsHome } from '../skills-home.js'
 import type { Fetched, Quarantined } from './fetched.js'
-import { hubBytes } from './hub.js'
+import { hubBytes, writeFiles } from './hub.js'
 import { HUBS } from './hubs.js'
 import { diskReason, keep, notKept } from './keep.js'
 import { marketplaceAt } from './marketplace.js'
 import { fetchFromServer, isOfServer } from './mcp-skills.js'
+import { MAX_PACKED_BYTES, packedSkill } from './packed-skill.js'
 import { isPlain, shownPath } from './plain.js'
 import { fetchWellKnown } from './well-known.js'
 
@@ -28,6 +29,7 @@ export interface Fetching {
 
 const MAX_COPIED_FILES = 2_000
 const MAX_COPIED_BYTES = 100_000_000
+const PACKED = /\.(?:tar\.gz|tgz|zip)$/i
 const GIT = /^(?:git\+|git@|git:\/\/|ssh:\/\/|github:|file:\/\/|https?:\/\/[^?#]*\.git(?:\/|#|$))/
 /** `OWNER/REPOSITORY`, a folder in it, and `#REF`. */
 const SHORT = /^([\w.-]+)\/([\w.-]+)((?:\/[\w.-]+)*)(#[\w./-]+)?$/
@@ -37,7 +39,7 @@ const PAGE =
   /^https?:\/\/(?:www\.)?github\.com\/([\w.-]+\/[\w.-]+?)\/?(?:\/(?:tree|blob)\/([\w.-]+)((?:\/[\w.-]+)*?)(?:\/SKILL\.md)?\/?)?(#[\w./-]+)?$/
 
 /**
- * Gets skills: a folder, the address of a SKILL.md, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
+ * Gets skills: a folder, the address of a SKILL.md or of an archive of one skill, a git address (`#REF`, and `//FOLDER` for one in it), `OWNER/REPOSITORY[/FOLDER]` of GitHub or the
  * address of its page, a site with `/.well-known/skills/index.json`, one of a hub (`clawhub:SLUG`, `skills.sh:OWNER/REPOSITORY/SKILL`, `lobehub:IDENTIFIER`), or of an MCP server of the home (`mcp:SERVER/NAME`).
  * @throws HermesError `skills.not_fetched`, `skills.not_kept`, one line; nothing is left then.
  */
@@ -165,13 +167,14 @@ async function run(argv: readonly [string, ...string[]], cwd: string, { home, si
 
 async function downloaded(url: string, stage: string, fetching: Fetching): Promise<Fetched> {
   const { pathname } = new URL(url)
-  if (!/\.md$/i.test(pathname)) return fetchWellKnown(url, stage, fetching)
+  const isPacked = PACKED.test(pathname)
+  if (!isPacked && !/\.md$/i.test(pathname)) return fetchWellKnown(url, stage, fetching)
   const { home, signal } = fetching
-  const bytes = await hubBytes(new URL(url).host, url, MAX_SKILL_BYTES, { fetch: home.fetch, signal })
-  const name = basename(dirname(pathname)) || 'skill'
+  const most = isPacked ? MAX_PACKED_BYTES : MAX_SKILL_BYTES
+  const bytes = await hubBytes(new URL(url).host, url, most, { fetch: home.fetch, signal })
+  const name = isPacked ? basename(pathname).replace(PACKED, '') : basename(dirname(pathname)) || 'skill'
   const folder = join(stage, /^[\w.-]+$/.test(name) ? name : 'skill')
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, SKILL_FILE), bytes)
+  await writeFiles(folder, isPacked ? packedSkill(bytes) : [{ path: SKILL_FILE, bytes }])
   const pin = createHash('sha256').update(bytes).digest('hex')
   return { skills: [{ folder, name: basename(folder), from: url }], pin }
 }

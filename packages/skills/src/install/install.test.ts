@@ -19,6 +19,7 @@ import {
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from '../__fixtures__/scene.js'
 import { loadSkill, loadSkillFile } from '../load-skill.js'
@@ -26,7 +27,10 @@ import type { SkillLibrary } from '../skill-library.js'
 import { SkillLock } from './lock.js'
 import { skillPrograms } from './skill-programs.js'
 
-const pages = new Map<string, { readonly status?: number; readonly body: string; readonly cut?: boolean }>()
+const pages = new Map<
+  string,
+  { readonly status?: number; readonly body: string | Uint8Array; readonly cut?: boolean }
+>()
 let server: Server
 let site: string
 let scene: Scene
@@ -73,6 +77,15 @@ function git(cwd: string, ...args: readonly string[]): string {
   const who = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'init.defaultBranch=main']
   return execFileSync('git', [...who, ...args], { cwd, encoding: 'utf8' })
 }
+
+/** A folder with a skill; its path. */
+async function draft(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+  for (const [path, text] of Object.entries({ 'SKILL.md': skillText(name), ...files }))
+    await scene.put(`work/${name}/${path}`, text)
+  return join(scene.home.cwd, name)
+}
+
+const tar = (...args: readonly string[]): Buffer => execFileSync('tar', ['-czPf', '-', ...args])
 
 /** A bare repository that has these files in its newest commit. */
 async function repository(files: Readonly<Record<string, string>>, { keep = false } = {}): Promise<string> {
@@ -271,7 +284,7 @@ describe('a skill is installed', () => {
     const skills = [
       listed('rain', { digest: digest(rain) }),
       listed('lied', { digest: digest('other') }),
-      listed('packed', { type: 'archive', url: 'packed.zip', digest: digest('x') }),
+      listed('packed', { type: 'archive', url: 'packed.zip', digest: digest('other') }),
       listed('bare', {}),
       listed('odd', { url: 'http://', digest: digest('x') }),
       listed('away', { url: 'http://127.0.0.2:1/x.md', digest: digest('x') }),
@@ -280,11 +293,12 @@ describe('a skill is installed', () => {
     pages.set('/.well-known/agent-skills/index.json', { body: JSON.stringify({ skills }) })
     pages.set('/.well-known/agent-skills/rain/SKILL.md', { body: rain })
     pages.set('/.well-known/agent-skills/lied/SKILL.md', { body: rain })
+    pages.set('/.well-known/agent-skills/packed.zip', { body: 'PK' })
     expect(await scene.type(`skills search ${site}`)).toBe(
       [
         `${site}#rain |  | About rain.`,
         `${site}#lied |  | About lied.`,
-        `${site}#packed |  | cannot be taken: it is an archive, whose contents nobody sees before it is unpacked`,
+        `${site}#packed |  | About packed.`,
         `${site}#bare |  | cannot be taken: its list says no SHA-256 of it`,
         `${site}#odd |  | cannot be taken: it lies on another site`,
         `${site}#away |  | cannot be taken: it lies on another site`,
@@ -294,12 +308,74 @@ describe('a skill is installed', () => {
     await scene.type(`skills accept ${idIn(await scene.type(`skills install ${site}#rain`))}`)
     for (const [name, why] of [
       ['lied', 'is not what the list of'],
-      ['packed', 'it is an archive'],
+      ['packed', 'is not what the list of'],
       ['bare', 'no SHA-256'],
       ['none', 'lists no none'],
     ] as const)
       await expect(scene.type(`skills install ${site}#${name}`)).rejects.toThrow(why)
     expect((await installed()).sort()).toEqual(['dew', 'rain'])
+    expect(await quarantined()).toEqual([])
+  })
+
+  it('from an archive that a site lists or an address names, its files shown before', async () => {
+    const folder = await draft('foam', { 'references/a.md': 'Foam is white.\n' })
+    const long = `references/${'deep-'.repeat(20)}/note.md`
+    await scene.put(`work/foam/${long}`, 'Deep.\n')
+    const packed = {
+      '/.well-known/agent-skills/foam.tar.gz': tar('--format=pax', '-C', folder, '.'),
+      '/dl/foam-1.2.tgz': tar('--format=gnu', '-C', scene.home.cwd, 'foam'),
+    }
+    for (const [path, body] of Object.entries(packed)) pages.set(path, { body })
+    const sum = createHash('sha256').update(packed['/.well-known/agent-skills/foam.tar.gz']).digest('hex')
+    const skills = [{ name: 'foam', type: 'archive', description: 'x', url: 'foam.tar.gz', digest: `sha256:${sum}` }]
+    pages.set('/.well-known/agent-skills/index.json', { body: JSON.stringify({ skills }) })
+    for (const from of [site, `${site}/dl/foam-1.2.tgz`]) {
+      const offer = await scene.type(`skills install ${from}`)
+      expect(offer).toContain(`files (3, 1 KB): SKILL.md, references/a.md, ${long}`)
+      await scene.type(`skills accept ${idIn(offer)}`)
+      expect(await scene.call('skill_view', { name: 'foam', file_path: long })).toBe('Deep.\n')
+      await scene.type('skills uninstall foam')
+    }
+    expect(await quarantined()).toEqual([])
+  })
+
+  it.each<[string, (folder: string) => Promise<Uint8Array> | Uint8Array, string]>([
+    ['half of one', (folder) => tar('-C', folder, '.').subarray(0, 100), 'no whole archive'],
+    [
+      'one cut off where it was whole',
+      (folder) => gzipSync(gunzipSync(tar('-C', folder, '.')).subarray(0, 700)),
+      'no whole archive',
+    ],
+    ['something else', () => Buffer.from('<html>'), 'neither a .tar.gz nor a ZIP'],
+    [
+      'one with a link',
+      async (folder) => {
+        await symlink('/etc/passwd', join(folder, 'a.md'))
+        return tar('-C', folder, '.')
+      },
+      'a file of it is a link',
+    ],
+    [
+      'one whose names climb',
+      (folder) => tar('--transform=s,SKILL.md,../../SKILL.md,', '-C', folder, 'SKILL.md'),
+      'files that no skill has',
+    ],
+    ['one with a file twice', (folder) => tar('--hard-dereference', '-C', folder, 'SKILL.md', './SKILL.md'), 'two files of it have one name'],
+    ['one that grows', () => gzipSync(Buffer.alloc(9_000_000)), 'it has more than 5120 KB'],
+    [
+      'one whose sums are wrong',
+      (folder) => gzipSync(gunzipSync(tar('-C', folder, 'SKILL.md')).fill('x', 0, 3)),
+      'no whole archive',
+    ],
+    [
+      'one without a skill',
+      (folder) => tar('--transform=s,SKILL,README,', '-C', folder, 'SKILL.md'),
+      'it has no SKILL.md',
+    ],
+  ])('but not from %s', async (_, make, why) => {
+    const body = await make(await draft('foam', {}))
+    pages.set('/foam.tar.gz', { body })
+    await expect(scene.type(`skills install ${site}/foam.tar.gz`)).rejects.toThrow(why)
     expect(await quarantined()).toEqual([])
   })
 

@@ -11,7 +11,7 @@ const IS_ENCRYPTED = 1
 const LINK_MODE = 0o120000
 
 /** A file of an archive. */
-interface ZippedFile {
+export interface PackedFile {
   readonly path: string
   readonly bytes: Uint8Array
 }
@@ -23,10 +23,10 @@ interface ZippedFile {
 export function readZip(
   archive: Uint8Array,
   { maxFiles, maxBytes }: { readonly maxFiles: number; readonly maxBytes: number },
-): readonly ZippedFile[] {
+): readonly PackedFile[] {
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength)
   const { count, at: first } = endOf(bytes)
-  const files: ZippedFile[] = []
+  const files: PackedFile[] = []
   const paths = new Set<string>()
   let left = maxBytes
   for (let at = first, n = 0; n < count; n++) {

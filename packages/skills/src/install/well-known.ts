@@ -1,11 +1,11 @@
 // Skills that a site offers. @see https://agentskills.io/well-known-uri, discovery 0.2.0, and the form of 0.1.0 before it.
 import { createHash } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { MAX_SKILL_BYTES, SKILL_FILE, SKILL_NAME } from '../format/skill.js'
 import type { SkillsHome } from '../skills-home.js'
-import { hubBytes, hubJson } from './hub.js'
+import { hubBytes, hubJson, writeFiles } from './hub.js'
+import { MAX_PACKED_BYTES, packedSkill } from './packed-skill.js'
 
 /** A skill that a site lists. */
 interface Offered {
@@ -13,6 +13,8 @@ interface Offered {
   readonly description: string
   /** Its files with their addresses. */
   readonly files: readonly { readonly path: string; readonly url: string }[]
+  /** Whether its one file is an archive with all of them. */
+  readonly isPacked: boolean
   /** SHA-256 of its one file, as the site says; `null` where it says none. */
   readonly digest: string | null
   /** Why it cannot be taken. */
@@ -63,16 +65,15 @@ function offered(one: JsonObject, index: URL): Offered {
   const digest = /^sha256:([0-9a-f]{64})$/i.exec(text('digest'))?.[1]?.toLowerCase() ?? null
   const problem = !SKILL_NAME.test(name)
     ? 'its name is none of a skill'
-    : text('type') === 'archive'
-      ? 'it is an archive, whose contents nobody sees before it is unpacked'
-      : listed === null && digest === null
-        ? 'its list says no SHA-256 of it'
-        : paths.length > MAX_FILES || paths.some((path) => !FILE.test(path))
-          ? 'it names files that no skill has'
-          : files.some((file) => URL.parse(file.url)?.origin !== index.origin)
-            ? 'it lies on another site'
-            : null
-  return { name, description: text('description').replace(/\s+/g, ' ').slice(0, 300), files, digest, problem }
+    : listed === null && digest === null
+      ? 'its list says no SHA-256 of it'
+      : paths.length > MAX_FILES || paths.some((path) => !FILE.test(path))
+        ? 'it names files that no skill has'
+        : files.some((file) => URL.parse(file.url)?.origin !== index.origin)
+          ? 'it lies on another site'
+          : null
+  const description = text('description').replace(/\s+/g, ' ').slice(0, 300)
+  return { name, description, files, isPacked: listed === null && text('type') === 'archive', digest, problem }
 }
 
 /** Gets what a site lists into `stage`; `#NAME` at the end of the address means one of them. Rejects with `skills.not_fetched`. */
@@ -98,13 +99,13 @@ export async function fetchWellKnown(
     }
     const folder = join(stage, one.name)
     for (const { path, url: address } of one.files) {
-      const bytes = await hubBytes(new URL(address).host, address, MAX_SKILL_BYTES, { fetch: home.fetch, signal })
+      const most = one.isPacked ? MAX_PACKED_BYTES : MAX_SKILL_BYTES
+      const bytes = await hubBytes(new URL(address).host, address, most, { fetch: home.fetch, signal })
       const digest = createHash('sha256').update(bytes).digest('hex')
       if (one.digest !== null && digest !== one.digest)
         throw notFetched(`${address} is not what the list of ${site} says: another SHA-256`)
       hash.update(digest)
-      await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), bytes)
+      await writeFiles(folder, one.isPacked ? packedSkill(bytes) : [{ path, bytes }])
     }
     skills.push({ folder, name: one.name, from: `${site}#${one.name}` })
   }

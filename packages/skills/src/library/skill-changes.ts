@@ -97,7 +97,7 @@ async function planCreate(
   const near = force ? [] : nearDuplicates({ name, description }, [...index.skills.values()])
   if (near.length > 0)
     throw new HermesError(
-      `There is something like it: ${near.map(shownNear).join('; ')}. Load and extend that one; if this is another thing, create it with force.`,
+      `There is something like it: ${near.map(shownNear).join('; ')}. Load and extend that one; if this is another thing, create it with force (--force).`,
       { code: 'skills.near_duplicate' },
     )
   const folder = join(directory, name)
@@ -110,7 +110,7 @@ async function planCreate(
 /** What others say of a skill stays out of what comes without a mark of where it is from. */
 function shownNear({ name, source, description }: Skill): string {
   const isOwn = source === 'user' || source === 'bundled'
-  return `${name} (${source})${isOwn ? `: ${description.slice(0, 100)}` : ''}`
+  return `${name} (${source})${isOwn ? `: ${description.slice(0, 100).replace(/\.$/, '')}` : ''}`
 }
 
 /** A SKILL.md hides the skills below it, and one that the index leaves out is not written over. */
