@@ -1,13 +1,47 @@
 import type { JsonObject } from '@hermes/contracts'
 import type { Environment } from '@hermes/contracts/environment'
-import type { Permit } from '@hermes/contracts/policy'
-import type { Answer, Question, Tool, ToolContext, ToolMail } from '@hermes/contracts/tool'
+import type { Action, Permit } from '@hermes/contracts/policy'
+import type { Answer, ProgressAbout, Question, Tool, ToolContext, ToolMail } from '@hermes/contracts/tool'
 import { ParkedApproval } from '../permits/parked-approval.js'
 import { requireEnvironment, taintsOf } from '../permits/plan-context.js'
 import { requestPermit, takeGranted } from '../permits/request-permit.js'
 import { redactData } from '../session/session.js'
 import { toolMail } from '../steering/mail.js'
 import type { RunContext } from './run-context.js'
+
+/**
+ * What a call looks up when it asks for it. A class: what a getter of an object literal sees is kept by V8 until it next looks through the
+ * whole heap, and a getter here sees the run.
+ */
+class LookedUp implements Pick<ToolContext, 'isTainted' | 'taintedBy' | 'environment' | 'mail' | 'steered'> {
+  readonly #context: RunContext
+  readonly #isSteered: boolean
+
+  constructor(context: RunContext, isSteered: boolean) {
+    this.#context = context
+    this.#isSteered = isSteered
+  }
+
+  get isTainted(): boolean {
+    return this.taintedBy.length > 0
+  }
+
+  get taintedBy(): readonly string[] {
+    return taintsOf(this.#context)
+  }
+
+  get environment(): Environment {
+    return requireEnvironment(this.#context)
+  }
+
+  get mail(): ToolMail | undefined {
+    return toolMail(this.#context)
+  }
+
+  get steered(): AbortSignal | undefined {
+    return this.#isSteered ? this.#context.steering.steered() : undefined
+  }
+}
 
 /** What a running call may use; `granted` are the permits it was given before it started, `more` is what this call has of its own. */
 export function toolContext(
@@ -17,24 +51,16 @@ export function toolContext(
   more: Partial<Pick<ToolContext, 'state' | 'progress' | 'tools' | 'ask' | 'park'>> = {},
 ): ToolContext {
   const { session, subject, signal } = context
-  return {
+  // What another call waits for has to be waited for.
+  return Object.assign(new LookedUp(context, more.tools !== undefined), {
     signal,
     sessionId: session.id,
     callId,
     agentPath: subject.agentPath,
-    get isTainted(): boolean {
-      return taintsOf(context).length > 0
-    },
-    get taintedBy(): readonly string[] {
-      return taintsOf(context)
-    },
     state: session.state,
-    get environment(): Environment {
-      return requireEnvironment(context)
-    },
-    permit: async (action, requested) =>
+    permit: async (action: Action, requested?: { readonly mayAsk?: boolean }) =>
       takeGranted(granted, action) ?? requestPermit(context, callId, action, requested),
-    progress: (text, { source, data } = {}) => {
+    progress: (text: string, { source, data }: ProgressAbout = {}) => {
       context.activity.progress()
       context.emit({
         type: 'tool-progress',
@@ -45,16 +71,9 @@ export function toolContext(
       })
     },
     ...(context.notify ? { notify: context.notify } : {}),
-    get mail(): ToolMail | undefined {
-      return toolMail(context)
-    },
-    ask: (question) => askUser(context, callId, question),
-    // What another call waits for has to be waited for.
-    get steered(): AbortSignal | undefined {
-      return more.tools && context.steering.steered()
-    },
+    ask: (question: Question) => askUser(context, callId, question),
     ...more,
-  }
+  })
 }
 
 /** The run as one of its tools sees it: rules of the policy may name the tool that asks. */

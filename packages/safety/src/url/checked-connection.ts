@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { HermesError } from '@hermes/contracts'
+import { HermesError, isAbort } from '@hermes/contracts'
 import { reachedAs } from './check-url.js'
 import { checkedAddresses, isAddress, pinnedTo, type Resolving } from './checked-addresses.js'
 import { type Proxies, proxyFor } from './proxies.js'
+import type { TunnelTarget } from './tunnel.js'
 
 /** Options of {@link connectChecked}. */
 interface CheckedConnectionOptions extends Resolving {
@@ -39,52 +41,23 @@ export async function connectChecked(target: ConnectionTarget, options: CheckedC
       details: { host: hostname, kind },
     })
   const proxy = isNear ? null : proxyFor(new URL(`${port === 80 ? 'http' : 'https'}://${hostname}:${port}`), proxies)
-  if (proxy !== null && proxy.protocol !== 'socks5:') return tunnel(proxy, { target, signal })
-  const lookup = isAddress(hostname) ? undefined : pinnedTo(await checkedAddresses(hostname, options))
-  if (proxy !== null) return tunnel(proxy, { target, lookup, signal })
-  return direct(target, { lookup, signal })
-}
-
-async function tunnel(
-  proxy: URL,
-  {
-    target: { hostname, port },
-    lookup,
-    signal,
-  }: {
-    readonly target: ConnectionTarget
-    readonly lookup?: ReturnType<typeof pinnedTo> | undefined
-    readonly signal: AbortSignal | undefined
-  },
-): Promise<Socket> {
+  const isLookedUp = !isAddress(hostname) && (proxy === null || proxy.protocol === 'socks5:')
+  const lookup = isLookedUp ? pinnedTo(await checkedAddresses(hostname, options)) : undefined
+  const way = { host: hostname.replace(/^\[|\]$/g, ''), port, lookup, signal }
+  if (proxy === null) return connectTo(way)
   const { openTunnel } = await import('./tunnel.js')
-  return openTunnel(proxy, { host: hostname, port, lookup, signal })
+  return openTunnel(proxy, way)
 }
 
-function direct(
-  { hostname, port }: ConnectionTarget,
-  {
-    lookup,
-    signal,
-  }: { readonly lookup: ReturnType<typeof pinnedTo> | undefined; readonly signal: AbortSignal | undefined },
-): Promise<Socket> {
+async function connectTo({ host, port, lookup, signal }: TunnelTarget): Promise<Socket> {
   const { connect } = process.getBuiltinModule('node:net')
-  return new Promise((resolve, reject) => {
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const socket = connect({ host, port, noDelay: true, ...(lookup ? { lookup, autoSelectFamily: true } : {}) })
-    const limit = AbortSignal.timeout(CONNECT_WITHIN_MS)
-    const ends = signal ? AbortSignal.any([signal, limit]) : limit
-    const end = () => socket.destroy(new Error(`${host} does not answer on port ${port}`))
-    ends.addEventListener('abort', end)
-    if (ends.aborted) end()
-    const settle = (after: () => void) => () => {
-      ends.removeEventListener('abort', end)
-      after()
-    }
-    socket.once(
-      'connect',
-      settle(() => resolve(socket)),
-    )
-    socket.once('error', (error) => settle(() => reject(error))())
-  })
+  const limit = AbortSignal.timeout(CONNECT_WITHIN_MS)
+  const socket = connect({ host, port, noDelay: true, ...(lookup ? { lookup, autoSelectFamily: true } : {}) })
+  try {
+    await once(socket, 'connect', { signal: signal ? AbortSignal.any([signal, limit]) : limit })
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw isAbort(error) ? new Error(`${host} does not answer on port ${port}`) : error
+  }
 }

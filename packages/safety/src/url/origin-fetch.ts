@@ -59,12 +59,10 @@ function isRedirect(response: Response): boolean {
   return [301, 302, 303, 307, 308].includes(response.status) && response.headers.has('location')
 }
 
-function refused(url: URL, origin: string): HermesError {
-  return new HermesError(
-    `Refused to contact ${url.origin}${url.pathname}: only ${origin} is configured for this client.`,
-    {
-      code: 'policy.origin_refused',
-      details: { origin, url: `${url.origin}${url.pathname}` },
-    },
-  )
+function refused(target: URL, origin: string): HermesError {
+  const url = target.origin + target.pathname
+  return new HermesError(`Refused to contact ${url}: only ${origin} is configured for this client.`, {
+    code: 'policy.origin_refused',
+    details: { origin, url },
+  })
 }

@@ -48,25 +48,22 @@ function looksUpHere(name: string, address: string): string {
   return `${name} is "${shown}": this machine looks the names of hosts up itself, past the proxy. For the proxy to do that: ${shown.replace(/^socks5:/i, 'socks5h:')}`
 }
 
-const isProxy = (address: string) => /^(?:https?|socks|socks5h?):\/\/[^/]/i.test(address) && URL.canParse(address)
-
 /** What is wrong with a proxy, for a person, without the login; `null` where nothing is. */
 function problemOf(name: string, address: string): string | null {
   const shown = withoutLogin(address)
-  if (!isProxy(address))
+  if (!/^(?:https?|socks|socks5h?):\/\/[^/]/i.test(address) || !URL.canParse(address))
     return `${name} is "${shown}", which is no address of an HTTP or SOCKS5 proxy: nothing is sent that it is for. Correct it, or unset it to connect directly.`
-  const { username, password } = new URL(address)
-  if (isEncoded(username) && isEncoded(password)) return null
-  return `The login in ${name} (for "${shown}") cannot be read, a percent sign is written %25: nothing is sent that the proxy is for.`
+  try {
+    loginOf(new URL(address))
+    return null
+  } catch {
+    return `The login in ${name} (for "${shown}") cannot be read, a percent sign is written %25: nothing is sent that the proxy is for.`
+  }
 }
 
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
+/** User and password for a proxy, both empty where it wants none. @throws URIError where they are not encoded as in a URL. */
+export function loginOf({ username, password }: URL): readonly string[] {
+  return [username, password].map(decodeURIComponent)
 }
 
 /**

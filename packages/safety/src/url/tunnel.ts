@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { LookupFunction, Socket } from 'node:net'
 import { ipv6Groups } from './ip-address.js'
-import { proxyError } from './proxies.js'
+import { loginOf, proxyError } from './proxies.js'
 
 /** Where a tunnel leads. */
-interface TunnelTarget {
+export interface TunnelTarget {
   /** A name or an address, that of IPv6 in brackets or not. */
   readonly host: string
   readonly port: number
@@ -32,7 +32,7 @@ export async function openTunnel(proxy: URL, target: TunnelTarget): Promise<Sock
 async function throughHttp(proxy: URL, { host, port, signal }: TunnelTarget): Promise<Socket> {
   const { request } = process.getBuiltinModule(proxy.protocol === 'https:' ? 'node:https' : 'node:http')
   const path = `${host.includes(':') ? `[${unbracketed(host)}]` : host}:${port}`
-  const login = [proxy.username, proxy.password].map(decodeURIComponent).join(':')
+  const login = loginOf(proxy).join(':')
   const headers = {
     ...(login !== ':' && { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }),
     host: path,
@@ -84,7 +84,7 @@ async function greet(socket: Socket, proxy: URL): Promise<void> {
   if (version !== 5) throw proxyError(proxy, 'speaks no SOCKS5')
   if (method === 0) return
   if (method !== 2 || !hasLogin) throw proxyError(proxy, 'wants a login as in socks5://NAME:PASSWORD@HOST:PORT')
-  const login = [proxy.username, proxy.password].map((text) => Buffer.from(decodeURIComponent(text)))
+  const login = loginOf(proxy).map((text) => Buffer.from(text))
   if (login.some(({ length }) => length > 255)) throw proxyError(proxy, 'takes no login of more than 255 bytes')
   socket.write(Buffer.concat([Buffer.from([1]), ...login.flatMap((text) => [Buffer.from([text.length]), text])]))
   const [, status] = await take(socket, 2)

@@ -125,7 +125,7 @@ class LocalEnvironment implements Environment {
   #madeShell: Shell | null = null
   #variables: Variables | null = null
   readonly #closing = new AbortController()
-  #hasPty: boolean | null = null
+  #madeCapabilities: Environment['capabilities'] | null = null
   readonly #programs = new Set<RunningProgram>()
 
   constructor(options: LocalEnvironmentOptions) {
@@ -191,7 +191,12 @@ class LocalEnvironment implements Environment {
 
   /** A pseudo-terminal, and whether this machine can isolate, is looked for when somebody first asks. */
   get capabilities(): Environment['capabilities'] {
-    const pty = (this.#hasPty ??= this.#options.loadPty !== undefined || isPtyInstalled())
+    return (this.#madeCapabilities ??= this.#ableTo())
+  }
+
+  /** Made once: of an object literal with getters V8 keeps each one, and all it sees, until it next looks through the whole heap. */
+  #ableTo(): Environment['capabilities'] {
+    const pty = this.#options.loadPty !== undefined || isPtyInstalled()
     const withheld = () => this.#variablesOfCommands().withheld
     const { isolation } = this.#options
     if (!isolation) {

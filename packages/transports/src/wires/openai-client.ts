@@ -1,5 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai/error'
-import { requestBytes } from './request-bytes.js'
+import { lendBody } from './request-bytes.js'
 
 // This module loads the errors of the SDK, so it is itself loaded on first use.
 
@@ -13,13 +13,21 @@ interface OpenAiClientOptions {
   readonly fetch: typeof fetch | undefined
 }
 
+/** One request. */
+interface OpenAiRequest {
+  readonly body: object
+  /** What stands for the conversation in it; see {@link lendBody}. */
+  readonly conversation: object
+  readonly controller: AbortController
+}
+
 /** What the wires of OpenAI want of it. */
 export interface OpenAiClient {
   /**
    * Sends one request to `path` under the base URL. Rejects with the SDK's error for a status that is none of success, for a broken
-   * connection and, having aborted `controller`, when no headers come in time.
+   * connection and, having aborted the controller, when no headers come in time.
    */
-  send(path: string, body: object, controller: AbortController): Promise<Response>
+  send(path: string, request: OpenAiRequest): Promise<Response>
 }
 
 /**
@@ -34,26 +42,27 @@ export function createOpenAiClient(options: OpenAiClientOptions): OpenAiClient {
     ...(options.credential === null ? {} : { authorization: `Bearer ${options.credential}` }),
     ...options.headers,
   }
-  const post = (path: string, body: object, { signal }: AbortController) => {
-    const init = { method: 'POST', headers, body: requestBytes(body), signal }
-    return (options.fetch ?? fetch)(baseUrl.replace(/\/$/, '') + path, init)
-  }
+  const post = (path: string, body: Buffer<ArrayBuffer>, { signal }: AbortController) =>
+    (options.fetch ?? fetch)(baseUrl.replace(/\/$/, '') + path, { method: 'POST', headers, body, signal })
   return {
-    send: async (path, body, controller) => {
+    send: async (path, { body, conversation, controller }) => {
+      const { bytes, giveBack } = lendBody(body, conversation)
       let isLate = false
       const timer = setTimeout(() => {
         isLate = true
         controller.abort()
       }, timeoutMs)
-      const response = await post(path, body, controller)
+      const response = await post(path, bytes, controller)
         .catch((cause: unknown) => {
           throw isLate || isTimeout(cause)
             ? new APIConnectionTimeoutError()
             : new APIConnectionError({ cause: asError(cause) })
         })
         .finally(() => clearTimeout(timer))
-      if (response.ok) return response
-      throw await statusError(response)
+      if (!response.ok) throw await statusError(response)
+      // What a server refuses it may not have read to its end.
+      giveBack()
+      return response
     },
   }
 }

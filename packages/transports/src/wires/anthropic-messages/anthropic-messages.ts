@@ -23,8 +23,10 @@ export function anthropicMessages(options: WireOptions): Wire<SdkClient, Respons
     begin: (request, stamp) => {
       const assembler = new AnswerAssembler(request, stamp, quirks)
       return {
-        send: (client, streaming, controller) =>
-          client.send(PATH, toWireRequest(request, { stamp, streaming, cacheTtl, quirks }), controller),
+        send: (client, streaming, controller) => {
+          const body = toWireRequest(request, { stamp, streaming, cacheTtl, quirks })
+          return client.send(PATH, { body, conversation: request.messages[0] ?? request, controller })
+        },
         takeWhole: (text) => takeWhole(assembler, text),
         read: (response, signal) => new EventBody<WireEvent>(response, { signal, isComplete: () => assembler.isOver }),
         push: (event) => assembler.push(event),

@@ -1,4 +1,5 @@
 import { BaseAnthropic } from '@anthropic-ai/sdk/client'
+import { lendBody } from '../request-bytes.js'
 import { credentialHeaders } from './credential-headers.js'
 import type { WireRequest } from './wire-types.js'
 
@@ -22,10 +23,17 @@ const BETA = 'anthropic-beta'
 /** Answers at a higher speed. @see https://platform.claude.com/docs/build-with-claude/fast-mode */
 const FAST_MODE = 'fast-mode-2026-02-01'
 
+/** One request. */
+interface SdkRequest {
+  readonly body: WireRequest
+  readonly conversation: object
+  readonly controller: AbortController
+}
+
 /** What this wire wants of the SDK. */
 export interface SdkClient {
-  /** Sends one request. Rejects with the SDK's error for a status that is none of success. */
-  send(path: string, body: WireRequest, controller: AbortController): Promise<Response>
+  /** Sends one request of a conversation; see {@link lendBody}. Rejects with the SDK's error for a status that is none of success. */
+  send(path: string, request: SdkRequest): Promise<Response>
 }
 
 /**
@@ -55,9 +63,13 @@ export function createSdkClient(options: SdkClientOptions): SdkClient {
     },
   })
   return {
-    send: (path, body, { signal }) => {
+    send: async (path, { body, conversation, controller: { signal } }) => {
+      const { bytes, giveBack } = lendBody(body, conversation)
       const headers = body.speed === 'fast' ? { [BETA]: FAST_MODE } : {}
-      return client.post(path, { body, headers, stream: body.stream ?? false, signal }).asResponse()
+      const call = { body: bytes, headers, stream: body.stream ?? false, signal }
+      const response = await client.post(path, call).asResponse()
+      giveBack()
+      return response
     },
   }
 }

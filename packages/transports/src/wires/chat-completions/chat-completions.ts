@@ -24,8 +24,10 @@ export function chatCompletions(options: WireOptions): Wire<OpenAiClient, Respon
       const assembler = new AnswerAssembler(request, stamp, quirks)
       let chunks: EventBody<WireChunk> | null = null
       return {
-        send: (client, streaming, controller) =>
-          client.send(PATH, toWireRequest(request, { quirks, stamp, streaming, cacheTtl }), controller),
+        send: (client, streaming, controller) => {
+          const body = toWireRequest(request, { quirks, stamp, streaming, cacheTtl })
+          return client.send(PATH, { body, conversation: request.messages[0] ?? request, controller })
+        },
         takeWhole: (text) => takeWhole(assembler, text),
         read: (response, signal) => {
           chunks = new EventBody<WireChunk>(response, { signal })

@@ -41,7 +41,7 @@ export function beginExchange(
     send: async (client, streaming, controller) => {
       const send = () => {
         const body = toWireRequest(request, { quirks, stamp, streaming, summaries: !refusals.summaries })
-        return client.send(path, body, controller)
+        return client.send(path, { body, conversation: request.messages[0] ?? request, controller })
       }
       try {
         return await send()
