@@ -28,7 +28,8 @@ function chatCheck(io: Io, runtime: () => Runtime | null): Extension {
           const opened = runtime()
           if (!opened) return []
           const { checkChats } = await import('@hermes/gateway')
-          return checkChats({ home: homeOf(io), env: io.env, fetchTo: (address) => opened.fetchTo(address), isOffline })
+          const fetchTo = (address: string) => opened.fetchTo(address)
+          return checkChats({ home: homeOf(io), env: io.env, own: opened.chatPlatforms, fetchTo, isOffline })
         },
       })
     },

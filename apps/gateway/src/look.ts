@@ -1,11 +1,12 @@
 // `hermes gateway status` and `platforms`: what runs, and what would.
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defaultHome, homeLayout, loadConfig, loadSecrets } from '@hermes/config'
+import { defaultHome, homeLayout, loadSecrets } from '@hermes/config'
 import { formatDuration, systemClock } from '@hermes/contracts'
+import type { Runtime } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { gatewayStates } from './gateway-state.js'
-import { configuredPlatforms } from './platforms/open-platforms.js'
+import { type ConfiguredPlatform, configuredPlatforms } from './platforms/open-platforms.js'
 import { hearing } from './platforms/platform-health.js'
 import { changePause } from './platforms/platform-pause.js'
 
@@ -38,12 +39,7 @@ export async function status(io: Io): Promise<number> {
 
 /** Shows which chat platforms a gateway would speak on. */
 export async function platforms(io: Io): Promise<number> {
-  const home = defaultHome(io)
-  const [{ config }, { values }] = await Promise.all([
-    loadConfig({ home, env: io.env }),
-    loadSecrets({ home, env: io.env }),
-  ])
-  const all = configuredPlatforms(config, values)
+  const all = await withHome(io, async (_runtime, configured) => configured)
   for (const { name, access } of all) {
     const users =
       access.allowsAll || access.allowedUsers.has('*')
@@ -53,7 +49,7 @@ export async function platforms(io: Io): Promise<number> {
   }
   if (all.length === 0)
     io.stdout.write(
-      'No chat platform has an account. Give one to Telegram or email: hermes gateway setup telegram|email\n',
+      'No chat platform has an account. Give one to Telegram, email or the platform of a plugin: hermes gateway setup telegram|email|NAME\n',
     )
   return 0
 }
@@ -61,18 +57,26 @@ export async function platforms(io: Io): Promise<number> {
 /** Has a platform rest or go on, for gateways that run now and later; exit code 1 where that is no platform of the home. */
 export async function pause(io: Io, words: readonly string[]): Promise<number> {
   if (words.join() === 'list') return platforms(io)
-  const { openHome } = await import('@hermes/runtime')
-  const { home, runtime } = await openHome(io, {
-    ...{ program: 'hermes gateway', log: 'gateway.log', cwd: io.cwd, safe: true },
-  })
-  try {
-    const { values } = await loadSecrets({ home, env: io.env })
-    const names = configuredPlatforms(runtime.config, values).map(({ name }) => name)
+  return withHome(io, async (runtime, configured) => {
+    const names = configured.map(({ name }) => name)
     const { meta } = await runtime.storage()
     const { isDone, text } = await changePause(meta, systemClock, { words: words.join(' '), names, from: null })
     if (isDone) io.stdout.write(`${text}\n`)
     else io.stderr.write(`hermes gateway platforms: ${text}\n`)
     return isDone ? 0 : EXIT_NOT_WELL
+  })
+}
+
+/** Opens the home for one piece of work: extensions may bring platforms. */
+async function withHome<T>(
+  io: Io,
+  work: (runtime: Runtime, configured: readonly ConfiguredPlatform[]) => Promise<T>,
+): Promise<T> {
+  const { openHome } = await import('@hermes/runtime')
+  const { home, runtime } = await openHome(io, { program: 'hermes gateway', log: 'gateway.log', cwd: io.cwd })
+  try {
+    const { values } = await loadSecrets({ home, env: io.env })
+    return await work(runtime, configuredPlatforms(runtime.config, values, runtime.chatPlatforms))
   } finally {
     await runtime.close()
   }

@@ -14,9 +14,9 @@ const HELP = `Usage: hermes gateway [run] [options]     (alone: hermes-gateway [
        hermes gateway install [options]   as a service of systemd or launchd, started with your login
        hermes gateway uninstall           take that back
        hermes gateway platforms [pause|resume <name>]   those that have an account; has one rest, and go on
-       hermes gateway setup <name>        give telegram or email an account: asks, tries it, keeps it in .env
+       hermes gateway setup <name>        give telegram, email or the platform of a plugin an account: asks, tries it, keeps it in .env
 
-Serves the agent in chats (Telegram, email) and as an OpenAI-compatible API:
+Serves the agent in chats (Telegram, email, those that plugins bring) and as an OpenAI-compatible API:
 POST /v1/chat/completions, GET /v1/models, GET /health.
 Clients of the API send the key in API_SERVER_KEY (environment, .env, or gateway.api_server.key in config.yaml) as a bearer token.
 

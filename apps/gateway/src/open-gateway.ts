@@ -60,11 +60,12 @@ export async function openGateway(io: Io, { flags, version, isSafe }: GatewayOpt
   opened = runtime
   try {
     const { values: variables } = await loadSecrets({ home, env: io.env })
-    const platforms = configuredPlatforms(runtime.config, variables)
+    const platforms = configuredPlatforms(runtime.config, variables, runtime.chatPlatforms)
     const config = runtime.config.gateway.api_server
     const settings = resolveSettings({
       ...{ flags, variables, config, people: runtime.people },
-      hasPlatforms: platforms.length > 0,
+      // In safe mode those of plugins are missing, which is no reason to end.
+      hasPlatforms: platforms.length > 0 || isSafe,
     })
     return await openParts(io, { flags, version, home, cwd, settings, platforms, runtime, logger })
   } catch (error) {
@@ -87,7 +88,7 @@ export async function checkReload(
   if (source !== 'file' && source !== 'defaults')
     throw new HermesError(problems[0]?.message ?? 'config.yaml cannot be used.', { code: 'gateway.bad_config' })
   const sources = { flags, variables, config: config.gateway.api_server, people: runtime.people }
-  const platforms = configuredPlatforms(config, variables)
+  const platforms = configuredPlatforms(config, variables, runtime.chatPlatforms)
   const next = resolveSettings({ ...sources, hasPlatforms: platforms.length > 0 })
   const keeper = { get: async () => null, set: async () => undefined }
   const tools = { fetchTo: (address: string) => runtime.fetchTo(address), keeper, clock: systemClock, logger }

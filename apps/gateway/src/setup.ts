@@ -3,6 +3,8 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { defaultHome, loadConfig, loadSecrets, setSecret } from '@hermes/config'
+import { nearestName } from '@hermes/contracts'
+import { type OwnPlatform, openHome } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { createOriginFetch } from '@hermes/safety'
 import { checkPlatform } from './platforms/check-platforms.js'
@@ -56,13 +58,47 @@ const NEXT: Readonly<Record<string, string>> = {
     'Say who may write: EMAIL_ALLOWED_USERS=you@example.org in .env, or people in config.yaml. Then: hermes gateway run',
 }
 
-/** Sets an account up; nothing is written before it answered. Exit code 1 where it did not, 2 for a name or a value that is missing. */
+/**
+ * Sets an account up, of a platform of Hermes or of a plugin; nothing is written before it answered. Exit code 1 where it did not, 2 for a name or
+ * a value that is missing.
+ */
 export async function setupPlatform(io: Io, name: string | undefined): Promise<number> {
-  const wanted = name === undefined ? undefined : PLATFORMS[name]
-  if (name === undefined || !wanted) {
-    io.stderr.write(`Which platform? hermes gateway setup ${Object.keys(PLATFORMS).join('|')}\n`)
+  if (name !== undefined && Object.hasOwn(PLATFORMS, name))
+    return setUp(io, name, { wanted: PLATFORMS[name]!, next: NEXT[name]!, own: [] })
+  // Others come with plugins.
+  const { runtime } = await openHome(io, { program: 'hermes gateway', log: 'gateway.log' })
+  try {
+    const own = runtime.chatPlatforms
+    const brought = own.find((one) => one.name === name)
+    if (name !== undefined && brought)
+      return await setUp(io, name, { wanted: brought.account, next: nextOf(name), own })
+    io.stderr.write(`${unknown(name, [...Object.keys(PLATFORMS), ...own.map((one) => one.name)])}\n`)
     return EXIT_USAGE
+  } finally {
+    await runtime.close()
   }
+}
+
+function unknown(name: string | undefined, known: readonly string[]): string {
+  if (name === undefined) return `Which platform? hermes gateway setup ${known.join('|')}`
+  const shown = JSON.stringify(name.slice(0, 60))
+  const meant = nearestName(name, known)
+  const hint = meant === null ? `Known here: ${known.join(', ')}.` : `Did you mean ${meant}?`
+  return `There is no chat platform ${shown} in this home. ${hint} Others come with plugins: hermes plugins install SOURCE --enable (a folder, an npm package, a git address), then hermes gateway setup NAME`
+}
+
+const nextOf = (name: string) =>
+  `Start it with: hermes gateway run. Who writes there gets a code; let them in with: hermes pairing approve ${name} CODE`
+
+interface Setup {
+  readonly wanted: readonly Wanted[]
+  /** What the person is told last. */
+  readonly next: string
+  /** The platforms that extensions bring. */
+  readonly own: readonly OwnPlatform[]
+}
+
+async function setUp(io: Io, name: string, { wanted, next, own }: Setup): Promise<number> {
   const home = defaultHome(io)
   const [{ config }, { values }] = await Promise.all([
     loadConfig({ home, env: io.env }),
@@ -71,7 +107,7 @@ export async function setupPlatform(io: Io, name: string | undefined): Promise<n
   const answers =
     io.stdin.isTTY && io.stdout.isTTY ? await ask(io, wanted, values) : fromVariables(io, name, wanted, values)
   if (answers === null) return EXIT_USAGE
-  const one = configuredPlatforms(config, { ...values, ...answers }).find((platform) => platform.name === name)
+  const one = configuredPlatforms(config, { ...values, ...answers }, own).find((platform) => platform.name === name)
   if (!one) {
     io.stderr.write(`platforms.${name}.enabled is false in config.yaml.\n`)
     return EXIT_USAGE
@@ -84,7 +120,7 @@ export async function setupPlatform(io: Io, name: string | undefined): Promise<n
   }
   for (const [variable, value] of Object.entries(answers)) await setSecret({ home, name: variable, value })
   io.stdout.write(
-    `${text}. The account stands in .env of the home.\n${one.warnings.map((line) => `${line}\n`).join('')}${NEXT[name]}\n`,
+    `${text}. The account stands in .env of the home.\n${one.warnings.map((line) => `${line}\n`).join('')}${next}\n`,
   )
   return 0
 }

@@ -47,6 +47,7 @@ export {
   type SystemPrompt,
   type SystemSource,
 } from './prompt/layers.js'
+export type { PlatformHint } from './prompt/platform-hint.js'
 export { buildSystemPrompt, type ContextFile } from './prompt/system-prompt.js'
 export { createSessionId } from './session/session.js'
 export type { Undone, UndoOptions } from './session/undo.js'

@@ -10,7 +10,7 @@ import { readToEdit } from './files.js'
 import type { HermesConfig } from './hermes-config.js'
 import { homeLayout } from './home.js'
 import { checkValues, faultOf, issueProblem } from './load-config.js'
-import { fieldAt, keyPath, SCHEMA } from './schema.js'
+import { fieldAt, keyPath, PLATFORM_SECTIONS, SCHEMA } from './schema.js'
 import { parseYaml } from './yaml-file.js'
 
 /**
@@ -185,6 +185,8 @@ function refuseUnknown(path: readonly string[], value: unknown): void {
     if (section.aliases && Object.hasOwn(section.aliases, name)) continue
     const known = Object.keys(section.fields)
     const meant = nearestName(name, known)
+    // A platform of an extension, which is known once the home is open.
+    if (depth === 1 && meant === null && PLATFORM_SECTIONS.includes(path[0]!)) return
     const right = [...path.slice(0, depth), meant, ...path.slice(depth + 1)].join('.')
     const there = path.slice(0, depth).join('.')
     const hint =

@@ -12,7 +12,7 @@ import { homeLayout } from './home.js'
 import { misplacedKeys } from './misplaced-keys.js'
 import type { ConfigProblem } from './problem.js'
 import { problemAt } from './problem.js'
-import { SCHEMA } from './schema.js'
+import { fieldAt, PLATFORM_SECTIONS, SCHEMA } from './schema.js'
 import type { Variables } from './secrets.js'
 import { loadSecrets } from './secrets.js'
 import type { Readable } from './strictest.js'
@@ -29,7 +29,10 @@ interface LoadedConfig {
   readonly source: 'file' | 'last-good' | 'readable' | 'defaults'
   /** Whether a bound may be missing from `config`, because neither the file nor a good copy says it: every action asks. */
   readonly asksAlways: boolean
-  /** Top-level keys that Hermes itself has no meaning for, as the file has them now; none where it is no map of settings. */
+  /**
+   * Top-level keys that Hermes itself has no meaning for, and names of other platforms as `platforms.NAME`, as the file has them now; none where
+   * it is no map of settings.
+   */
   readonly own: readonly OwnValue[]
 }
 
@@ -42,6 +45,8 @@ export interface OwnValue {
   readonly written: unknown
   /** Of references whose variable is not set: such a text stays as it is written. */
   readonly unset: readonly ConfigProblem[]
+  /** How a number below the key is written in the file. */
+  sourceOf(path: Path): string | undefined
   /** The line for something wrong at a place below the key. */
   problem(path: Path, message: string): ConfigProblem
 }
@@ -168,18 +173,32 @@ function ownValues(
     notSet,
   }: { readonly value: unknown; readonly notSet: readonly (ConfigProblem & { readonly key: unknown })[] },
 ): readonly OwnValue[] {
-  if (!isMap(value) || SCHEMA.type !== 'section') return []
-  const { fields, aliases = {} } = SCHEMA
-  return Object.entries(value)
-    .filter(([key]) => !Object.hasOwn(fields, key) && !Object.hasOwn(aliases, key))
-    .map(([key, item]) => ({
-      key,
-      value: item,
-      written: (yaml.value as Readonly<Record<string, unknown>>)[key],
-      unset: notSet.filter((problem) => problem.key === key),
-      problem: (path, message) =>
-        problemAt(file, yaml.locate([key, ...path]), `${[key, ...path].join('.')}: ${message}`),
-    }))
+  return [[], ...PLATFORM_SECTIONS.map((section) => [section])].flatMap((above) => {
+    const field = fieldAt(above)
+    if (field?.type !== 'section') return []
+    const { fields, aliases = {} } = field
+    const written = mapAt(yaml.value, above[0])
+    return Object.entries(mapAt(value, above[0]))
+      .filter(([key]) => !Object.hasOwn(fields, key) && !Object.hasOwn(aliases, key))
+      .map(([key, item]) => ({
+        key: [...above, key].join('.'),
+        value: item,
+        written: written[key],
+        unset: notSet.filter((problem) => problem.key === key && above.length === 0),
+        sourceOf: (path: Path) => yaml.sourceOf([...above, key, ...path]),
+        problem: (path: Path, message: string) => {
+          const place = [...above, key, ...path]
+          return problemAt(file, yaml.locate(place), `${place.join('.')}: ${message}`)
+        },
+      }))
+  })
+}
+
+/** The map at a key of a map, or the map itself without one; an empty one where there is none. */
+function mapAt(value: unknown, key: string | undefined): Readonly<Record<string, unknown>> {
+  const whole = isMap(value) ? value : {}
+  const found = key === undefined ? whole : Object.hasOwn(whole, key) ? whole[key] : {}
+  return isMap(found) ? found : {}
 }
 
 /** Why a text is no map of settings at all; `null` when it is one. An empty file is one. */

@@ -4,7 +4,7 @@ import { isMap } from './check-field.js'
 import type { Field } from './field.js'
 import type { ConfigProblem } from './problem.js'
 import { problemAt } from './problem.js'
-import { SCHEMA } from './schema.js'
+import { PLATFORM_SECTIONS, SCHEMA } from './schema.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Sections in which a key with a typing error may leave something open that was meant to be closed. */
@@ -54,7 +54,8 @@ function problemsOf(file: string, yaml: YamlFile, isWanted: (key: UnknownKey) =>
   return keys.filter(isWanted).map(({ path, known, meant }) => {
     const [written, right] = [path.join('.'), [...path.slice(0, -1), meant].join('.')]
     const place = yaml.locateKey(path)
-    const unknownKey = path.length === 1 ? { unknownKey: written } : {}
+    const mayBeOfExtension = path.length === 1 || (path.length === 2 && PLATFORM_SECTIONS.includes(String(path[0])))
+    const unknownKey = mayBeOfExtension ? { unknownKey: written } : {}
     if (meant !== null)
       return { ...problemAt(file, place, `${written} is not a known key. Did you mean ${right}?`), ...unknownKey }
     if (isNoDisplay(path))

@@ -15,7 +15,7 @@ export interface ConfigProblem {
   readonly column?: number
   /** It is there for nothing, and nothing is wrong because of it. */
   readonly isHarmless?: true
-  /** It is about this top-level key, which Hermes itself has no meaning for: an extension may have one. */
+  /** It is about this key, such as `time_keeper` or `platforms.lobby`, which Hermes itself has no meaning for: an extension may have one. */
   readonly unknownKey?: string
 }
 

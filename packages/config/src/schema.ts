@@ -4,6 +4,9 @@ import { SCHEMA } from './generated/schema.js'
 // The keys themselves are in keys/, written with zod; the table that is read here is made of them by `pnpm gen`.
 export { SCHEMA }
 
+/** Sections whose keys are names of platforms: an extension may bring others. */
+export const PLATFORM_SECTIONS: readonly string[] = ['platforms', 'platform_hints', 'platform_toolsets']
+
 /** The field of a key path; `null` when the schema has none there. */
 export function fieldAt(path: readonly string[]): Field | null {
   let field: Field | null = SCHEMA

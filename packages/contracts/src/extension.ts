@@ -18,7 +18,14 @@ export type {
 } from './extension/command.js'
 export type { ConfigSection, ConfigValue, Registration } from './extension/config-section.js'
 export type { DoctorCheck, DoctorOptions, Finding } from './extension/doctor-check.js'
-export type { BackendRequest, Factories, MemoryRequest } from './extension/factories.js'
+export type {
+  AccountVariable,
+  BackendRequest,
+  ChatPlatform,
+  Factories,
+  MemoryRequest,
+  PlatformRequest,
+} from './extension/factories.js'
 export type {
   ActionEvent,
   AnswerEvent,

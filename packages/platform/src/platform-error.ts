@@ -1,15 +1,18 @@
 import { HermesError, isAbort } from '@hermes/contracts'
 
+const FAILURES = [
+  'unauthorized',
+  'conflict',
+  'rate_limited',
+  'markup_refused',
+  'rejected',
+  'unreachable',
+  'unknown_outcome',
+  'too_large',
+] as const
+
 /** Why a platform did not do something; see `Platform` of the contracts. */
-type PlatformFailure =
-  | 'unauthorized'
-  | 'conflict'
-  | 'rate_limited'
-  | 'markup_refused'
-  | 'rejected'
-  | 'unreachable'
-  | 'unknown_outcome'
-  | 'too_large'
+type PlatformFailure = (typeof FAILURES)[number]
 
 const RETRYABLE: ReadonlySet<PlatformFailure> = new Set(['conflict', 'rate_limited', 'unreachable', 'unknown_outcome'])
 
@@ -27,15 +30,21 @@ export function platformError(
   })
 }
 
-/** What an error of an adapter says; what is none of {@link platformError} leaves the outcome open. */
+/**
+ * What an error of an adapter says; one without such a code leaves the outcome open. It goes by `code` and `details` alone: adapters of plugins
+ * have types of Hermes and no classes.
+ */
 export function failureOf(error: unknown): { readonly failure: PlatformFailure; readonly retryAfterMs: number | null } {
-  const [code, retryAfterMs] = HermesError.isInstance(error) ? [error.code, error.details['retryAfterMs']] : ['', null]
-  const known = code.startsWith('platform.') ? (code.slice('platform.'.length) as PlatformFailure) : 'unknown_outcome'
+  const { code, details } = (error ?? {}) as { readonly code?: unknown; readonly details?: { retryAfterMs?: unknown } }
+  const [, failure = ''] = /^platform\.(\w+)$/.exec(String(code)) ?? []
+  const retryAfterMs = details?.retryAfterMs
   return {
-    failure: isAbort(error) ? 'unknown_outcome' : known,
+    failure: !isAbort(error) && isFailure(failure) ? failure : 'unknown_outcome',
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
   }
 }
+
+const isFailure = (word: string): word is PlatformFailure => (FAILURES as readonly string[]).includes(word)
 
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',

@@ -202,6 +202,12 @@ describe('a plugin is not enabled, in one line, when it', () => {
       'a backend works inside Hermes only',
     ],
     [
+      'is a chat apart',
+      "api.factories.add('platform', 'x', () => ({ account: [], open: () => null }))",
+      {},
+      'a platform works inside Hermes only',
+    ],
+    [
       'stands around calls',
       "api.hooks.on('tool-execution', ({ proceed }) => proceed())",
       {},

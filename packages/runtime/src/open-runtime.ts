@@ -18,8 +18,8 @@ import { openHomeCode } from './agents/home-code.js'
 import { HomeTools } from './agents/home-tools.js'
 import { OpenSessions } from './agents/open-sessions.js'
 import { openHomeBrowser } from './browser/home-browser.js'
-import { reachedPlatforms } from './chats/chat-accounts.js'
 import { homeMessaging } from './chats/home-messaging.js'
+import { HomePlatforms } from './chats/home-platforms.js'
 import { keepResultsIn } from './context/kept-results.js'
 import { homeEnvironments } from './environment/home-environments.js'
 import { builtInExtensions } from './extensions/built-in.js'
@@ -112,6 +112,7 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
     sessions: new OpenSessions(),
     turnScopes: new TurnScopes(),
     people: readPeople(config),
+    platforms: new HomePlatforms({ config, variables: secrets.values }),
     /** What is to be done when the home is closed. */
     closers: new Set<() => Promise<void>>(),
   }
@@ -262,14 +263,15 @@ function openWork(
   of: Answers & Tasks & Parts & { readonly memories: Memories; readonly permissions: HomePolicy },
 ) {
   const { common, options, facts, network, redaction, extensions, environments } = ground
-  const { sessions, turnScopes, closers } = ground
+  const { sessions, turnScopes, closers, platforms } = ground
   const { models, resolver, pictures, checkpoints, web, skills, auxiliaryTasks, memories, permissions, mcp, trust } = of
   const memoryOf = (person: string | null) => memories.personal.of(person)
   const codeIn = (cwd: string, person: string | null) => openHomeCode({ ...environments.requestIn(cwd), person })
   const tools = new HomeTools({
     ...{ ...common, ...pictures, checkpoints, memoryOf, web, codeIn, trust, fetchBytes: network.fetchBytes },
     extensionTools: extensions.tools,
-    messaging: homeMessaging({ ...common, people: ground.people }),
+    messaging: () => homeMessaging({ ...common, people: ground.people, platforms: platforms.reached() }),
+    ownPlatform: (name) => platforms.of(name),
     sudo: { password: facts.secrets.values['SUDO_PASSWORD'] || null, conceal: redaction.conceal },
     mixture: async (sessionId) => {
       const account = sessions.choiceOf(sessionId)?.account
@@ -284,6 +286,7 @@ function openWork(
   const agents = new HomeAgents({
     ...{ ...common, checkpoints, memoryOf, skills, codeIn, policy: permissions.policy, trust, models },
     ...{ modelResolver: resolver, auxiliaryTasks, tools, turnScopes, sessions, extensions, closers },
+    hintOf: (platform) => platforms.hintOf(platform),
     serversOf: mcp.forSession,
     environmentIn: environments.open,
     redact: (more) => redaction.redactor(more),
@@ -327,14 +330,18 @@ type Home = Answers & Tasks & Parts & Work & { readonly memories: Memories; read
 
 /** Sets up what comes with Hermes, what the home has and what plugins bring; gives back what is wrong with the home. */
 function setUpExtensions(ground: Ground, home: Home, runtime: Runtime): readonly string[] {
-  const { options, facts, config, redaction, extensions, people } = ground
+  const { options, facts, config, redaction, extensions, people, platforms } = ground
   const builtIn = builtInOf(ground, home, runtime)
   const parts = options.extensions?.(builtIn) ?? builtIn
   for (const extension of [...parts, ...facts.ownExtensions.extensions, ...home.plugins.extensions])
     extensions.add(extension)
   const providers = extensionProviders(extensions)
   home.resolver.offer(providers.endpoints)
-  redaction.offer(providers.endpoints)
+  const ofPlatforms = platforms.offer(extensions, facts.ownConfig.own)
+  redaction.offer([
+    ...Object.values(providers.endpoints).flatMap(({ keyEnvs = [] }) => keyEnvs),
+    ...platforms.secretVariables(),
+  ])
   const ofConfig = readConfigSections(extensions, facts.ownConfig)
   const ofEngine = extensions.factory('context-engine', config.context.engine) ? [] : facts.engineProblems
   return [
@@ -344,17 +351,18 @@ function setUpExtensions(ground: Ground, home: Home, runtime: Runtime): readonly
       ...home.brought.problems,
       ...extensions.problems,
       ...providers.problems,
+      ...ofPlatforms,
       ...people.problems,
     ],
   ]
 }
 
-function builtInOf({ common, options }: Ground, home: Home, runtime: Runtime) {
+function builtInOf({ common, options, platforms }: Ground, home: Home, runtime: Runtime) {
   const { models, resolver, auxiliaryTasks, choiceOf, pictures, permissions, tools, agents, memories } = home
   return builtInExtensions({
     ...{ ...common, ...home, opened: options, runtime: () => runtime },
     web: webExtension(home.web, { policy: permissions.policy, user: common.user }),
-    chatPlatforms: reachedPlatforms(common.config, common.secrets).map(({ name }) => name),
+    platforms,
     remembers: memories.personal.owner.files !== null,
     memoryOf: (person) => memories.personal.of(person).files,
     tools: () => tools.list(),
@@ -372,7 +380,7 @@ function builtInOf({ common, options }: Ground, home: Home, runtime: Runtime) {
 }
 
 function toRuntime(ground: Ground, home: Home, problems: readonly string[]): Runtime {
-  const { common, config, store, sessions, extensions, environments, people, network } = ground
+  const { common, config, store, sessions, extensions, environments, people, network, platforms } = ground
   const { models, credentials, resolver, auxiliaryTasks, memories, permissions, tools, agents } = home
   const { clock, logger, redact, proxies } = common
   const { policy } = permissions
@@ -381,6 +389,9 @@ function toRuntime(ground: Ground, home: Home, problems: readonly string[]): Run
     ...{ checkpoints: home.checkpoints, skills: home.skills, vault: home.browser.vault },
     ...{ memory: memories.personal.owner.files, longMemory: memories.personal.owner.long },
     ...{ rescueDirs: store.rescueDirs, storage: store.open, fetchTo: network.fetchTo, redact, prompt: home.prompt },
+    get chatPlatforms() {
+      return platforms.own
+    },
     backups: () => store.backups(),
     runJobs: (signal) =>
       runJobs({ registry: extensions, jobs: async () => (await store.open()).jobs, clock, logger }, signal),

@@ -16,6 +16,7 @@ import type { ReferenceOutcome } from '@hermes/models/mixture'
 import type { HomeSkills } from '@hermes/skills'
 import type { Backups, Storage } from '@hermes/storage'
 import type { OwnCommandOptions } from './agents/own-command.js'
+import type { OwnPlatform } from './chats/own-platform.js'
 import type { BackendStatus } from './environment/terminal-backends.js'
 import type { HomeLongMemory } from './memory/home-long-memory.js'
 import type { HomeMemory } from './memory/home-memory.js'
@@ -203,6 +204,8 @@ export interface Runtime {
   readonly policy: Policy
   /** The parts of this home, and what they have registered. */
   readonly extensions: Pick<ExtensionRegistry, 'list' | 'watchCommands'>
+  /** The chat platforms that extensions of this home bring, whether they have an account or not. */
+  readonly chatPlatforms: readonly OwnPlatform[]
   /** Does the jobs of the store that extensions have handlers for, until the signal fires. Never rejects. */
   runJobs(signal: AbortSignal): Promise<void>
   /** What the policy goes by, and what it would decide. */

@@ -1,6 +1,6 @@
 import { type ConfigProblem, checkConfig, getConfigValue, homeLayout, loadConfig, setConfigValue } from '@hermes/config'
 import { errorLine, isJsonObject } from '@hermes/contracts'
-import { API_MODE_NAMES, TOOLSETS } from '@hermes/runtime'
+import { API_MODE_NAMES, TOOLSETS, takenKeys } from '@hermes/runtime'
 import { PROVIDERS } from '@hermes/transports'
 import { EXIT, UsageError } from '../errors.js'
 import type { Io } from '../io.js'
@@ -80,8 +80,8 @@ async function withoutThoseOfExtensions(io: Io, problems: readonly ConfigProblem
   if (problems.every(({ unknownKey }) => unknownKey === undefined)) return problems
   const quiet = { ...io, stderr: { ...io.stderr, write: () => undefined } }
   return withRuntime(quiet, async ({ extensions, problems: ofHome }) => {
-    const keys = extensions.list('config').map(({ item }) => item.key)
-    const left = problems.filter(({ unknownKey }) => unknownKey === undefined || !keys.includes(unknownKey))
+    const taken = takenKeys(extensions)
+    const left = problems.filter(({ unknownKey }) => unknownKey === undefined || !taken.has(unknownKey))
     const file = homeLayout(homeOf(io)).config
     const mistakes = ofHome.filter((line) => line.startsWith(file) && problems.every(({ message }) => message !== line))
     return [...left, ...mistakes.map((message) => ({ message, file }))]

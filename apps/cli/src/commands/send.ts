@@ -17,7 +17,9 @@ export async function send(
   if (!(wait >= 0)) throw new UsageError('--wait takes seconds, 0 or more.')
   const body: Outgoing = { text, from: 'hermes send' }
   return withRuntime(io, async (runtime) => {
-    const known = Object.keys(runtime.config.platforms)
+    const known = [
+      ...new Set([...Object.keys(runtime.config.platforms), ...runtime.chatPlatforms.map(({ name }) => name)]),
+    ]
     if (!known.includes(platform))
       throw new UsageError(`No gateway reaches ${platform}. Platforms: ${known.join(', ')}.`)
     const { outbox, meta } = await runtime.storage()

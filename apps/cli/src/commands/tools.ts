@@ -63,9 +63,13 @@ function listKey(config: Runtime['config'], platform: string | undefined): strin
   return config.platform_toolsets['cli'] ? 'platform_toolsets.cli' : 'toolsets'
 }
 
-function chosenSets({ config }: Runtime, platform: string | undefined): readonly string[] {
+function chosenSets({ config, chatPlatforms }: Runtime, platform: string | undefined): readonly string[] {
   if (platform === undefined) return config.platform_toolsets['cli'] ?? config.toolsets
-  return toolsetsOf(config, platform)
+  return toolsetsOf(
+    config,
+    platform,
+    chatPlatforms.find(({ name }) => name === platform),
+  )
 }
 
 interface Switching {

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import type { Action } from '../io.js'
 
+interface CreateFlags {
+  readonly kind: string
+  readonly provider?: boolean
+  readonly platform?: boolean
+}
+
 /** `hermes plugins …`: the words are those of `/plugins`. */
 export function addPlugins(program: Command, choose: (action: Action) => void): void {
   const plugins = program.command('plugins').description('extensions of others: install, agree to them, write your own')
@@ -26,10 +32,11 @@ export function addPlugins(program: Command, choose: (action: Action) => void): 
   plugins
     .command('create <folder>')
     .description('begin a plugin, with a test that passes')
-    .option('--kind <kind>', 'tool, memory, hook or provider', 'tool')
+    .option('--kind <kind>', 'tool, memory, hook, provider or platform', 'tool')
     .option('--provider', 'as --kind provider: a server of models')
-    .action((folder: string, { kind, provider }: { readonly kind: string; readonly provider?: boolean }) =>
-      call(['create', folder], { kind: provider ? 'provider' : kind }),
+    .option('--platform', 'as --kind platform: a chat platform')
+    .action((folder: string, { kind, provider, platform }: CreateFlags) =>
+      call(['create', folder], { kind: provider ? 'provider' : platform ? 'platform' : kind }),
     )
 }
 

@@ -76,7 +76,7 @@ export async function chatStage(
     } as const
     const chatting: Runtime = { ...runtime, storage: async () => seen(await runtime.storage()) }
     const options = { home, userHome: path('home'), runtime: chatting, host, request, logger: silentLogger }
-    const chats = await runPlatforms(configuredPlatforms(runtime.config, {}), options).catch(async (error: unknown) => {
+    const chats = await runPlatforms(configuredPlatforms(runtime.config, {}, runtime.chatPlatforms), options).catch(async (error: unknown) => {
       await host.close('server_stop')
       await runtime.close()
       throw error

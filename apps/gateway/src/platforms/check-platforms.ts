@@ -2,6 +2,7 @@
 import { loadConfig, loadSecrets } from '@hermes/config'
 import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
+import type { OwnPlatform } from '@hermes/runtime'
 import { gatewayStates } from '../gateway-state.js'
 import { type ConfiguredPlatform, configuredPlatforms } from './open-platforms.js'
 import { hearing } from './platform-health.js'
@@ -12,6 +13,8 @@ const WITHIN_MS = 20_000
 export interface CheckOptions {
   readonly home: string
   readonly env: Readonly<Record<string, string>>
+  /** The platforms that extensions bring. */
+  readonly own: readonly OwnPlatform[]
   /** Reaches one server and nothing else. */
   readonly fetchTo: (address: string) => typeof fetch
   /** Nothing is asked. */
@@ -19,9 +22,15 @@ export interface CheckOptions {
 }
 
 /** What `hermes doctor` says of the chat platforms of a home; nothing where none has an account. Never rejects for what a platform says. */
-export async function checkPlatforms({ home, env, fetchTo, isOffline }: CheckOptions): Promise<readonly Finding[]> {
+export async function checkPlatforms({
+  home,
+  env,
+  own,
+  fetchTo,
+  isOffline,
+}: CheckOptions): Promise<readonly Finding[]> {
   const [{ config }, { values }] = await Promise.all([loadConfig({ home, env }), loadSecrets({ home, env })])
-  const found = configuredPlatforms(config, values).map(async (one) => [
+  const found = configuredPlatforms(config, values, own).map(async (one) => [
     await checkPlatform(one, { fetchTo, isOffline }),
     ...one.warnings.map((text): Finding => ({ level: 'warn', text: `${one.name}: ${text}` })),
   ])

@@ -18,7 +18,7 @@ const tools = {
 
 it('hears no mail before somebody said who vouches for senders, or that nobody has to', async () => {
   const open = (more: Readonly<Record<string, string>>) =>
-    configuredPlatforms(defaultConfig(), { ...ACCOUNT, ...more }).find(({ name }) => name === 'email')!
+    configuredPlatforms(defaultConfig(), { ...ACCOUNT, ...more }, []).find(({ name }) => name === 'email')!
   await expect(open({}).create(tools)).rejects.toMatchObject({
     code: 'platform.bad_options',
     message: expect.stringContaining('EMAIL_AUTHSERV_ID'),
@@ -43,7 +43,7 @@ it('knows people of email by their address, however it is written', () => {
     GATEWAY_ALLOWED_USERS: 'Cleo@EXAMPLE.org',
     TELEGRAM_BOT_TOKEN: '1:x',
   }
-  const [telegram, mail] = configuredPlatforms({ ...config, platforms: { ...config.platforms, email } }, variables)
+  const [telegram, mail] = configuredPlatforms({ ...config, platforms: { ...config.platforms, email } }, variables, [])
   expect(mail!.access.allowedUsers).toEqual(new Set(['ada@example.org', 'bob@example.org', '*', 'cleo@example.org']))
   expect(mail!.access.admins).toEqual(new Set(['boss@example.org']))
   expect(mail!.overrides).toEqual({ 'ada@example.org': { model: 'small' } })

@@ -6,7 +6,7 @@ import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { Platform } from '@hermes/contracts/platform'
 import { seekLock } from '@hermes/files'
 import type { AccessSettings } from '@hermes/platform'
-import { type ChatVariables, emailAccount, telegramAccount } from '@hermes/runtime'
+import { type ChatVariables, emailAccount, type OwnPlatform, ownAccount, telegramAccount } from '@hermes/runtime'
 import { humanDelay, type Pause } from './human-delay.js'
 
 const TELEGRAM_ROOT = 'https://api.telegram.org'
@@ -51,9 +51,14 @@ export interface ConfiguredPlatform {
   create(tools: PlatformTools): Promise<Platform>
 }
 
-/** Those that have an account and are not switched off. */
-export function configuredPlatforms(config: HermesConfig, variables: ChatVariables): readonly ConfiguredPlatform[] {
-  return [telegramOf(config, variables), emailOf(config, variables)].filter((one) => one !== null)
+/** Those that have an account and are not switched off. `own`: those that extensions bring. */
+export function configuredPlatforms(
+  config: HermesConfig,
+  variables: ChatVariables,
+  own: readonly OwnPlatform[],
+): readonly ConfiguredPlatform[] {
+  const ofExtensions = own.map((one) => ownOf(one, config, variables))
+  return [telegramOf(config, variables), emailOf(config, variables), ...ofExtensions].filter((one) => one !== null)
 }
 
 function telegramOf(config: HermesConfig, variables: ChatVariables): ConfiguredPlatform | null {
@@ -108,8 +113,27 @@ function emailOf(config: HermesConfig, variables: ChatVariables): ConfiguredPlat
   }
 }
 
+function ownOf(own: OwnPlatform, config: HermesConfig, variables: ChatVariables): ConfiguredPlatform | null {
+  const account = ownAccount(own, config, variables)
+  if (!account) return null
+  const { name, settings } = own
+  const { values, access } = account
+  return {
+    ...{ name, ...commonOf(settings), pause: humanDelay(config, variables), access, warnings: [] },
+    requiresMention: settings.require_mention,
+    fingerprint: fingerprintOf(JSON.stringify([name, values])),
+    create: async (tools) => {
+      const platform = await own.open({ account: values, settings: { ...settings } as never, ...tools })
+      // What is of an extension may be anything.
+      if (platform?.name === name && platform.abilities?.maxLength) return platform
+      const message = `What opens the chat platform ${name} gives no platform of that name. Look for another version: hermes plugins update`
+      throw new HermesError(message, { code: 'platform.bad_options' })
+    },
+  }
+}
+
 /** What all platforms take. */
-type CommonSettings = HermesConfig['platforms']['email' | 'telegram']
+type CommonSettings = HermesConfig['platforms']['email'] | OwnPlatform['settings']
 
 function commonOf({ typing_indicator, reply_to_mode, channel_overrides: overrides }: CommonSettings) {
   return { showsTyping: typing_indicator, repliesTo: reply_to_mode !== 'off', overrides }

@@ -44,7 +44,7 @@ it('is a finding of the doctor, as the gateway that runs says it', async () => {
   const about = { startedAtMs: 0, address: '', model: 'm', isSafe: false, isSupervised: false, isInTerminal: false }
   const platforms = [report({ state }), report({ name: 'email', state: { type: 'paused' } })]
   await stateFile(home, process.pid).write({ ...about, flags: [], platforms, updatedAtMs: Date.now() })
-  const findings = await checkPlatforms({ home, env: {}, fetchTo: () => fetch, isOffline: true })
+  const findings = await checkPlatforms({ home, env: {}, own: [], fetchTo: () => fetch, isOffline: true })
   expect(findings).toEqual([
     {
       level: 'warn',

@@ -1,7 +1,9 @@
-/** What config.yaml says of how an agent speaks on a platform: more than what is built in, or something else. */
+/** How an agent speaks on a platform, as config.yaml has it: more than what is built in, or something else. */
 export interface PlatformHint {
   readonly append?: string
   readonly replace?: string
+  /** What is said there where nothing is built in: an extension brings the platform. */
+  readonly usual?: string
 }
 
 const PLATFORMS: Readonly<Record<string, string>> = {
@@ -14,6 +16,6 @@ const PLATFORMS: Readonly<Record<string, string>> = {
 }
 
 /** How an agent speaks on a platform; no text where there is nothing to say. */
-export function platformHint(platform: string, { append, replace }: PlatformHint = {}): string {
-  return [replace ?? PLATFORMS[platform], append].filter(Boolean).join('\n')
+export function platformHint(platform: string, { append, replace, usual }: PlatformHint = {}): string {
+  return [replace ?? PLATFORMS[platform] ?? usual, append].filter(Boolean).join('\n')
 }

@@ -23,7 +23,18 @@ import { PLATFORMS } from './platforms.js'
 import { TERMINAL } from './terminal.js'
 
 /** Where sessions speak. */
-const PLATFORM_NAMES = ['cli', 'oneshot', 'acp', 'api', 'gateway', 'mcp', 'cron', 'embedded', 'telegram'] as const
+const PLATFORM_NAMES = [
+  'cli',
+  'oneshot',
+  'acp',
+  'api',
+  'gateway',
+  'mcp',
+  'cron',
+  'embedded',
+  'telegram',
+  'email',
+] as const
 
 function byPlatform<Value>(value: Value): Record<(typeof PLATFORM_NAMES)[number], Value> {
   return Object.fromEntries(PLATFORM_NAMES.map((name) => [name, value])) as never

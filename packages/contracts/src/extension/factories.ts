@@ -5,6 +5,7 @@ import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
 import type { MemoryProvider } from '../memory.js'
 import type { WireApi } from '../model.js'
+import type { Platform } from '../platform.js'
 import type { ExtractProvider, SearchProvider } from '../web.js'
 
 /** What extensions can make in place of what is built in, by kind. */
@@ -17,6 +18,11 @@ export interface Factories {
   readonly memory: (request: MemoryRequest) => MemoryProvider | Promise<MemoryProvider>
   /** Named by `model.provider`, `--provider` and wherever a provider can be named. Called once, as the home is opened. */
   readonly 'model-provider': () => ModelProvider
+  /**
+   * Named by `platforms` and `people` of config.yaml and wherever a chat is named; a lower case letter, then such letters, digits and `_`, 64 at
+   * most. Called once, as the home is opened.
+   */
+  readonly platform: () => ChatPlatform
   /** Named by `web.search_backend` or `web.backend`. Called for each search. */
   readonly 'web-search': () => SearchProvider
   /** Named by `web.extract_backend`. Called for each page. */
@@ -39,6 +45,40 @@ interface ModelProvider {
   readonly body?: JsonObject
   /** Tokens of the window of its models. Default: what is known of them. */
   readonly contextLength?: number
+}
+
+/** A chat platform, on which the gateway speaks once its account is known. */
+export interface ChatPlatform {
+  /** What an account needs. It is known once each of these has a value. */
+  readonly account: readonly AccountVariable[]
+  /** How the agent is to speak there, for the system text: 500 characters at most. Default: nothing is said. */
+  readonly hint?: string
+  /** Opens it, not connected yet, under the name it was registered by. Rejects with one line for an account that cannot be one. */
+  open(request: PlatformRequest): Platform | Promise<Platform>
+}
+
+/** Something that an account needs; `hermes gateway setup NAME` asks for it and keeps it in `.env`. */
+export interface AccountVariable {
+  /** Of `.env` or the environment. */
+  readonly variable: string
+  /** What is asked for, in a few words. */
+  readonly label: string
+  /** It is not shown, commands do not get it, and it is taken out of what is stored. */
+  readonly isSecret?: true
+}
+
+/** What a chat platform is opened with. */
+export interface PlatformRequest {
+  /** The values of its account, by variable. */
+  readonly account: Readonly<Record<string, string>>
+  /** The section `platforms.NAME` of config.yaml, with defaults for what all platforms take. */
+  readonly settings: JsonObject
+  /** A `fetch` to the origin of an address and nowhere else, through the proxy meant for it. */
+  fetchTo(address: string): typeof fetch
+  /** Keeps a small text of this account for good, such as how far it was heard. */
+  readonly keeper: { get(): Promise<string | null>; set(text: string): Promise<void> }
+  readonly clock: Clock
+  readonly logger: Logger
 }
 
 /** What a memory provider is opened with. */

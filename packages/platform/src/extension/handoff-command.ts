@@ -5,7 +5,7 @@ import type { SmallFacts } from '../chat-store.js'
 /** Options of {@link handoffCommand}. */
 interface HandoffCommandOptions {
   /** Platforms that a gateway of the home speaks on. */
-  readonly platforms: readonly string[]
+  readonly platforms: () => readonly string[]
   readonly storage: () => Promise<{
     readonly meta: SmallFacts
     readonly sessions: { get(id: string): Promise<SessionInfo | null> }
@@ -23,7 +23,7 @@ export function handoffCommand(options: HandoffCommandOptions): Extension {
         usage: '[PLATFORM]',
         summary: 'go on with this session in a chat (its home channel), or take it out of one',
         parameters: { type: 'object', properties: { platform: { type: 'string', description: 'such as telegram' } } },
-        complete: () => options.platforms,
+        complete: () => options.platforms(),
         run: ({ platform }, context) => run(options, platform as string | undefined, context),
       })
     },
@@ -37,7 +37,7 @@ async function run(
 ): Promise<CommandResult> {
   const { handOff, takeBack } = await import('../handoff.js')
   const { meta, sessions } = await storage()
-  const of = { platforms, meta, sessions, nowMs }
+  const of = { platforms: platforms(), meta, sessions, nowMs }
   const moving = { sessionId: session!.id, from: caller.platform }
   if (platform === undefined) return { type: 'text', text: await takeBack(of, moving) }
   const line = { type: 'text', text: await handOff(of, platform.toLowerCase(), moving) } as const

@@ -20,7 +20,7 @@ export function pluginsExtension({ host, loaded, problems }: HomePlugins): Exten
             // First, so that all that is typed is words; the kind is an option of `hermes plugins`.
             words: { type: 'array', items: { type: 'string' }, default: [], description: VERBS.join(', ') },
             enable: { type: 'boolean', default: false, description: 'agree to it at once' },
-            kind: { type: 'string', description: 'what is created: tool, memory, hook or provider' },
+            kind: { type: 'string', description: 'what is created: tool, memory, hook, provider or platform' },
           },
         },
         complete: (words) =>

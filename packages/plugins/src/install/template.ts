@@ -3,9 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import { NAMESPACE } from '../package/namespace.js'
+import { PLATFORM } from './platform-template.js'
 
 /** What a new plugin begins as. */
-const KINDS = ['tool', 'memory', 'hook', 'provider'] as const
+const KINDS = ['tool', 'memory', 'hook', 'provider', 'platform'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
@@ -36,6 +37,18 @@ export async function createPlugin(folder: string, kind: string): Promise<void> 
 const isKind = (kind: string): kind is Kind => (KINDS as readonly string[]).includes(kind)
 const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`
 
+/** What the manifest says besides the module: a platform is asked and told at once, so it runs inside Hermes. */
+const MEMBERS: Readonly<Record<Kind, object>> = {
+  tool: { capabilities: {} },
+  memory: { capabilities: { conversation: true } },
+  hook: { capabilities: {} },
+  provider: { capabilities: {} },
+  platform: { runs: 'inside' },
+}
+
+/** The suite of platforms takes vitest. */
+const SUITE = { '@hermes/platform': '^0.1.0', vitest: '^4.0.0' }
+
 const COMMON = (name: string, kind: Kind) => ({
   'plugin.json': json({
     $schema: 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json',
@@ -46,20 +59,19 @@ const COMMON = (name: string, kind: Kind) => ({
       memory: 'A memory in a file.',
       hook: 'A guard in front of commands.',
       provider: 'A server of models.',
+      platform: 'A chat platform.',
     }[kind],
-    extensions: {
-      [NAMESPACE]: { extension: './index.ts', capabilities: kind === 'memory' ? { conversation: true } : {} },
-    },
+    extensions: { [NAMESPACE]: { extension: './index.ts', ...MEMBERS[kind] } },
   }),
   'package.json': json({
     name,
     version: '0.1.0',
     private: true,
     type: 'module',
-    scripts: { test: 'node --test' },
-    devDependencies: { '@hermes/contracts': '^0.1.0' },
+    scripts: { test: kind === 'platform' ? 'vitest run' : 'node --test' },
+    devDependencies: { '@hermes/contracts': '^0.1.0', ...(kind === 'platform' ? SUITE : {}) },
   }),
-  'README.md': `# ${name}\n\n    node --test                                # its tests\n    hermes plugins validate .\n    hermes plugins install . --enable\n`,
+  'README.md': `# ${name}\n\n    ${kind === 'platform' ? 'npm install && npm test   ' : 'node --test               '}                 # its tests\n    hermes plugins validate .\n    hermes plugins install . --enable\n`,
 })
 
 const TOOL = (name: string, tool: string) => ({
@@ -247,4 +259,5 @@ const FILES: Readonly<Record<Kind, (name: string, tool: string) => Readonly<Reco
   memory: MEMORY,
   hook: HOOK,
   provider: PROVIDER,
+  platform: PLATFORM,
 }

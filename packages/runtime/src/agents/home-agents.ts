@@ -10,6 +10,7 @@ import {
   type Delegation,
   type ExtensionRegistry,
   hooksWithout,
+  type PlatformHint,
   type SystemPrompt,
   startTask,
 } from '@hermes/agent-core'
@@ -87,6 +88,8 @@ interface HomeAgentsOptions extends Pick<RuntimeOptions, 'home' | 'userHome' | '
   ) => Promise<Environment>
   readonly codeIn: (cwd: string, person: string | null) => HomeCode
   readonly extensions: ExtensionRegistry
+  /** How to speak on a platform. */
+  readonly hintOf: (platform: string) => PlatformHint
   readonly serversOf: HomeMcp['forSession']
   /** Takes out the secrets of the home and `more` of them. */
   readonly redact: (more: readonly (string | null)[]) => (text: string) => string
@@ -205,9 +208,9 @@ export class HomeAgents {
     readonly person?: string | null
     readonly lineage?: Lineage
   }): Promise<SystemPrompt> {
-    const { home, memoryOf, skills, config, extensions, clock } = this.#options
+    const { home, memoryOf, skills, config, extensions, hintOf, clock } = this.#options
     const { lineage = ROOT, platform = DEFAULT_PLATFORM, person = null, hasSkills, ...facts } = of
-    const common = { ...facts, config, extensions, clock }
+    const common = { ...facts, config, extensions, hintOf, clock }
     if (lineage.depth > 0)
       return openSystemPrompt({ ...common, soul: childInstructions(lineage.role), platform: null, memory: null })
     return openSystemPrompt({

@@ -18,6 +18,7 @@ import type { IsolationSupport } from '@hermes/sandbox'
 import type { Storage } from '@hermes/storage'
 import { createSharedFiles, type SudoSettings, type ToolSettings } from '@hermes/tools'
 import type { Web } from '@hermes/web'
+import type { OwnPlatform } from '../chats/own-platform.js'
 import { toolFactories } from '../generated/tools.js'
 import { DEFAULT_PLATFORM, disclosureOf, toolSettings, toolsetsOf } from '../home/settings.js'
 import type { HomeLongMemory } from '../memory/home-long-memory.js'
@@ -40,7 +41,10 @@ interface HomeToolsOptions {
   readonly stagedNotes: StagedNotes
   readonly storage: () => Promise<Storage>
   readonly web: Web
-  readonly messaging: MessagingService | null
+  /** Asked for once extensions are set up. */
+  readonly messaging: () => MessagingService | null
+  /** A chat platform that an extension brings. */
+  readonly ownPlatform: (name: string) => Pick<OwnPlatform, 'toolsets'> | undefined
   /** The programs of an agent that works in this folder. */
   readonly codeIn: (cwd: string, person: string | null) => HomeCode
   /** Whether who answers in this session sees images. */
@@ -75,6 +79,7 @@ export class HomeTools {
   readonly #options: HomeToolsOptions
   /** Agents and their children work on the same files. */
   readonly #sharedFiles = createSharedFiles()
+  #messaging: MessagingService | null = null
 
   constructor(options: HomeToolsOptions) {
     this.#options = options
@@ -117,7 +122,7 @@ export class HomeTools {
       fetchBytes,
       storage,
       web,
-      messaging,
+      messaging: (this.#messaging ??= messaging()),
       memory: memory.files?.open ?? null,
       stageNote: this.#stageNote(person),
       recall: memory.long,
@@ -145,9 +150,9 @@ export class HomeTools {
     toolsets,
     withoutToolsets = [],
   }: Pick<AgentRequest, 'platform' | 'toolsets' | 'withoutToolsets'>): ToolsetSelection {
-    const { config } = this.#options
+    const { config, ownPlatform } = this.#options
     return {
-      enabled: toolsets ?? toolsetsOf(config, platform),
+      enabled: toolsets ?? toolsetsOf(config, platform, ownPlatform(platform)),
       disabled: [...config.agent.disabled_toolsets, ...withoutToolsets],
     }
   }

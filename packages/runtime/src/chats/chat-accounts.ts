@@ -1,25 +1,34 @@
 // Which chat platforms a home has an account of, and who may talk there: config.yaml, joined with variables.
-import type { HermesConfig } from '@hermes/config'
+import type { HermesConfig, PlatformSettings } from '@hermes/config'
 import type { AccessSettings } from '@hermes/platform'
+import type { OwnPlatform } from './own-platform.js'
 
 /** Variables of the process and of `.env`. */
 export type ChatVariables = Readonly<Record<string, string | undefined>>
 
 /** A platform that is on. */
-interface ReachedPlatform {
+export interface ReachedPlatform {
   readonly name: string
   readonly access: AccessSettings
 }
 
 /** What all platforms take. */
-type CommonSettings = HermesConfig['platforms']['email' | 'telegram']
+type CommonSettings = HermesConfig['platforms']['email'] | PlatformSettings
 
 /** Those that have an account and are not switched off. */
-export function reachedPlatforms(config: HermesConfig, variables: ChatVariables): readonly ReachedPlatform[] {
+export function reachedPlatforms(
+  config: HermesConfig,
+  variables: ChatVariables,
+  own: readonly OwnPlatform[],
+): readonly ReachedPlatform[] {
   const [telegram, email] = [telegramAccount(config, variables), emailAccount(config, variables)]
   return [
     ...(telegram ? [{ name: 'telegram', access: telegram.access }] : []),
     ...(email ? [{ name: 'email', access: email.access }] : []),
+    ...own.flatMap((one) => {
+      const account = ownAccount(one, config, variables)
+      return account ? [{ name: one.name, access: account.access }] : []
+    }),
   ]
 }
 
@@ -50,6 +59,23 @@ export function emailAccount(
   // Anybody may write to an address, and programs do: who is unknown gets no word unless that was asked for.
   const strangers = email.unauthorized_dm_behavior ?? 'ignore'
   return { address, access: { ...access, ...people, strangers } }
+}
+
+/** Of a platform that an extension brings: the values of its variables. `null` without one, or where it is switched off. */
+export function ownAccount(
+  { name, account, settings }: OwnPlatform,
+  config: HermesConfig,
+  variables: ChatVariables,
+): { readonly values: Readonly<Record<string, string>>; readonly access: AccessSettings } | null {
+  if (!settings.enabled) return null
+  const values: Record<string, string> = {}
+  for (const { variable } of account) {
+    const value = variables[variable]
+    if (!value) return null
+    values[variable] = value
+  }
+  const allowedChats = settings.allowed_chats
+  return { values, access: accessOf(name.toUpperCase(), { own: settings, allowedChats, config, variables }) }
 }
 
 function accessOf(

@@ -5,13 +5,14 @@ import type { Aliases } from '@hermes/platform'
 import type { MessagingService } from '@hermes/platform/tools'
 import type { Storage } from '@hermes/storage'
 import type { People } from '../people/people.js'
-import { type ChatVariables, reachedPlatforms } from './chat-accounts.js'
+import type { ReachedPlatform } from './chat-accounts.js'
 
 /** What messages to chats depend on. */
 interface HomeMessagingOptions {
   readonly home: string
   readonly config: HermesConfig
-  readonly secrets: ChatVariables
+  /** Those that it has an account on. */
+  readonly platforms: readonly ReachedPlatform[]
   readonly people: People
   readonly storage: () => Promise<Storage>
   readonly redact: (text: string) => string
@@ -20,8 +21,7 @@ interface HomeMessagingOptions {
 
 /** How sessions of a home write to chats; `null` where it has an account on no platform. */
 export function homeMessaging(options: HomeMessagingOptions): MessagingService | null {
-  const { home, config, secrets, people, storage, redact, clock } = options
-  const platforms = reachedPlatforms(config, secrets)
+  const { home, config, platforms, people, storage, redact, clock } = options
   if (platforms.length === 0) return null
   const isMasked = config.privacy.redact_pii
   let masked: Aliases | null = null

@@ -1,4 +1,4 @@
-import type { ExtensionRegistry, SystemPrompt } from '@hermes/agent-core'
+import type { ExtensionRegistry, PlatformHint, SystemPrompt } from '@hermes/agent-core'
 import { buildSystemPrompt, MOST_PROMPT_TOKENS } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import type { Clock } from '@hermes/contracts'
@@ -29,7 +29,9 @@ interface SystemPromptFacts {
   readonly instructions: string | undefined
   readonly extensions: Pick<ExtensionRegistry, 'list'>
   readonly clock: Clock
-  readonly config: Pick<HermesConfig, 'agent' | 'context_file_max_chars' | 'model' | 'platform_hints'>
+  readonly config: Pick<HermesConfig, 'agent' | 'context_file_max_chars' | 'model'>
+  /** How to speak on a platform. */
+  readonly hintOf: (platform: string) => PlatformHint
 }
 
 /** The system text of a new session, read from the home, the project and the environment as they are now. */
@@ -49,7 +51,7 @@ export async function openSystemPrompt(facts: SystemPromptFacts): Promise<System
   const named = typeof soul === 'string' ? { text: soul, path: 'built in, for children' } : identity?.file
   const prompt = buildSystemPrompt({
     ...(named ? { identity: named.text, identitySource: named.path ?? 'SOUL.md' } : {}),
-    ...(platform === null ? {} : { platform, platformHint: hintsOf(config)[platform] ?? {} }),
+    ...(platform === null ? {} : { platform, platformHint: facts.hintOf(platform) }),
     environment: probe,
     environmentHint: config.agent.environment_hint,
     model: facts.model,
@@ -129,11 +131,4 @@ async function withinTime({ render }: PromptSection, context: PromptSectionConte
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   return bytes.length <= maxBytes ? text : new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
-}
-
-/** Platforms of others have none of their own in the schema, and may stand in the file all the same. */
-function hintsOf({
-  platform_hints: hints,
-}: Pick<HermesConfig, 'platform_hints'>): Readonly<Record<string, HermesConfig['platform_hints']['cli']>> {
-  return hints
 }

@@ -4,6 +4,7 @@ import { type ConfigProblem, checkConfig, homeLayout, loadPermissions, loadSecre
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { parseRules } from '@hermes/safety'
+import { takenKeys } from '../chats/home-platforms.js'
 import type { Runtime } from '../runtime.js'
 import type { DoctorHome } from './finding.js'
 import { fail, isMissing, ok, warn } from './finding.js'
@@ -16,7 +17,7 @@ export async function homeFindings(
   { home, env }: DoctorHome,
   { extensions }: Pick<Runtime, 'extensions'>,
 ): Promise<readonly Finding[]> {
-  const taken = new Set(extensions.list('config').map(({ item }) => item.key))
+  const taken = takenKeys(extensions)
   const folder = await homeFolder(home)
   const disk = await diskSpace(home)
   return [folder, ...(await configuration(home, env, taken)), ...(await unusedLogins(home)), ...disk, await log(home)]

@@ -30,6 +30,7 @@ import type { Storage } from '@hermes/storage'
 import { learningCommand, learningHints } from '@hermes/storage/extension'
 import { telemetry } from '@hermes/telemetry'
 import { loopGuardOf } from '../agents/lineage.js'
+import type { HomePlatforms } from '../chats/home-platforms.js'
 import { documentText, referenceOptions } from '../context/reference-sources.js'
 import { doctorCommand } from '../doctor/doctor-command.js'
 import type { DoctorHome } from '../doctor/finding.js'
@@ -67,8 +68,8 @@ interface HomeParts {
   /** The memory beyond the files of whom a session serves; `null` where config.yaml names no provider. */
   readonly longMemoryOf: ((sessionId: string) => HomeLongMemory | null) | null
   readonly storage: () => Promise<Storage>
-  /** Chat platforms that the home has an account on. */
-  readonly chatPlatforms: readonly string[]
+  /** Asked once extensions are set up. */
+  readonly platforms: Pick<HomePlatforms, 'reached' | 'hintOf'>
   readonly proxies: Proxies | null
   readonly isolationSupport: IsolationSupport
   readonly permissions: HomePolicy
@@ -117,7 +118,7 @@ export function builtInExtensions(parts: HomeParts): readonly Extension[] {
         : {}),
     }),
     ...(mode === 'off' ? [] : [runtimeState({ delegated: parts.delegated, git })]),
-    platformChange({ hints: config.platform_hints }),
+    platformChange({ hintOf: (platform) => parts.platforms.hintOf(platform) }),
     references({
       ...referenceOptions({ windowTokens: parts.windowTokens, storage, proxies, network }),
       seesImages: parts.seesImages,
@@ -177,7 +178,11 @@ function commandExtensions(parts: HomeParts): readonly Extension[] {
     statusCommand(parts.runtime, { home: parts.opened.home, clock }),
     trustCommand(parts.trust, parts.opened),
     learningCommand({ storage }),
-    handoffCommand({ platforms: parts.chatPlatforms, storage, nowMs: () => clock.now() }),
+    handoffCommand({
+      platforms: () => parts.platforms.reached().map(({ name }) => name),
+      storage,
+      nowMs: () => clock.now(),
+    }),
     personalities({ chosen: config.display.personality, own: config.personalities }),
     // Last: a name of Hermes stays what it is.
     quickCommands(config.quick_commands, (line) => logger.warn(line)),

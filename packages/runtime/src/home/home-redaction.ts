@@ -1,6 +1,5 @@
 import type { HermesConfig } from '@hermes/config'
 import { createRedactor } from '@hermes/safety'
-import type { ModelChoiceOptions } from '../models/model-choice.js'
 import { keyVariableNames, secretsIn } from './home-secrets.js'
 import { storeSecrets } from './open-store.js'
 import type { HomeFacts } from './read-home.js'
@@ -16,16 +15,16 @@ export class HomeRedaction {
   readonly #used = createRedactor({ secrets: [] })
   /** From now on this one is taken out too. */
   readonly conceal = this.#used.add
-  #offered: ModelChoiceOptions['endpoints'] = {}
+  #offered: readonly string[] = []
   readonly #more: (() => readonly (string | null)[])[] = []
 
   constructor(options: RedactionOptions) {
     this.#options = options
   }
 
-  /** Keys of models that extensions offer are secrets too. */
-  offer(endpoints: ModelChoiceOptions['endpoints']): void {
-    this.#offered = endpoints
+  /** Variables that extensions name hold secrets too. */
+  offer(variables: readonly string[]): void {
+    this.#offered = variables
   }
 
   /** What `secrets` gives each time is taken out too. */
@@ -33,11 +32,9 @@ export class HomeRedaction {
     this.#more.push(secrets)
   }
 
-  /** Variables with keys of models that config.yaml and extensions name. */
+  /** Variables with keys and secrets that config.yaml and extensions name. */
   keyVariables(): readonly string[] {
-    const { config } = this.#options
-    const ofExtensions = Object.values(this.#offered ?? {}).flatMap(({ keyEnvs = [] }) => keyEnvs)
-    return [...keyVariableNames(config), ...ofExtensions]
+    return [...keyVariableNames(this.#options.config), ...this.#offered]
   }
 
   /** Takes out the secrets that the home has now and `more` of them; those that are concealed later too. */

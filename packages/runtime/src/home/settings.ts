@@ -5,6 +5,7 @@ import type { DisclosureOptions } from '@hermes/registry'
 import { CORE_TOOLSETS, platformToolset } from '@hermes/registry'
 import type { ToolSettings } from '@hermes/tools'
 import { defaultToolSettings } from '@hermes/tools'
+import type { OwnPlatform } from '../chats/own-platform.js'
 import type { ModelChoiceOptions } from '../models/model-choice.js'
 import { namedEndpoints, toApi, toHeaders } from '../models/named-endpoints.js'
 
@@ -35,16 +36,22 @@ export function disclosureOf({ tools }: Pick<HermesConfig, 'tools'>): Disclosure
   }
 }
 
+/** The toolset of a chat platform that has none of its own. */
+const ANY_CHAT = 'hermes-gateway'
+
 /** Where sessions speak unless it is said. */
 export const DEFAULT_PLATFORM = 'cli'
 
-/** The toolsets that config.yaml gives a surface. */
+/** The toolsets that config.yaml gives a surface. `chat`: a chat platform that an extension brings. */
 export function toolsetsOf(
   config: Pick<HermesConfig, 'toolsets' | 'platform_toolsets'>,
   platform: string,
+  chat?: Pick<OwnPlatform, 'toolsets'>,
 ): readonly string[] {
-  const own = (config.platform_toolsets as Readonly<Record<string, readonly string[] | undefined>>)[platform]
-  return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? platformToolset(platform) : name))
+  const configured = config.platform_toolsets as Readonly<Record<string, readonly string[] | undefined>>
+  const own = chat ? chat.toolsets : configured[platform]
+  const usual = chat ? ANY_CHAT : platformToolset(platform)
+  return own ?? config.toolsets.map((name) => (name === 'hermes-cli' ? usual : name))
 }
 
 /** What config.yaml says about models, in the terms of a choice. */

@@ -6,16 +6,16 @@ const ANNOUNCED = /^\[The conversation goes on over (\S+) from here on[.:]/
 
 /**
  * Tells how the agent speaks, with the next message of the person, where a session goes on over another platform than it was told last: the
- * system text stays as it is. `hints` are those of config.yaml, by platform.
+ * system text stays as it is.
  */
-export function platformChange({ hints }: { readonly hints: Readonly<Record<string, PlatformHint>> }): Extension {
+export function platformChange({ hintOf }: { readonly hintOf: (platform: string) => PlatformHint }): Extension {
   return {
     name: 'platform-change',
     setup({ hooks }) {
       hooks.on(
         'input',
         (event) => {
-          const text = event.agentPath.length > 1 ? null : announcement(event, hints)
+          const text = event.agentPath.length > 1 ? null : announcement(event, hintOf)
           return text === null ? undefined : { before: [{ type: 'text', text, origin: 'reminder' }] }
         },
         { order: 5 },
@@ -24,12 +24,12 @@ export function platformChange({ hints }: { readonly hints: Readonly<Record<stri
   }
 }
 
-function announcement({ platform, session }: InputEvent, hints: Readonly<Record<string, PlatformHint>>): string | null {
+function announcement({ platform, session }: InputEvent, hintOf: (platform: string) => PlatformHint): string | null {
   const layers = session.prompt()?.layers
   if (!layers) return null
   const begun = BEGUN_ON.exec(layers.find(({ name }) => name === 'platform')?.source ?? '')?.[1]
   const last = lastAnnounced(session.entries) ?? begun
-  const hint = platformHint(platform, hints[platform])
+  const hint = platformHint(platform, hintOf(platform))
   if (last === platform || (last === undefined && hint === '')) return null
   const how = hint === '' ? ': what was said of how to speak elsewhere is over' : `. ${hint}`
   return `[The conversation goes on over ${platform} from here on${how}]`
