@@ -19,6 +19,8 @@ export interface YamlFile {
 
 /** To read on after each of many mistakes takes time by the square of their number. */
 const MOST_MISTAKES = 100
+/** What is no longer holds nobody up whatever is wrong with it, and so is gone through once. */
+const SHORT_CHARS = 8_000
 
 function hasManyMistakes(yaml: typeof import('yaml'), text: string): boolean {
   let mistakes = 0
@@ -32,7 +34,7 @@ export async function parseYaml(text: string): Promise<YamlFile> {
   const { default: yaml } = await import('yaml')
   const lines = new yaml.LineCounter()
   const isDeep = isNestedTooDeep(text)
-  const isBroken = !isDeep && hasManyMistakes(yaml, text)
+  const isBroken = !isDeep && text.length > SHORT_CHARS && hasManyMistakes(yaml, text)
   const doc = yaml.parseDocument(isDeep || isBroken ? '' : text, {
     lineCounter: lines,
     prettyErrors: false,

@@ -83,7 +83,7 @@ function call(point: string, id = 's', more: object = {}): unknown {
     return kept.get(`${home.path} ${id}`)
   }
   const notice = (line: string) => lines.push(`${id}: ${line}`)
-  return handlers.get(point)!({ session: { id, state: { scratch } }, notice, ...more } as never)
+  return handlers.get(point)!({ session: { id, entries: [], state: { scratch } }, notice, ...more } as never)
 }
 
 it('names a server of one session that does not start, once and to the person of that session', async () => {
@@ -166,7 +166,7 @@ it('has what config.yaml says as a run begins, a minute after it changed at most
   expect(await found()).toEqual(['The MCP server tea was never connected.'])
 })
 
-it('keeps what a server offers that is starting for the first time before it ends, and waits for none for long', async () => {
+it('keeps what a server offers that is starting for the first time before it ends, and waits for a silent one once', async () => {
   const tea = { command: process.execPath, args: [OBEDIENT], protocol: 'legacy' }
   const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], protocol: 'legacy' }
   const started: string[] = []
@@ -184,12 +184,48 @@ it('keeps what a server offers that is starting for the first time before it end
   await clock.waitForSleepers()
   await clock.advance(1_000)
   await closing
+  open({ value: { silent, tea } }, { startProgram: start })
+  call('session-start')
+  await clock.advance(1_000)
+  const source = sources.get('mcp-tea')!
+  expect((await source.list(new AbortController().signal)).length).toBeGreaterThan(0)
+  await expect.poll(() => started).toEqual(['silent', 'tea', 'silent'])
+  // Nobody moves the clock.
+  await close()
+})
+
+it('reads what is known of servers once the first request is out, or a call may be open', async () => {
+  const tea = { command: process.execPath, args: [OBEDIENT], protocol: 'legacy' }
+  const start: McpOptions['startProgram'] = async ({ address }) =>
+    startProgram(address.type === 'stdio' ? address.argv : [])
   open({ value: { tea } }, { startProgram: start })
   call('session-start')
   await clock.advance(400)
-  const source = [...sources.values()][0]!
-  expect((await source.list(new AbortController().signal)).length).toBeGreaterThan(0)
-  expect(started).toHaveLength(2)
+  await expect.poll(() => readdir(`${home.path}/listings`).catch(() => [])).toHaveLength(1)
+  await close()
+  /** Whether the tools are listed by now. */
+  const listing = () => {
+    const known = { count: 0 }
+    const listed = async () => (await sources.get('mcp-tea')!.list(new AbortController().signal)).length
+    void listed().then((count) => Object.assign(known, { count }))
+    return known
+  }
+  open({ value: { tea } })
+  const first = listing()
+  call('session-start')
+  await call('run-start')
+  await clock.advance(3_000)
+  await clock.waitForSleepers()
+  call('before-model-call')
+  expect(first.count).toBe(0)
+  await call('after-model-call')
+  expect(first.count).toBeGreaterThan(0)
+  await close()
+  open({ value: { tea } })
+  const second = listing()
+  const message = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 'mcp__tea__echo', args: {} }] }
+  await call('run-start', 's', { session: { id: 's', entries: [{ type: 'message', message }] } })
+  expect(second.count).toBeGreaterThan(0)
 })
 
 it('lets calls under way end before a server that changed goes, and has no run wait for that', async () => {
@@ -201,7 +237,7 @@ it('lets calls under way end before a server that changed goes, and has no run w
   }
   open({ value: { tea } }, { startProgram: start })
   call('session-start')
-  await clock.advance(400)
+  await clock.advance(1_000)
   const source = [...sources.values()][0]!
   const slow = async () =>
     (await source.list(new AbortController().signal)).find(({ name }) => name === 'mcp__tea__slow')

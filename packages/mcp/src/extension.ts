@@ -1,5 +1,5 @@
 import { errorLine } from '@hermes/contracts'
-import type { TextPart } from '@hermes/contracts/conversation'
+import { type Entry, type TextPart, toolCalls } from '@hermes/contracts/conversation'
 import type { Extension, Finding, HookEvent } from '@hermes/contracts/extension'
 import type { ToolSource } from '@hermes/contracts/tool'
 import { answersFor } from './answers/answers.js'
@@ -22,7 +22,9 @@ import type { ServerSettings } from './settings/server-settings.js'
 
 /** Servers that nothing is known about are started so long after a session began, or when a search asks for them. */
 const START_AFTER_MS = 400
-/** The same after the first request of a run that has begun by then: the request is out for certain. */
+/** What is known of the others is read so long after the home was opened, unless a run needs it sooner. */
+const REVEALED_AFTER_MS = 1_000
+/** Both wait so long after the first request of a run that has begun by then: the request is out for certain. */
 const AFTER_REQUEST_MS = 100
 /** How long that request is waited for; a run may make none. */
 const REQUESTED_WITHIN_MS = 5_000
@@ -131,19 +133,23 @@ export function createMcp(options: McpOptions): HomeMcp {
           late.catch(() => undefined)
           await clock.sleep(AFTER_REQUEST_MS, left.signal)
         }
+        let isOut: Promise<void> | null = null
+        /** Does what would hold up the first request after so long, or after that request. */
+        const later = async (ms: number, work: () => unknown) => {
+          await clock.sleep(ms, left.signal)
+          if (isRunning && !hasRequested) await (isOut ??= untilRequested())
+          await work()
+        }
+        if (servers.list().length > 0) later(REVEALED_AFTER_MS, () => servers.reveal()).catch(() => undefined)
         api.hooks.on('session-start', () => {
           // Twenty programs that start at once would hold the first request up by more than a model takes to answer.
-          const later = async () => {
-            await clock.sleep(START_AFTER_MS, left.signal)
-            if (isRunning && !hasRequested) await untilRequested()
-            servers.begin()
-          }
-          later().catch(() => undefined)
+          later(START_AFTER_MS, () => servers.begin()).catch(() => undefined)
         })
         api.hooks.on('before-tool-call', async ({ tool, session, signal }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
-          if (tool.name === 'tool_search' && known.length > 0)
-            await untilHeard(known, { clock, signal, withinMs: HEARD_WITHIN_MS })
+          if (tool.name !== 'tool_search' || known.length === 0) return undefined
+          await servers.reveal()
+          await untilHeard(known, { clock, signal, withinMs: HEARD_WITHIN_MS })
           return undefined
         })
         // It may take as long as the first answer until one is known not to start.
@@ -153,7 +159,11 @@ export function createMcp(options: McpOptions): HomeMcp {
           requested.resolve()
           return tell(event, servers.list(), leftOut())
         })
-        api.hooks.on('after-model-call', (event) => tell(event, servers.list(), leftOut()))
+        api.hooks.on('after-model-call', async (event) => {
+          tell(event, servers.list(), leftOut())
+          // It may call what it knows from before.
+          await servers.reveal()
+        })
         api.hooks.on('tool-result', ({ toolName, session }) => {
           const known = [...servers.list(), ...(ofSessions.get(session.id) ?? [])]
           return toolName === 'tool_search' ? missingFrom(known) : undefined
@@ -168,14 +178,20 @@ export function createMcp(options: McpOptions): HomeMcp {
         const reread = async () => read(await options.reread())
         // Nothing watches the file: what began after it changed has what it says, a minute later at most.
         let readAtMs = clock.now()
-        api.hooks.on('run-start', async () => {
+        api.hooks.on('run-start', async ({ session }) => {
           isRunning = true
+          if (mayHaveOpenCalls(session.entries)) await servers.reveal()
           if (clock.now() - readAtMs < REREAD_AFTER_MS) return
           readAtMs = clock.now()
           const now = await options.changed()
           if (now !== null && use(read(now)).added.length > 0) servers.begin()
         })
-        mcpCommands(api, { servers, options, logins, read, reread, use })
+        const useNow: typeof use = (all) => {
+          const changes = use(all)
+          void servers.reveal()
+          return changes
+        }
+        mcpCommands(api, { servers, options, logins, read, reread, use: useNow })
         return () => {
           left.abort()
           return servers.close()
@@ -214,6 +230,12 @@ function missingFrom(servers: readonly McpServer[]): { readonly append: readonly
   if (failed.length === 0) return undefined
   const text = `[MCP servers that cannot be used now, so that calls to them fail: ${failed.map(({ name }) => name).join(', ')}]`
   return { append: [{ type: 'text', text }] }
+}
+
+/** Whether a run may begin with calls that were left open. */
+function mayHaveOpenCalls(entries: readonly Entry[]): boolean {
+  const last = entries.findLast((entry) => entry.type === 'message')
+  return last?.message.role === 'tool' || (last?.message.role === 'assistant' && toolCalls(last.message).length > 0)
 }
 
 const SECRET = /key|token|secret|passw|auth|cred|cookie|_pat$/i

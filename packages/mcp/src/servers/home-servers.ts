@@ -27,8 +27,15 @@ export function createServer(settings: ServerSettings, { answersOf, authOf, ...s
   return new McpServer({ ...shared, settings, ...(answers ? { answers } : {}), ...(auth ? { auth } : {}) })
 }
 
-/** A server as a source of tools. It lists what is known, and says when that changes; listing never connects. */
-export function toSource(server: McpServer, calls: Calls): ToolSource {
+/**
+ * A server as a source of tools. It lists what is known, and says when that changes; listing never connects. It is listed after `until`, by
+ * default at once, and `onListed` is called whenever it was.
+ */
+export function toSource(
+  server: McpServer,
+  calls: Calls,
+  { until, onListed }: { readonly until?: Promise<void>; readonly onListed?: () => void } = {},
+): ToolSource {
   let isHarmless = false
   return {
     name: toolsetName(server.name),
@@ -39,12 +46,17 @@ export function toSource(server: McpServer, calls: Calls): ToolSource {
       return isHarmless
     },
     async list() {
-      await server.load()
-      const tools = toolsOf(server, calls)
-      const asAccepted =
-        server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
-      isHarmless = asAccepted && (await areHarmless(tools))
-      return tools
+      try {
+        await until
+        await server.load()
+        const tools = toolsOf(server, calls)
+        const asAccepted =
+          server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
+        isHarmless = asAccepted && (await areHarmless(tools))
+        return tools
+      } finally {
+        onListed?.()
+      }
     },
     onChange: (changed) => server.onChange(changed),
   }
@@ -72,8 +84,16 @@ export class HomeServers {
   readonly #prompts: PromptCommands
   readonly #servers = new Map<
     string,
-    { readonly server: McpServer; readonly source: Registration; readonly key: string }
+    {
+      readonly server: McpServer
+      readonly source: Registration
+      readonly key: string
+      /** Resolves once it was listed for the first time. */
+      readonly listed: Promise<void>
+    }
   >()
+
+  readonly #revealed = Promise.withResolvers<void>()
 
   /** Those that have gone and have not ended. */
   readonly #leaving = new Set<McpServer>()
@@ -114,9 +134,11 @@ export class HomeServers {
     for (const [name, settings] of wanted) {
       if (this.#servers.has(name)) continue
       const server = createServer(settings, this.#options)
+      const { promise: listed, resolve: onListed } = Promise.withResolvers<void>()
+      const listing = { until: this.#revealed.promise, onListed }
       try {
-        const source = this.#api.tools.addSource(toSource(server, this.#options.calls))
-        this.#servers.set(name, { server, source, key: JSON.stringify(settings) })
+        const source = this.#api.tools.addSource(toSource(server, this.#options.calls, listing))
+        this.#servers.set(name, { server, source, key: JSON.stringify(settings), listed })
         server.onChange(() => this.#prompts.update(server))
         added.push(name)
       } catch (error) {
@@ -126,6 +148,17 @@ export class HomeServers {
     }
     this.#collisions = collisions
     return { added, removed: gone.map(([name]) => name).filter((name) => !this.#servers.has(name)) }
+  }
+
+  /**
+   * Has the tools that are known from before. Until this is called nothing of them is read: hundreds of tools take longer than a first request may
+   * wait. Resolves once they are there. Never rejects.
+   */
+  async reveal(): Promise<void> {
+    this.#revealed.resolve()
+    await Promise.all([...this.#servers.values()].map(({ listed }) => listed))
+    // What is listed is taken in before anything else happens.
+    await new Promise<void>((resolve) => setImmediate(resolve))
   }
 
   /** Starts those of which nothing is known yet, side by side. Nobody waits. */
@@ -143,12 +176,7 @@ export class HomeServers {
     for (const { source } of this.#servers.values()) source.dispose()
     for (const { name } of all) this.#prompts.remove(name)
     this.#servers.clear()
-    await untilOver(
-      all
-        .filter(({ state, listing }) => state.type === 'starting' && listing === null)
-        .map((server) => server.connect()),
-      { clock: this.#options.clock, withinMs: KEPT_WITHIN_MS },
-    )
+    await Promise.all(all.map((server) => server.settle(KEPT_WITHIN_MS)))
     await Promise.all([...all, ...this.#leaving].map((server) => server.close()))
   }
 }
@@ -163,21 +191,8 @@ export async function untilHeard(
     if (server.listing) return void server.connect().catch(() => undefined)
     await server.connect(signal).catch(() => undefined)
   })
-  await untilOver(waits, { clock, signal, withinMs })
-}
-
-/** Resolves once all of the work is over, however it ends, or `withinMs` are. Never rejects. */
-async function untilOver(
-  work: readonly Promise<unknown>[],
-  {
-    clock,
-    signal,
-    withinMs,
-  }: { readonly clock: Clock; readonly signal?: AbortSignal | undefined; readonly withinMs: number },
-): Promise<void> {
-  if (work.length === 0) return
   const over = new AbortController()
-  const late = clock.sleep(withinMs, AbortSignal.any([over.signal, ...(signal ? [signal] : [])])).catch(() => undefined)
-  await Promise.race([Promise.allSettled(work), late])
+  const late = clock.sleep(withinMs, AbortSignal.any([over.signal, signal])).catch(() => undefined)
+  await Promise.race([Promise.allSettled(waits), late])
   over.abort()
 }

@@ -47,6 +47,15 @@ export function changedTools({ tools, accepted }: Listing): readonly string[] {
   return tools.filter((tool) => accepted[tool.name] !== toolHash(tool)).map(({ name }) => name)
 }
 
+/** What is known of a server from before. */
+interface KeptListing {
+  readonly listing: Listing | null
+  /** Whether a home that ended waited for it in vain. */
+  readonly isLate: boolean
+}
+
+const UNKNOWN: KeptListing = { listing: null, isLate: false }
+
 /** Where listings are kept: a file for each program or address, so that a server of the same name and another program has none. */
 export class ListingFiles {
   readonly #directory: string
@@ -55,18 +64,20 @@ export class ListingFiles {
     this.#directory = directory
   }
 
-  /** `null` when there is none that can be read. */
-  async read(server: ServerSettings): Promise<Listing | null> {
+  /** Nothing is known where there is no file that can be read. */
+  async read(server: ServerSettings): Promise<KeptListing> {
     try {
       const kept: unknown = JSON.parse(await readFile(this.#path(server), 'utf8'))
-      return isJsonObject(kept) && kept['format'] === FORMAT ? (kept['listing'] as unknown as Listing) : null
+      if (!isJsonObject(kept) || kept['format'] !== FORMAT) return UNKNOWN
+      return { listing: (kept['listing'] ?? null) as Listing | null, isLate: kept['isLate'] === true }
     } catch {
-      return null
+      return UNKNOWN
     }
   }
 
-  async write(server: ServerSettings, listing: Listing): Promise<void> {
-    await writePrivate(this.#path(server), JSON.stringify({ format: FORMAT, server: server.name, listing }))
+  /** Takes the place of what was kept. */
+  async write(server: ServerSettings, kept: Partial<KeptListing>): Promise<void> {
+    await writePrivate(this.#path(server), JSON.stringify({ format: FORMAT, server: server.name, ...kept }))
   }
 
   #path({ name, identity }: ServerSettings): string {

@@ -32,7 +32,7 @@ it('lists what it offers, and is ended with its program', async () => {
   await Promise.all([server.connect(), server.connect(), server.use(async (client) => client.ping())])
   expect(programs).toHaveLength(1)
   expect(server.listing?.tools.map(({ name }) => name)).toContain('read_text_file')
-  expect(await listings.read(servers[0]!)).toEqual(server.listing)
+  expect(await listings.read(servers[0]!)).toEqual({ listing: server.listing, isLate: false })
   const aborted = new AbortController()
   aborted.abort(new DOMException('Stopped.', 'AbortError'))
   await expect(server.use(async () => 'never', aborted.signal)).resolves.toBe('never')

@@ -43,6 +43,7 @@ export class McpServer {
   readonly #closing = new AbortController()
   readonly #listeners = new Set<() => void>()
   #listing: Listing | null = null
+  #isLate = false
   #loading: Promise<void> | null = null
   #connecting: Promise<Connection> | null = null
   #connection: Connection | null = null
@@ -90,8 +91,9 @@ export class McpServer {
 
   /** Reads what is known of it from before. Never rejects. */
   load(): Promise<void> {
-    this.#loading ??= this.#options.listings.read(this.settings).then((listing) => {
+    this.#loading ??= this.#options.listings.read(this.settings).then(({ listing, isLate }) => {
       this.#listing ??= listing
+      this.#isLate = isLate
     })
     return this.#loading
   }
@@ -168,6 +170,20 @@ export class McpServer {
     const changed = Object.keys(now).filter((name) => listing.accepted[name] !== now[name])
     await this.#keep({ ...listing, accepted: { ...listing.accepted, ...now } })
     return changed
+  }
+
+  /**
+   * Waits at most `withinMs` for what it offers where it is starting for the first time, so that the next start need not find it out anew. One that
+   * was waited for in vain is not waited for again. Never rejects.
+   */
+  async settle(withinMs: number): Promise<void> {
+    if (this.#connecting === null || this.#listing !== null || this.#isLate) return
+    const over = new AbortController()
+    const late = this.#options.clock.sleep(withinMs, over.signal).catch(() => undefined)
+    await Promise.race([this.#connecting.catch(() => undefined), late])
+    over.abort()
+    if (this.#connecting === null || this.#listing !== null) return
+    await this.#options.listings.write(this.settings, { isLate: true }).catch(() => undefined)
   }
 
   /** Takes no more calls, and ends for good once those under way are over, or with `close`. Never rejects. */
@@ -349,7 +365,7 @@ export class McpServer {
       if (listing.atMs - before.atMs < 60_000) return
     } else for (const changed of [...this.#listeners]) changed()
     try {
-      await this.#options.listings.write(this.settings, listing)
+      await this.#options.listings.write(this.settings, { listing })
     } catch (error) {
       this.#options.logger.warn(`What the MCP server ${this.name} offers could not be kept.`, { error: String(error) })
     }

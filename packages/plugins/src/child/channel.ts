@@ -55,10 +55,7 @@ export class Channel {
       }
       signal?.throwIfAborted()
       const id = ++this.#last
-      const abort = () => {
-        this.#settle(id)?.reject(signal?.reason)
-        this.#send({ cancel: id })
-      }
+      const abort = () => this.cancel(id, signal?.reason)
       const done = () => signal?.removeEventListener('abort', abort)
       this.#pending.set(id, {
         resolve: (value) => {
@@ -74,6 +71,12 @@ export class Channel {
       onId?.(id)
       this.#send({ id, method, params })
     })
+  }
+
+  /** Gives a call up: it rejects with `reason`, and the other end is told. */
+  cancel(id: number, reason: unknown): void {
+    this.#settle(id)?.reject(reason)
+    this.#send({ cancel: id })
   }
 
   notify(method: string, params: unknown): void {

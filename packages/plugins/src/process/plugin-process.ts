@@ -1,4 +1,4 @@
-// The process of one plugin as Hermes sees it: started by the first call, ended with the home, callId up when it does not answer.
+// The process of one plugin as Hermes sees it: started by the first call, ended with the home, given up when it does not answer.
 import { StringDecoder } from 'node:string_decoder'
 import { type Clock, errorLine, HermesError, type JsonValue, type Logger } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
@@ -16,6 +16,8 @@ export interface PluginLimits {
 }
 
 const LIMITS: PluginLimits = { setUpMs: 10_000, blockedMs: 10_000 }
+/** For so long nobody asks for a sign of life: nearly every answer is there by then, and each question wakes both processes up. */
+const UNWATCHED_MS = 1_000
 const MOST_BYTES = 32 * 1024 * 1024
 const KEPT_ERROR_CHARS = 2_000
 /** Processes that ended by themselves, one after the other, until the plugin is left alone. */
@@ -41,6 +43,15 @@ interface ProcessCall {
   readonly host?: HostCall
   /** Time in which a person is asked does not count. */
   readonly timeoutMs: number
+}
+
+/** A call under way. */
+interface WatchedCall {
+  readonly timeoutMs: number
+  /** Whether it waits for a person or a command, so that its own time stands still. */
+  readonly isWaiting: () => boolean
+  /** Gives it up. */
+  readonly late: (error: Error) => void
 }
 
 interface Running {
@@ -83,19 +94,16 @@ export class PluginProcess {
   async call(key: string, args: unknown, { signal, host = {}, timeoutMs }: ProcessCall): Promise<JsonValue> {
     const running = await this.#ready()
     signal?.throwIfAborted()
-    const limit = new AbortController()
-    const both = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal
+    const { channel, calls } = running
     let id = 0
-    const answer = running.channel.call('run', { key, args }, both, (callId) => {
+    const answer = channel.call('run', { key, args }, signal, (callId) => {
       id = callId
-      running.calls.begin(callId, host)
+      calls.begin(callId, host)
     })
-    const done = new AbortController()
-    void this.#watch(running, {
-      done: done.signal,
+    const endWatch = this.#watchLater(running, {
       timeoutMs,
-      isWaiting: () => running.calls.isWaiting(id),
-      late: (error) => limit.abort(error),
+      isWaiting: () => calls.isWaiting(id),
+      late: (error) => channel.cancel(id, error),
     })
     try {
       const value = (await answer) as JsonValue
@@ -105,8 +113,8 @@ export class PluginProcess {
       if (signal?.aborted) throw error
       throw this.#named(error)
     } finally {
-      done.abort()
-      running.calls.end(id)
+      endWatch()
+      calls.end(id)
     }
   }
 
@@ -212,28 +220,29 @@ export class PluginProcess {
     return Promise.race([work, late]).finally(() => done.abort())
   }
 
-  /** Looks after a call: one that takes too long is callId up, and a process without a sign of life is ended. */
-  async #watch(
-    running: Running,
-    {
-      done,
-      timeoutMs,
-      isWaiting,
-      late,
-    }: {
-      readonly done: AbortSignal
-      readonly timeoutMs: number
-      readonly isWaiting: () => boolean
-      readonly late: (error: Error) => void
-    },
-  ): Promise<void> {
+  /** Looks after a call that is not answered soon, until what it gives back is called. */
+  #watchLater(running: Running, call: WatchedCall): () => void {
+    let done: AbortController | null = null
+    const begin = () => {
+      done = new AbortController()
+      void this.#watch(running, call, done.signal)
+    }
+    const timer = setTimeout(begin, Math.min(UNWATCHED_MS, call.timeoutMs))
+    return () => {
+      clearTimeout(timer)
+      done?.abort()
+    }
+  }
+
+  /** One that takes too long is given up, and a process without a sign of life is ended. */
+  async #watch(running: Running, { timeoutMs, isWaiting, late }: WatchedCall, done: AbortSignal): Promise<void> {
     const { clock } = this.#options
     const { blockedMs } = this.#limits
-    let usedMs = 0
-    while (!done.aborted) {
+    let usedMs = isWaiting() ? 0 : UNWATCHED_MS
+    while (usedMs < timeoutMs) {
       const pingedMs = clock.now()
       running.channel.notify('ping', null)
-      const step = Math.min(blockedMs, Math.max(1, timeoutMs - usedMs))
+      const step = Math.min(blockedMs, timeoutMs - usedMs)
       await clock.sleep(step, done).catch(() => undefined)
       if (done.aborted) return
       if (step === blockedMs && this.#heardMs < pingedMs) {
@@ -243,11 +252,8 @@ export class PluginProcess {
         return
       }
       if (!isWaiting()) usedMs += step
-      if (usedMs >= timeoutMs) {
-        late(this.#failure('plugins.timeout', `it did not answer within ${timeoutMs / 1_000} s`))
-        return
-      }
     }
+    late(this.#failure('plugins.timeout', `it did not answer within ${timeoutMs / 1_000} s`))
   }
 
   /** Calls that wait fail at once; the next one finds no process. */

@@ -32,7 +32,7 @@ it('reads config.yaml again where it is another file, and keeps its servers wher
   const write = (name: string) => writeFile(file, `mcp_servers: { ${name}: { url: 'http://127.0.0.1:9/mcp' } }\n`)
   const known = async () => {
     await clock.advance(60_000)
-    await handlers.get('run-start')!({} as HookEvent)
+    await handlers.get('run-start')!({ session: { entries: [] } } as unknown as HookEvent)
     return [...names].map((line) => line.split(' ').at(-1))
   }
   await write('tea')
