@@ -1,7 +1,7 @@
 // The gateway under load: what it adds to the time of the model behind it, and the memory it takes.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -10,7 +10,7 @@ import { interleave, ratios, scratchEnvironment } from './measure.mjs'
 import { atMost, row } from './report.mjs'
 
 const folder = import.meta.dirname
-const GATEWAY = join(folder, '../apps/gateway/dist/bin.js')
+export const GATEWAY = join(folder, '../apps/gateway/dist/bin.js')
 const KEY = 'the-key-of-the-bench'
 const STREAMS = 50
 const TURNS = 3
@@ -21,9 +21,9 @@ const MIB = 2 ** 20
 /** Conversations of three turns side by side, each over its own session, through the gateway and through a bare proxy. */
 export async function gatewayLoad({ rounds, workspace }) {
   const model = await startModel()
-  const proxy = await startService([join(folder, 'floors/proxy.mjs'), model.baseUrl], workspace)
+  const proxy = await startService([join(folder, 'floors/proxy.mjs'), model.baseUrl], { workspace })
   const flags = ['--port', '0', '--base-url', model.baseUrl, '-m', 'bench']
-  const gateway = await startService(['--import', join(folder, 'peak.mjs'), GATEWAY, ...flags], workspace)
+  const gateway = await startService(['--import', join(folder, 'peak.mjs'), GATEWAY, ...flags], { workspace })
   try {
     const samples = await interleave(rounds, {
       proxy: (round) => ownTimes(proxy.baseUrl, { model, round: `p${round}` }),
@@ -85,7 +85,7 @@ async function post(url, { agent, body }) {
   return [...answer.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
 }
 
-function percentile(values, share) {
+export function percentile(values, share) {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
 }
@@ -105,11 +105,16 @@ async function startModel() {
   }
 }
 
-/** A server that prints its address. */
-async function startService(args, workspace) {
+/** A server that prints its address; `config`: the config.yaml of its home. */
+export async function startService(args, { workspace, env = {}, config }) {
+  const scratch = { ...scratchEnvironment(workspace), BENCH_PEAK_FILE: join(workspace.directory, 'peak') }
+  if (config) {
+    mkdirSync(scratch.HERMES_HOME, { recursive: true })
+    writeFileSync(join(scratch.HERMES_HOME, 'config.yaml'), JSON.stringify(config))
+  }
   const child = spawn(process.execPath, args, {
     cwd: workspace.cwd,
-    env: { ...scratchEnvironment(workspace), API_SERVER_KEY: KEY, BENCH_PEAK_FILE: join(workspace.directory, 'peak') },
+    env: { ...scratch, API_SERVER_KEY: KEY, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const closed = once(child, 'close')
@@ -118,6 +123,7 @@ async function startService(args, workspace) {
   if (!baseUrl) throw new Error(`${args.join(' ')} printed ${line}`)
   return {
     baseUrl,
+    child,
     stop: async () => {
       child.kill()
       await closed

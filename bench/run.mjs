@@ -16,6 +16,7 @@ import { acpServer } from './acp.mjs'
 import { compareCommits, comparison } from './against.mjs'
 import { backends } from './backends.mjs'
 import { browser } from './browser.mjs'
+import { chats } from './chats.mjs'
 import { checkpoints } from './checkpoints.mjs'
 import { compression } from './compression.mjs'
 import { documents } from './documents.mjs'
@@ -49,6 +50,7 @@ const SCENARIOS = {
   jobs,
   acp: acpServer,
   gateway: gatewayLoad,
+  chats,
   echo: keystrokeEcho,
   screen,
   store: sessionStore,

@@ -1,5 +1,5 @@
 // Chats and clients of the API for a long time, with faults on every side: what the gateway holds does not grow.
-// HERMES_TEST_SOAK_MINUTES is for how long (45 in a long run); without it nothing runs: less says nothing. `pnpm soak tests/gateway/soak` is this alone.
+// HERMES_TEST_SOAK_MINUTES is for how long, the warm-up included (45 in a long run); without it nothing runs: less says nothing. `pnpm soak tests/gateway/soak` is this alone.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +14,9 @@ const PROBE = join(import.meta.dirname, '../support/process-probe.mjs')
 const CHATS = 16
 /** The pool of agents, and what fills at first, is full then. */
 const WARM_UP_MS = Math.max(40_000, MINUTES * 60_000 * 0.1)
-const SAMPLES = Math.max(10, Math.round(MINUTES * 2))
+/** What is left of the time. */
+const WATCHED_MINUTES = Math.max(1, MINUTES - WARM_UP_MS / 60_000)
+const SAMPLES = Math.max(10, Math.round(WATCHED_MINUTES * 2))
 /** Of each chat, between an answer and the next message. */
 const PAUSE_MS = 1_500
 const MESSAGES_PER_CONVERSATION = 4
@@ -153,13 +155,13 @@ it.runIf(MINUTES > 0)(
     await load(WARM_UP_MS, 1)
     while (answered < WARM_ANSWERS) await load(20_000, 1)
     const warm = await atRest()
-    const samples = await load(MINUTES * 60_000, SAMPLES)
+    const samples = await load(WATCHED_MINUTES * 60_000, SAMPLES)
     const slope = slopeOf(
       samples.map(({ heapUsed }) => heapUsed / MIB),
-      MINUTES / SAMPLES,
+      WATCHED_MINUTES / SAMPLES,
     )
     console.info(
-      `${MINUTES} minutes, ${answered} answers, ${modelFaults} faults of the model: heap ${(warm.heapUsed / MIB).toFixed(1)} MiB at rest when warm, slope ${slope.perMinute.toFixed(3)} MiB a minute (at least ${slope.atLeast.toFixed(3)} at 95 %), RSS ${(warm.rss / MIB).toFixed(0)} MiB, then ${(samples.at(-1)!.rss / MIB).toFixed(0)} MiB; heaps ${samples.map(({ heapUsed }) => (heapUsed / MIB).toFixed(1)).join(' ')}`,
+      `${WATCHED_MINUTES.toFixed(1)} minutes after the warm-up, ${answered} answers in all, ${modelFaults} faults of the model: heap ${(warm.heapUsed / MIB).toFixed(1)} MiB at rest when warm, slope ${slope.perMinute.toFixed(3)} MiB a minute (at least ${slope.atLeast.toFixed(3)} at 95 %), RSS ${(warm.rss / MIB).toFixed(0)} MiB, then ${(samples.at(-1)!.rss / MIB).toFixed(0)} MiB; heaps ${samples.map(({ heapUsed }) => (heapUsed / MIB).toFixed(1)).join(' ')}`,
     )
     await expect
       .poll(

@@ -5,7 +5,7 @@ import { loadConfig, loadSecrets } from '@hermes/config'
 import { errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
 import type { Extension } from '@hermes/contracts/extension'
 import { createSessionHost, type OpenRequest, type SessionHost, unattendedMode } from '@hermes/host'
-import { openHome, type Runtime } from '@hermes/runtime'
+import { type ChatVariables, openHome, type Runtime } from '@hermes/runtime'
 import type { Io } from '@hermes/runtime/app'
 import { watchDeafness } from './deafness.js'
 import { type Api, openApi } from './open-api.js'
@@ -67,7 +67,7 @@ export async function openGateway(io: Io, { flags, version, isSafe }: GatewayOpt
       // In safe mode those of plugins are missing, which is no reason to end.
       hasPlatforms: platforms.length > 0 || isSafe,
     })
-    return await openParts(io, { flags, version, home, cwd, settings, platforms, runtime, logger })
+    return await openParts(io, { flags, version, home, cwd, settings, platforms, variables, runtime, logger })
   } catch (error) {
     await runtime.close('server_stop')
     throw error
@@ -106,6 +106,7 @@ interface Parts {
   readonly cwd: string
   readonly settings: Settings
   readonly platforms: readonly ConfiguredPlatform[]
+  readonly variables: ChatVariables
   readonly runtime: Runtime
   readonly logger: Logger
 }
@@ -153,6 +154,7 @@ async function openChats(
   io: Io,
   {
     platforms,
+    variables,
     home,
     runtime,
     logger,
@@ -163,7 +165,7 @@ async function openChats(
   if (platforms.length === 0) return null
   const { runPlatforms } = await import('./platforms/run-platforms.js')
   const { platform: _api, ...ofChats } = request
-  return runPlatforms(platforms, { home, userHome: io.userHome, runtime, host, request: ofChats, logger })
+  return runPlatforms(platforms, { home, userHome: io.userHome, runtime, host, request: ofChats, variables, logger })
 }
 
 /** Tells the owner where a platform is deaf. Never rejects. */

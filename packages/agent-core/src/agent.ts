@@ -97,6 +97,10 @@ export interface Agent {
    * gives `null`.
    */
   atRest(status: RunResult['status'], options: { readonly signal: AbortSignal }): Promise<Rest | null>
+  /** Whether notices of tools, such as the end of a process in the background, wait for the next run. */
+  hasNotices(): boolean
+  /** Calls `listener` each time a notice of a tool has come while nothing runs, until the function that is returned is called. Must not throw. */
+  watchNotices(listener: () => void): () => void
   /** How the model makes its answers: as chosen in this session, else as the options say. */
   sampling(): Sampling
   /**
@@ -135,6 +139,7 @@ export function createAgent(options: AgentOptions): Agent {
 class CoreAgent implements Agent {
   #parts: AgentParts
   #active: AbortController | null = null
+  readonly #noticeListeners = new Set<() => void>()
   /** The agent that took this one's place. */
   #successor: CoreAgent | null = null
   #running: Promise<unknown> = Promise.resolve()
@@ -308,6 +313,17 @@ class CoreAgent implements Agent {
     return askAtRest(this.#parts, { status, signal, note })
   }
 
+  hasNotices(): boolean {
+    return this.#parts.session
+      .notesSince('steer.queued', 'steer.taken')
+      .some(({ data }) => data['origin'] !== undefined)
+  }
+
+  watchNotices(listener: () => void): () => void {
+    this.#noticeListeners.add(listener)
+    return () => this.#noticeListeners.delete(listener)
+  }
+
   sampling(): Sampling {
     return { ...this.#parts.sampling, ...this.#parts.session.sampling() }
   }
@@ -395,9 +411,12 @@ class CoreAgent implements Agent {
     this.#parts.steering.notify(notice)
     if (this.#active) return
     // The notice stays in line then, for the next run of this agent.
-    this.#storeWhileIdle().catch((error: unknown) => {
-      this.#parts.logger.warn('A notice could not be stored.', { error: errorLine(error) })
-    })
+    this.#storeWhileIdle().then(
+      () => {
+        for (const listener of this.#noticeListeners) listener()
+      },
+      (error: unknown) => this.#parts.logger.warn('A notice could not be stored.', { error: errorLine(error) }),
+    )
   }
 
   /** A run that began meanwhile takes the notes along. */

@@ -1,6 +1,7 @@
 export { type Agent, createAgent, type Run, type RunOptions } from './agent.js'
 export type { AgentOptions } from './agent-options.js'
 export type { AnswerDemands } from './answers/demands.js'
+export { isCutOff } from './answers/partial-answer.js'
 export { contextTokens } from './context-window/context-window.js'
 export type { ChildInfo } from './delegation/child-node.js'
 export { childInstructions } from './delegation/child-prompt.js'

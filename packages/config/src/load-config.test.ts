@@ -60,7 +60,11 @@ describe('loadConfig', () => {
             smtp_port: 587,
           },
         },
-        streaming: { enabled: true, edit_interval: 1, buffer_threshold: 24, cursor: ' ▉' },
+        streaming: { enabled: true, transport: 'auto', edit_interval: 1, buffer_threshold: 24, cursor: ' ▉' },
+        stt: {
+          ...{ enabled: true, echo_transcripts: true, openai: { model: 'whisper-1' } },
+          ...{ groq: { model: 'whisper-large-v3-turbo' }, mistral: { model: 'voxtral-mini-latest' } },
+        },
         unauthorized_dm_behavior: 'pair',
         sessions: {
           auto_prune: false,
@@ -69,11 +73,11 @@ describe('loadConfig', () => {
           auto_archive_days: 3,
           min_interval_hours: 24,
         },
-        session_reset: { mode: 'none', idle_minutes: 1_440, at_hour: 4 },
+        session_reset: { mode: 'none', idle_minutes: 1_440, at_hour: 4, by_type: {}, by_platform: {} },
         group_sessions_per_user: true,
         thread_sessions_per_user: false,
         people: {},
-        groups: { memory: 'own' },
+        groups: { memory: 'own', without_toolsets: ['messaging'] },
         custom_toolsets: {},
         tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5 } },
         agent: {

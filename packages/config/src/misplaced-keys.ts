@@ -100,7 +100,7 @@ const REFERENCE_SECTIONS: ReadonlySet<string> = new Set([
   ...['openrouter', 'paste_collapse_char_threshold', 'paste_collapse_threshold', 'paste_collapse_threshold_fallback'],
   ...['plugins', 'prefill_messages_file', 'privacy', 'profiles', 'provider_routing', 'proxy'],
   ...['runtime', 'secrets', 'session', 'session_reset', 'sessions', 'skills', 'slack', 'smart_model_routing'],
-  ...['stt', 'telegram', 'telemetry', 'tts', 'updates'],
+  ...['telegram', 'telemetry', 'tts', 'updates'],
   ...['vault', 'vertex', 'voice', 'wake_word', 'whatsapp', 'worktree_sync', 'context_file_read_timeout'],
 ])
 

@@ -44,6 +44,8 @@ export interface IncomingAttachment {
   readonly mediaType?: string
   /** Bytes, where the platform says. */
   readonly size?: number
+  /** Somebody spoke it in place of writing. Default: a file like any other. */
+  readonly isVoice?: true
   /** What the adapter finds it by. */
   readonly ref: string
 }
@@ -181,6 +183,11 @@ export interface Platform {
   sendFile?(target: PlatformTarget, file: PlatformFile): Promise<string>
   /** Changes a message that was sent. What is so already is no error. */
   edit?(messageId: string, message: PlatformMessage): Promise<void>
+  /**
+   * Shows in a chat the beginning of an answer that is being written, until the whole of it is sent as a message, which takes its place; by itself
+   * it is gone after a while. Changes of one draft have one `draftId`, a whole number above 0. Resolves with `false` where that chat has no drafts.
+   */
+  draft?(draftId: number, message: PlatformMessage): Promise<boolean>
   /** Shows that an answer is being written, for some seconds. */
   showTyping?(target: PlatformTarget): Promise<void>
   /** Puts a sign on a message, in place of an earlier one; `null` takes it away. */

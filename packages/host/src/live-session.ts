@@ -131,8 +131,6 @@ export class LiveSession {
   readonly #approvals = new Set<string>()
   /** A task in the background has ended since its results were last looked for. */
   #hasResults = false
-  /** No run was before, or the last one completed: after a stop, a limit or a failure nothing begins by itself. */
-  #mayWakeUp = true
   /** Of the last run; `null` before the first one. */
   #lastStatus: RunResult['status'] | null = null
   /** While extensions are asked whether it goes on. */
@@ -273,17 +271,22 @@ export class LiveSession {
     this.#ready = ready
     this.#listen()
     this.#stopWatching()
-    this.#stopWatching = ready.children.watch(({ id, isBackground, endedAtMs, state }) => {
+    const leaveTasks = ready.children.watch(({ id, isBackground, endedAtMs, state }) => {
       if (!isBackground || endedAtMs === null) return
       this.#publish({ type: 'background-end', id, state })
       this.#hasResults = true
       this.#wakeUp()
     })
+    const leaveNotices = ready.agent.watchNotices(() => this.#wakeUp())
+    this.#stopWatching = () => {
+      leaveTasks()
+      leaveNotices()
+    }
   }
 
   /**
-   * Begins a run when nothing else is in the session: with the results of background tasks, else as extensions want it. A run under way
-   * wakes it at its end.
+   * Begins a run when nothing else is in the session: with the results of background tasks and the notices of processes, else as extensions
+   * want it. A run under way wakes it at its end.
    */
   #wakeUp(): void {
     this.#beginByItself().catch((error: unknown) =>
@@ -302,7 +305,7 @@ export class LiveSession {
     await turn.result
   }
 
-  /** Goes on with the results of tasks, when there are some. */
+  /** Goes on with the results of tasks and the notices of processes, when there are some. */
   async #results(): Promise<RunInput | null> {
     if (!this.#canWakeUp()) return null
     const { inbox } = await this.#options.runtime.storage()
@@ -311,13 +314,19 @@ export class LiveSession {
     if (!this.#canWakeUp()) return null
     this.#hasResults = false
     // A run that was under way has told them already.
-    if (results.length === 0) return null
+    if (results.length === 0 && !this.#ready!.agent.hasNotices()) return null
     this.#wakeUps++
     return { resume: true }
   }
 
   #canWakeUp(): boolean {
-    return this.#hasResults && this.#mayWakeUp && this.#wakeUps < MAX_WAKE_UPS && this.#isAtRest()
+    return this.#wakeUps < MAX_WAKE_UPS && this.#isAtRest() && this.#hasNews()
+  }
+
+  /** After a stop, a limit or a failure nothing begins by itself. Before the first run only what a person handed out can have ended. */
+  #hasNews(): boolean {
+    if (this.#lastStatus === null) return this.#hasResults
+    return this.#lastStatus === 'completed' && (this.#hasResults || this.#ready!.agent.hasNotices())
   }
 
   #isAtRest(): boolean {
@@ -338,7 +347,9 @@ export class LiveSession {
     })
     if (stop.signal.aborted || rest === null) return null
     this.#request.onRest?.(rest.say)
-    return rest.next === undefined || !this.#mayWakeUp ? null : { content: userText(rest.next, 'reminder').content }
+    return rest.next === undefined || status !== 'completed'
+      ? null
+      : { content: userText(rest.next, 'reminder').content }
   }
 
   #endRest(): void {
@@ -453,7 +464,6 @@ export class LiveSession {
       const { cursor } = bus
       const result = this.#publishAll(bus, run).then(() => run.result)
       void result.then(async ({ status, error }) => {
-        this.#mayWakeUp = status === 'completed'
         this.#lastStatus = status
         this.#ran(ready, status)
         // Its view of the session is no longer right; the next input gets another agent.

@@ -1,4 +1,4 @@
-import { silentLogger, systemClock } from '@hermes/contracts'
+import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
 import type { Platform, PlatformMessage } from '@hermes/contracts/platform'
 import { expect, it } from 'vitest'
 import { Breaker, type Outgoing, platformError, type SendableMessage, type SenderOutbox, sendOutbox } from './index.js'
@@ -355,4 +355,59 @@ it('changes once more what may have been changed already, in place of showing it
   stop.abort()
   await done
   expect([sent, edits]).toEqual([[], 2])
+})
+
+it('writes down what came of a message once the store takes it again, and sends nothing twice', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: long }), row({ text: 'No.' }, { target: '8', key: 'refused' })])
+  const { platform, sent } = platformWith([null, platformError('rejected', 'blocked')])
+  const stop = new AbortController()
+  const refusals = { accepted: 3, settle: 3 }
+  const gone = (write: keyof typeof refusals) => {
+    if (refusals[write]-- > 0) throw new Error('The store is gone.')
+  }
+  const forgetful: typeof outbox = {
+    ...outbox,
+    accepted: async (...args) => {
+      gone('accepted')
+      return outbox.accepted(...args)
+    },
+    settle: async (...args) => {
+      gone('settle')
+      return outbox.settle(...args)
+    },
+  }
+  const clock = { now: () => Date.now(), sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(1, signal) }
+  const done = sendOutbox({ platform, outbox: forgetful, clock, logger: silentLogger }, stop.signal)
+  await expect.poll(() => [...outcomes].sort()).toEqual(['failed', 'sent'])
+  stop.abort()
+  await done
+  expect(sent.map(({ text }) => text)).toEqual(['a'.repeat(200), 'b'.repeat(200)])
+})
+
+it('leaves a message to the hand that has it now', async () => {
+  const { outbox, outcomes } = outboxOf([row({ text: 'x' }), row({ text: 'y' }, { key: 'next', target: '8' })])
+  const { platform, sent } = platformWith([])
+  const [stop, writes] = [new AbortController(), [] as string[]]
+  const lose = (write: string) => {
+    writes.push(write)
+    throw new HermesError('Another process has it.', { code: 'store.outbox_lost' })
+  }
+  const lost: typeof outbox = {
+    ...outbox,
+    accepted: async (...args) => (args[0].key === 'k' ? lose('accepted') : outbox.accepted(...args)),
+    settle: async (...args) => (args[0].key === 'k' ? lose('settle') : outbox.settle(...args)),
+  }
+  // A second try would be made at once.
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    if (ms >= 1_000) await systemClock.sleep(ms, signal)
+  }
+  const clock = { now: () => Date.now(), sleep }
+  const done = sendOutbox({ platform, outbox: lost, clock, logger: silentLogger }, stop.signal)
+  await expect.poll(() => outcomes).toEqual(['sent'])
+  stop.abort()
+  await done
+  expect([sent.map(({ text }) => text), writes]).toEqual([
+    ['x', 'y'],
+    ['accepted', 'settle'],
+  ])
 })

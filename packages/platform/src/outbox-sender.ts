@@ -1,4 +1,4 @@
-import { type Clock, errorLine, isAbort, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
 import type { Platform, PlatformButton, PlatformFile, PlatformMessage } from '@hermes/contracts/platform'
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import { Breaker } from './breaker.js'
@@ -104,6 +104,9 @@ interface SenderOptions<Message extends SendableMessage> {
 
 /** Longer than any adapter takes for a message: what is given to another hand while it goes goes twice. That of a process that ended is free at once. */
 const LEASE_MS = 6 * 60_000
+/** What the store does not take is written again after so long, twice as long each time, while the message is held here. */
+const FIRST_STORE_WAIT_MS = 250
+const MAX_STORE_WAIT_MS = 15_000
 
 /** Sends what is in the outbox for a platform until the signal fires, and waits for what is being sent then. Never rejects. */
 export async function sendOutbox<Message extends SendableMessage>(
@@ -139,7 +142,8 @@ export async function sendOutbox<Message extends SendableMessage>(
           : null
       if (message) {
         if (isTrial) breaker.trying()
-        const done = deliver(options, message, { pause, gate, breaker, isTrial }).finally(() => sending.delete(done))
+        const hands = { pause, gate, breaker, isTrial, signal }
+        const done = deliver(options, message, hands).finally(() => sending.delete(done))
         sending.add(done)
         continue
       }
@@ -202,15 +206,18 @@ interface Hands {
   readonly breaker: Breaker
   /** It is the one that a platform is tried with which answered nothing. */
   readonly isTrial: boolean
+  /** Sending is to end. */
+  readonly signal: AbortSignal
 }
 
 /** Sends one message that was taken, and writes down what came of it. Never rejects. */
 async function deliver<Message extends SendableMessage>(
   options: SenderOptions<Message>,
   message: Message,
-  { pause, gate, breaker, isTrial }: Hands,
+  { pause, gate, breaker, isTrial, signal }: Hands,
 ): Promise<void> {
   const { outbox, clock, logger } = options
+  const kept = <Result>(write: () => Promise<Result>) => writtenDown(write, { clock, signal })
   const { platform, key } = message
   let state = message
   /** Of the newest part. */
@@ -218,17 +225,20 @@ async function deliver<Message extends SendableMessage>(
   let isAnswered = false
   const settleAs = async (outcome: Parameters<typeof outbox.settle>[1]) => {
     try {
-      if (outcome.type === 'failed') await options.failed?.(message, outcome.error)
-      await outbox.settle(state, outcome)
+      await kept(async () => {
+        if (outcome.type === 'failed') await options.failed?.(message, outcome.error)
+        await outbox.settle(state, outcome)
+      })
     } catch (cause) {
-      // It is in another process's hands, or the store is gone for now: then it is taken again once its time is over.
+      // It is in another process's hands, or the store is gone for long: then it is taken again once its time is over.
       logger.warn('What came of a message could not be written down.', { platform, key, error: errorLine(cause) })
     }
   }
   try {
     const accepted = async (platformId: string) => {
       isAnswered = true
-      state = await outbox.accepted(state, { platformId, leaseMs: LEASE_MS })
+      // What the platform has and the store does not know would come twice.
+      state = await kept(() => outbox.accepted(state, { platformId, leaseMs: LEASE_MS }))
     }
     const asking = () => {
       isOffered = true
@@ -258,8 +268,10 @@ async function deliver<Message extends SendableMessage>(
     isAnswered = true
     if (isOffered) breaker.answered()
     else breaker.unasked(isTrial)
-    await options.arrived?.(state)
-    await outbox.settle(state, { type: 'sent' })
+    await kept(async () => {
+      await options.arrived?.(state)
+      await outbox.settle(state, { type: 'sent' })
+    })
     options.sent?.(state)
   } catch (error) {
     logger.warn('A message was not sent.', { platform, key, error: errorLine(error) })
@@ -269,6 +281,22 @@ async function deliver<Message extends SendableMessage>(
     const outcome = outcomeOf(error, message, { nowMs: clock.now(), isOffered })
     await settleAs(outcome)
   }
+}
+
+/** Writes until the store takes it, for as long as the message is held; what was given to another hand is not written again. */
+async function writtenDown<Result>(
+  write: () => Promise<Result>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Result> {
+  const untilMs = clock.now() + LEASE_MS / 2
+  for (let waitMs = FIRST_STORE_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_WAIT_MS))
+    try {
+      return await write()
+    } catch (error) {
+      const isLost = HermesError.isInstance(error) && error.code === 'store.outbox_lost'
+      if (isLost || signal.aborted || clock.now() + waitMs > untilMs) throw error
+      await clock.sleep(waitMs, signal).catch(ignoreAbort)
+    }
 }
 
 async function sendFile<Message extends SendableMessage>(

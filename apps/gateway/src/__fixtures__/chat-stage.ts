@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
 import { createSessionHost, type SessionHost } from '@hermes/host'
-import { openRuntime, type Runtime } from '@hermes/runtime'
+import { type ChatVariables, openRuntime, type Runtime } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
@@ -42,6 +42,7 @@ export async function chatStage(
   config: object = {},
   telegram: object = {},
   seen: (storage: Storage) => Storage = (storage) => storage,
+  variables: ChatVariables = {},
 ): Promise<ChatStage> {
   const [server, bot, temporary] = [await startModelServer(), await startBotApiServer(), await temporaryHome()]
   const path = (...names: readonly string[]) => join(temporary.path, ...names)
@@ -75,7 +76,7 @@ export async function chatStage(
       answersQuestions: 'later',
     } as const
     const chatting: Runtime = { ...runtime, storage: async () => seen(await runtime.storage()) }
-    const options = { home, userHome: path('home'), runtime: chatting, host, request, logger: silentLogger }
+    const options = { home, userHome: path('home'), runtime: chatting, host, request, variables, logger: silentLogger }
     const chats = await runPlatforms(configuredPlatforms(runtime.config, {}, runtime.chatPlatforms), options).catch(async (error: unknown) => {
       await host.close('server_stop')
       await runtime.close()

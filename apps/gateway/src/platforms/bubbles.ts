@@ -6,6 +6,8 @@ import { failureOf, sizeIn } from '@hermes/platform'
 /** How answers appear; see `streaming` of config.yaml. */
 interface BubbleSettings {
   readonly enabled: boolean
+  /** As drafts where a chat has them, as messages that are changed where a platform can do that, or as either. */
+  readonly transport: 'auto' | 'draft' | 'edit' | 'off'
   readonly intervalMs: number
   /** Characters that a message begins with. */
   readonly threshold: number
@@ -17,6 +19,9 @@ interface Bubble {
   text: string
   shown: string
   id: Promise<string | null> | null
+  /** It is shown as a draft: no message is there before the answer is whole. */
+  isDraft: boolean
+  readonly draftId: number
   /** Nothing more is shown of it before it is whole. */
   isOver: boolean
   failures: number
@@ -41,20 +46,26 @@ const SHARE = 0.8
 export class Bubbles {
   readonly #options: BubblesOptions
   readonly #bubbles = new Map<string, Bubble>()
+  #draftIds = 0
 
   constructor(options: BubblesOptions) {
     this.#options = options
   }
 
+  #begun(): Bubble {
+    const { platform, settings } = this.#options
+    const isDraft = settings.transport !== 'edit' && platform.draft !== undefined
+    const draftId = ++this.#draftIds
+    const empty = { text: '', shown: '', id: null, isDraft, draftId, failures: 0, timer: null }
+    return { ...empty, isOver: false, underWay: Promise.resolve() }
+  }
+
   /** More of an answer. Never throws. */
   add(messageId: string, target: PlatformTarget, text: string): void {
     const { platform, settings } = this.#options
-    if (!settings.enabled || !platform.abilities.edits || !platform.edit) return
-    let bubble = this.#bubbles.get(messageId)
-    if (!bubble) {
-      bubble = { text: '', shown: '', id: null, isOver: false, failures: 0, timer: null, underWay: Promise.resolve() }
-      this.#bubbles.set(messageId, bubble)
-    }
+    if (!settings.enabled || settings.transport === 'off' || !(platform.draft ?? platform.edit)) return
+    const bubble = this.#bubbles.get(messageId) ?? this.#begun()
+    this.#bubbles.set(messageId, bubble)
     bubble.text += text
     if (bubble.isOver || bubble.timer || bubble.text.trim().length < settings.threshold) return
     bubble.timer = new AbortController()
@@ -92,7 +103,14 @@ export class Bubbles {
       bubble.isOver = true
       return
     }
-    const message = { target, text: redact(text) + settings.cursor, markup: 'plain' } as const
+    const draft = { target, text: redact(text), markup: 'plain' } as const
+    if (bubble.isDraft && (await platform.draft!(bubble.draftId, draft))) return
+    bubble.isDraft = false
+    if (settings.transport === 'draft' || !platform.edit) {
+      bubble.isOver = true
+      return
+    }
+    const message = { ...draft, text: draft.text + settings.cursor }
     if (bubble.id === null) {
       bubble.id = platform.send(message).catch((error: unknown) => {
         // It may be there; a second one would stay behind.
@@ -103,7 +121,7 @@ export class Bubbles {
       await bubble.id
     } else {
       const id = await bubble.id
-      if (id !== null) await platform.edit!(id, message)
+      if (id !== null) await platform.edit(id, message)
     }
   }
 
@@ -116,6 +134,11 @@ export class Bubbles {
     // What comes late would stand over the whole answer.
     await bubble.underWay
     return (await bubble.id?.catch(() => null)) ?? null
+  }
+
+  /** Whether its beginning is in the chat already. */
+  isShown(messageId: string): boolean {
+    return (this.#bubbles.get(messageId)?.shown ?? '') !== ''
   }
 
   /** What was shown of an answer that is begun anew is changed into the next one. */
@@ -132,12 +155,15 @@ export class Bubbles {
     const bubble = this.#bubbles.get(messageId)
     const id = await this.take(messageId)
     this.#bubbles.delete(messageId)
-    if (!bubble || id === null || bubble.shown === '') return
+    if (!bubble || bubble.shown === '' || (id === null && !bubble.isDraft)) return
     const { platform, redact, logger } = this.#options
     const { unit, limit } = platform.abilities.maxLength
     const text = redact(sizeIn(bubble.text, unit) > limit * SHARE ? bubble.shown : bubble.text)
-    await platform.edit!(id, { target, text, markup: 'plain' }).catch((error: unknown) =>
-      logger.info('A message that ended early keeps its cursor.', { error: errorLine(error) }),
+    const message = { target, text, markup: 'plain' } as const
+    // A draft would be gone.
+    const ended = id === null ? platform.send(message) : platform.edit!(id, message)
+    await ended.catch((error: unknown) =>
+      logger.info('An answer that ended early is not shown as far as it came.', { error: errorLine(error) }),
     )
   }
 

@@ -1,4 +1,6 @@
 // What chats show beside answers: calls of tools, a line on what made an answer, the end of tasks in the background, conversations by topic.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type ChatStage, chatStage } from '../__fixtures__/chat-stage.js'
 
@@ -100,4 +102,29 @@ it('lists the conversations of a chat by topic, and goes on with a session of th
   expect(JSON.stringify(stage.server.requests.at(-1)!.body.messages)).toMatch(/about ships/)
   await answered(stage, 'goes on in another topic')
   expect(texts(stage)).toContainEqual(expect.stringMatching(/about ships.* goes on in another topic/))
+})
+
+it('tells in the chat that it came from what a task and a process in the background came to', async () => {
+  const stage = await chatStage()
+  const go = join(stage.work, 'go')
+  const background = { command: `until [ -e ${go} ]; do sleep 0.05; done; echo built`, background: true }
+  stage.server.setHandler(({ body }) => {
+    const newest = JSON.stringify(body.messages.at(-1)!.content)
+    if (JSON.stringify(body.messages[0]).includes('You were started by another agent')) return { text: 'Three apples.' }
+    if (newest.includes('Three apples')) return { text: 'The task counted three.' }
+    if (newest.includes('build it'))
+      return { toolCalls: [{ name: 'terminal', args: { ...background, notify_on_complete: true } }] }
+    if (newest.includes('Started in the background')) return { text: 'It builds.' }
+    return { text: newest.includes('built') ? 'The build is done.' : 'What?' }
+  })
+  await stage.start()
+  // Before anything was said in this conversation.
+  stage.bot.say('/background count apples')
+  await answered(stage, 'The task counted three.')
+  stage.bot.say('build it', { threadId: 3 })
+  await answered(stage, 'It builds.')
+  await writeFile(go, '')
+  const all = await answered(stage, 'The build is done.')
+  expect(all.find(({ text }) => text === 'The build is done.')!.threadId).toBe(3)
+  expect(texts(stage)).toContainEqual(expect.stringMatching(/^✓ The task 1 in the background is done\./))
 })

@@ -1,7 +1,7 @@
 // What chats see of runs under way: that an answer is being written, and how far it is.
 
 import { randomUUID } from 'node:crypto'
-import type { AgentEvent } from '@hermes/agent-core'
+import { type AgentEvent, isCutOff } from '@hermes/agent-core'
 import { type Clock, errorLine, formatDuration, isAbort, type Logger } from '@hermes/contracts'
 import type { Platform, PlatformTarget } from '@hermes/contracts/platform'
 import type { SessionEvent } from '@hermes/host'
@@ -117,7 +117,8 @@ export class ChatView {
         bubbles.add(event.messageId, target, event.text)
         return
       case 'message-end':
-        growing.delete(event.messageId)
+        // What was cut off is not sent: what there is of it stays as the run ends.
+        if (!isCutOff(event.message)) growing.delete(event.messageId)
         written()
         return
       case 'retry-wait':

@@ -333,6 +333,7 @@ it('lets an answer grow in its message, a new one after a tool, and leaves one o
       toolCalls: [{ name: 'todo_write', args: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }],
     },
     { text: 'Everything **is** here, as far as I see.' },
+    { text: 'half of it '.repeat(20), fault: 'stall', afterChunks: 2 },
   )
   await start()
   bot.say('look')
@@ -341,6 +342,31 @@ it('lets an answer grow in its message, a new one after a tool, and leaves one o
     (messages) => messages.length === 2 && messages[1]!.text === 'Everything is here, as far as I see.',
   )
   expect(texts(bot)).toEqual(['I look around first, carefully.', 'Everything is here, as far as I see.'])
+  bot.say('and again')
+  await until(bot, /^half of it.* ▉$/)
+  bot.say('/stop')
+  // What there is of it stays, without the sign that more comes.
+  await until(bot, /^half of it.*[^▉]$/)
+})
+
+it('lets an answer grow as a draft where the chat has them, sends the whole of it once, and keeps what a stop left of it', async () => {
+  const { bot, server, start } = await stage({ streaming: { edit_interval: 0.02, buffer_threshold: 1 } })
+  bot.offerDrafts()
+  server.enqueue(
+    { text: 'Everything **is** here, as far as I see.', chunkSize: 8, latencyMs: 100 },
+    { text: 'half of it '.repeat(20), fault: 'stall', afterChunks: 2 },
+  )
+  await start()
+  bot.say('look')
+  await bot.waitFor(7, () => bot.drafts.has(7))
+  expect([texts(bot), bot.drafts.get(7)!.text]).toEqual([[], expect.stringMatching(/^Everyth/)])
+  await until(bot, /Everything is here, as far as I see\./)
+  expect(texts(bot)).toEqual(['Everything is here, as far as I see.'])
+  bot.say('and again')
+  await bot.waitFor(7, () => bot.drafts.get(7)?.text.startsWith('half of it') === true)
+  bot.say('/stop')
+  await until(bot, /^half of it/)
+  expect(bot.calls.filter(({ method }) => method === 'editMessageText')).toEqual([])
 })
 
 it('reads a burst of files, and the pieces of a long text, as one', async () => {
@@ -360,14 +386,15 @@ it('reads a burst of files, and the pieces of a long text, as one', async () => 
 })
 
 it('has what a chat has of its own, sends news to its home, and says how platforms are doing', async () => {
-  const channel_overrides = { 7: { model: 'other', system_prompt: 'Speak like a sailor.' } }
+  const channel_overrides = { 7: { model: 'other', system_prompt: 'Speak like a sailor.', skills: ['knots'] } }
   const { bot, server, start } = await stage({}, { channel_overrides })
   server.enqueue({ text: 'Ahoy.' })
   const { storage } = await start()
   bot.say('hi')
   await until(bot, /Ahoy/)
   expect(server.requests[0]!.body.model).toBe('other')
-  expect(JSON.stringify(server.requests[0]!.body.messages[0])).toContain('Speak like a sailor.')
+  const system = JSON.stringify(server.requests[0]!.body.messages[0])
+  expect(system).toMatch(/Speak like a sailor\..*read these skills before your first answer: knots\./)
   bot.say('/sethome')
   await until(bot, /News go here/)
   expect(await storage.meta.get('platform.home:telegram')).toBe('7')

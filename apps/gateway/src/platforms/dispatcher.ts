@@ -4,7 +4,14 @@
 //                               ├─ command, steer, answer ─▶ written down ─▶ done once
 //                               └─ button ─▶ answer, if it is the first
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
-import type { Incoming, IncomingEdit, IncomingMessage, IncomingPress, Platform } from '@hermes/contracts/platform'
+import type {
+  ChatType,
+  Incoming,
+  IncomingEdit,
+  IncomingMessage,
+  IncomingPress,
+  Platform,
+} from '@hermes/contracts/platform'
 import { type Approval, type ApprovalChoice, rootSessionOf } from '@hermes/contracts/policy'
 import { answerIn, type KeptQuestion } from '@hermes/contracts/tool'
 import type { SessionHost } from '@hermes/host'
@@ -24,6 +31,7 @@ import { ChatWorker, type ChatWorkerOptions } from './chat-worker.js'
 import { type KeepMedia, partsOf, wordsOf } from './incoming-parts.js'
 import type { OutgoingFiles } from './outgoing-files.js'
 import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './pending-questions.js'
+import type { Transcribe } from './transcription.js'
 
 /** What a message during a run does. */
 type BusyMode = 'queue' | 'steer' | 'interrupt'
@@ -48,13 +56,17 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly host: Pick<SessionHost, 'open' | 'steer' | 'interrupt' | 'isBusy'>
   readonly commands: ChatCommandLine
   readonly keep: KeepMedia
+  /** Makes words of voice notes; `null` where no service is configured. */
+  readonly transcribe: Transcribe | null
+  /** Whether the chat is shown these words. */
+  readonly echoesTranscripts: boolean
   readonly files: Pick<OutgoingFiles, 'requested' | 'answer'>
   readonly busyMode: BusyMode
   readonly requiresMention: boolean
   /** Where clocks show the time at which messages were sent, for the model; `null` where it is not told. */
   readonly timeZone: string | null
-  /** Whether a conversation in which something was said last then is over now. */
-  readonly isStale: (heardAtMs: number, nowMs: number) => boolean
+  /** Whether a conversation in a chat of this kind, in which something was said last then, is over now. */
+  readonly isStale: (type: ChatType, heardAtMs: number, nowMs: number) => boolean
   /** What its chats show, unless their people chose otherwise. */
   readonly shows: ChatShows
   /** How the platforms are doing, in words. */
@@ -222,7 +234,7 @@ export class Dispatcher {
     const { chats, clock, storage, isStale } = this.#options
     const worker = this.#worker(chat)
     if (worker.isAtWork || worker.chat.isOpen || chat.isOpen || chat.heardAtMs === undefined) return worker
-    if (!isStale(chat.heardAtMs, clock.now())) return worker
+    if (!isStale(chat.chat.type, chat.heardAtMs, clock.now())) return worker
     if ((await storage.approvals.pending(chat.sessionId)).some(({ choice }) => choice === null)) return worker
     if ((await storage.questions.pending(chat.sessionId)).some(({ answer }) => answer === null)) return worker
     const renewed = await chats.change(chat.key, (stored) => {
@@ -245,18 +257,36 @@ export class Dispatcher {
       return this.#act(event, worker, { type: 'steer', text: event.text }, false)
     const shared = isShared(worker.chat.key)
     const isOwner = worker.chat.person === null
-    const about = { platform, keep, isShared: shared, isOwner, timeZone, signal: this.#stopping.signal }
+    const heard: string[] = []
+    const hear = this.#hearing(worker, heard)
+    const about = { platform, keep, hear, isShared: shared, isOwner, timeZone, signal: this.#stopping.signal }
     const sender = this.#options.masked(event.sender)
     const parts = await partsOf({ ...event, sender }, about)
     if (parts.length === 0) return
+    const key = `${platform.name}:${event.id}`
+    const words = heard.filter((text) => text !== '').join('\n')
+    if (words !== '' && this.#options.echoesTranscripts)
+      await worker.tell(`${key}:heard`, { text: `🎙 ${words}`, markup: 'plain', replyTo: event.messageId })
     if (isOwner && !shared) await this.#tellOfProject(worker)
     const author = shared ? { author: sender.name } : {}
     const joinMs = event.attachments.length > 0 || event.text.length >= PIECE_CHARS ? JOIN_MS : 0
     const body = { parts, platformMessageId: event.messageId, ...author }
-    await worker.take(`${platform.name}:${event.id}`, body, { joinMs })
+    await worker.take(key, body, { joinMs })
     if (!isBusy) return
     if (busyMode === 'interrupt') host.interrupt(worker.chat.sessionId, 'a new message came')
     else this.#track(this.#acknowledge(event, worker), event.id)
+  }
+
+  /** Makes words of what was spoken in a chat, and adds them to `heard`; `null` where nothing does. */
+  #hearing({ chat: { sessionId, platform, user } }: ChatWorker, heard: string[]) {
+    const { transcribe } = this.#options
+    if (!transcribe) return null
+    return async (recording: Parameters<Transcribe>[0]) => {
+      const who = { sessionId, platform, user: user.id, signal: this.#stopping.signal }
+      const words = await transcribe(recording, who)
+      heard.push(words)
+      return words
+    }
   }
 
   /** Once for each conversation of the owner alone: nobody else may answer, and what is said is not for a group. */

@@ -9,6 +9,9 @@ const WITHIN_MS = 60_000
 const MAX_QUOTED_CHARS = 500
 const MAX_NAME_CHARS = 240
 
+/** The words of a voice note. Rejects with one line. */
+type Hear = (recording: { readonly bytes: Uint8Array; readonly mediaType?: string | undefined }) => Promise<string>
+
 /** Keeps a file that came in; gives its absolute path. */
 export type KeepMedia = (bytes: Uint8Array, name: string) => Promise<string>
 
@@ -39,6 +42,7 @@ export async function partsOf(
   {
     platform,
     keep,
+    hear = null,
     isShared,
     isOwner,
     timeZone = null,
@@ -46,6 +50,8 @@ export async function partsOf(
   }: {
     platform: Platform
     keep: KeepMedia
+    /** `null`, the default: voice notes are files like any others. */
+    hear?: Hear | null
     isShared: boolean
     isOwner: boolean
     /** Tells the model when it was sent, by the clocks there; `null`, the default, does not. */
@@ -60,11 +66,19 @@ export async function partsOf(
     ...(text === '' ? [] : [text]),
   ]
   const files: UserPart[] = []
-  for (const attachment of attachments) files.push(await partOf(attachment, { platform, keep, signal }))
+  const spoken: UserPart[] = []
+  for (const attachment of attachments) {
+    const { part, bytes } = await partOf(attachment, { platform, keep, signal })
+    files.push(part)
+    if (bytes && attachment.isVoice && hear) {
+      const { mediaType } = attachment
+      spoken.push(await spokenIn({ bytes, mediaType }, { hear, sender, signal }))
+    }
+  }
   const isOwn = isOwner && !isForwarded && !(replyTo && !replyTo.isOwn && replyTo.text)
   const whose = isOwn ? {} : { sources: [sourceOf(sender)] }
   const words = lines.length > 0 || isShared ? [wordsOf(lines.join('\n'), { sender, isShared, isOwner: isOwn })] : []
-  const sent = [...words, ...files.map((file) => ({ ...file, ...whose }))]
+  const sent = [...words, ...files.map((file) => ({ ...file, ...whose })), ...spoken]
   return timeZone === null || sent.length === 0 ? sent : [sentAt(message.atMs, timeZone), ...sent]
 }
 
@@ -74,10 +88,27 @@ function sentAt(atMs: number, timeZone: string): TextPart {
   return { type: 'text', text: `[Sent ${format.format(atMs)}, ${timeZone}]`, origin: 'reminder' }
 }
 
+/** What a program heard may be the words of anybody who was heard there. Rejects only where all of it is to end. */
+async function spokenIn(
+  recording: Parameters<Hear>[0],
+  { hear, sender, signal }: { hear: Hear; sender: Pick<PlatformUser, 'id' | 'name'>; signal: AbortSignal },
+): Promise<UserPart> {
+  try {
+    const words = await hear(recording)
+    if (words === '') return { type: 'text', text: '[Nothing was spoken in it.]' }
+    const name = `a voice note of ${inert(sender.name || sender.id)}`
+    return { type: 'text', text: `[Spoken in it:]\n${words}`, sources: [{ type: 'person', name }] }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { type: 'text', text: `[It could not be made into words: ${errorLine(error)}]` }
+  }
+}
+
+/** `bytes`: of a file that is kept. */
 async function partOf(
   attachment: IncomingAttachment,
   { platform, keep, signal }: { platform: Platform; keep: KeepMedia; signal: AbortSignal },
-): Promise<UserPart> {
+): Promise<{ readonly part: UserPart; readonly bytes?: Uint8Array }> {
   const name = inert(attachment.name ?? attachment.kind)
   try {
     const maxBytes = attachment.kind === 'image' ? MAX_IMAGE_BYTES : MAX_FILE_BYTES
@@ -85,14 +116,12 @@ async function partOf(
     const bytes = await platform.download(attachment, { maxBytes, signal: within })
     const mediaType = imageTypeOf(bytes)
     if (attachment.kind === 'image' && mediaType)
-      return { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64'), name }
-    return { type: 'text', text: `[Attached ${attachment.kind}: ${await keep(bytes, name)}]` }
+      return { part: { type: 'image', mediaType, data: Buffer.from(bytes).toString('base64'), name } }
+    return { part: { type: 'text', text: `[Attached ${attachment.kind}: ${await keep(bytes, name)}]` }, bytes }
   } catch (error) {
     signal.throwIfAborted()
-    return {
-      type: 'text',
-      text: `[An attached ${attachment.kind} (${name}) could not be brought: ${errorLine(error)}]`,
-    }
+    const text = `[An attached ${attachment.kind} (${name}) could not be brought: ${errorLine(error)}]`
+    return { part: { type: 'text', text } }
   }
 }
 

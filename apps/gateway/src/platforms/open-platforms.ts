@@ -30,6 +30,8 @@ export interface ChannelOverride {
   readonly model?: string | undefined
   readonly provider?: string | undefined
   readonly system_prompt?: string | undefined
+  /** Names of skills. */
+  readonly skills?: readonly string[] | undefined
 }
 
 /** A platform that is configured, and how it is to behave. */

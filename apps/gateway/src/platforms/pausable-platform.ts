@@ -13,6 +13,7 @@ export class PausablePlatform implements Platform {
   readonly name
   readonly abilities
   readonly edit?: NonNullable<Platform['edit']>
+  readonly draft?: NonNullable<Platform['draft']>
   readonly sendFile?: NonNullable<Platform['sendFile']>
   readonly showTyping?: NonNullable<Platform['showTyping']>
   readonly react?: NonNullable<Platform['react']>
@@ -31,6 +32,7 @@ export class PausablePlatform implements Platform {
     this.name = adapter.name
     this.abilities = adapter.abilities
     if (adapter.edit) this.edit = async (...args) => this.#used().edit!(...args)
+    if (adapter.draft) this.draft = async (...args) => this.#used().draft!(...args)
     if (adapter.sendFile) this.sendFile = async (...args) => this.#used().sendFile!(...args)
     if (adapter.showTyping) this.showTyping = async (...args) => this.#used().showTyping!(...args)
     if (adapter.react) this.react = async (...args) => this.#used().react!(...args)

@@ -15,7 +15,7 @@ import {
   sendOutbox,
   targetOf,
 } from '@hermes/platform'
-import { type Runtime, trustQuestion } from '@hermes/runtime'
+import { type ChatVariables, type Runtime, trustQuestion } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { Bubbles } from './bubbles.js'
 import { ChatCommandLine } from './chat-commands.js'
@@ -30,7 +30,8 @@ import { OutgoingFiles } from './outgoing-files.js'
 import { PausablePlatform } from './pausable-platform.js'
 import { hearing, type PlatformReport } from './platform-health.js'
 import { changePause, PlatformPauses } from './platform-pause.js'
-import { isStale } from './session-reset.js'
+import { isStale, resetIn } from './session-reset.js'
+import { createTranscribe } from './transcription.js'
 import { Wake } from './wake.js'
 
 /** What is over goes after so long. */
@@ -54,6 +55,8 @@ interface RunPlatformsOptions {
   > & {
     readonly cwd: string
   }
+  /** Of the process and of `.env`: keys of services that chats use. */
+  readonly variables: ChatVariables
   readonly logger: Logger
 }
 
@@ -180,7 +183,7 @@ function open(
   { one, platform, storage, masked, wake, clock, reports, signal }: Opening,
   options: RunPlatformsOptions,
 ): Connected {
-  const { home, runtime, host, request, logger } = options
+  const { home, runtime, host, request, variables, logger } = options
   const { config, people } = runtime
   const chats = new ChatStore({
     meta: storage.meta,
@@ -197,7 +200,13 @@ function open(
   const redact = (text: string) => namedFiles(runtime.redact(text)).text
   const bubbles = new Bubbles({ platform, redact, settings, clock, logger })
   // Whole at once where there is one line, then not more often than answers grow.
-  const ofCalls = { enabled: true, intervalMs: settings.intervalMs, threshold: 1, cursor: '' }
+  const ofCalls = {
+    enabled: true,
+    transport: 'edit' as const,
+    intervalMs: settings.intervalMs,
+    threshold: 1,
+    cursor: '',
+  }
   const callBubbles = new Bubbles({ platform, redact, settings: ofCalls, clock, logger })
   const shows = showsOn(platform.name, config.display)
   const common = { platform, written: wake.ring, clock, logger }
@@ -225,12 +234,21 @@ function open(
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
     files,
     keep: media.keep,
+    transcribe: createTranscribe({
+      ...{ settings: config.stt, variables, policy: runtime.policy },
+      fetchTo: (address) => runtime.fetchTo(address),
+    }),
+    echoesTranscripts: config.stt.echo_transcripts,
     shows,
     busyMode: config.display.busy_input_mode,
     requiresMention: one.requiresMention,
     timeZone: config.gateway.message_timestamps.enabled ? knownTimeZone(config.timezone) : null,
-    overrides: ({ id }) => overridesFor(one.overrides[id], request),
-    isStale: (heardAtMs, nowMs) => isStale(config.session_reset, { heardAtMs, nowMs }),
+    overrides: ({ id, type }) => ({
+      ...overridesFor(one.overrides[id], request),
+      ...(type === 'dm' ? {} : { withoutToolsets: config.groups.without_toolsets }),
+    }),
+    isStale: (type, heardAtMs, nowMs) =>
+      isStale(resetIn(config.session_reset, { platform: platform.name, type }), { heardAtMs, nowMs }),
     platformsNow: () =>
       reports()
         .map((report) => `${report.name}: ${hearing(report, clock.now()).text}`)
@@ -258,7 +276,10 @@ function open(
       isPaused: () => platform.isPaused,
       outbox: storage.outbox,
       replies: one.repliesTo,
-      pauseMs: ({ body }) => (one.pause && messageIdOf(body) !== null ? pauseBetween(one.pause, Math.random()) : 0),
+      pauseMs: ({ body }) => {
+        const id = messageIdOf(body)
+        return one.pause && id !== null && !bubbles.isShown(id) ? pauseBetween(one.pause, Math.random()) : 0
+      },
       shownOf: (message, text) => files.shownOf(message, text),
       loadFile: (_message, path) => files.load(path),
       written: wake.wait,
@@ -267,6 +288,8 @@ function open(
         return id === null ? null : bubbles.take(id)
       },
       failed: ({ key, target, body }, line) => {
+        const id = messageIdOf(body)
+        if (id !== null) bubbles.forget(id)
         if (typeof body['file'] !== 'string') return undefined
         const text = `📎 ${basename(body['file'])} was not sent: ${line}`
         const note = { key: `${key}:failed`, platform: platform.name, target, body: { text, markup: 'plain' } }
@@ -295,8 +318,10 @@ function showsOn(name: string, display: Runtime['config']['display']): ChatShows
 /** A provider of its own is reached where the catalogue or config.yaml has it, not where all others are. */
 function overridesFor(channel: ChannelOverride | undefined, request: Partial<OpenRequest>): Partial<OpenRequest> {
   if (!channel) return {}
-  const { model, provider, system_prompt: words } = channel
-  const instructions = [request.instructions, words].filter(Boolean).join('\n\n')
+  const { model, provider, system_prompt: words, skills = [] } = channel
+  const toRead =
+    skills.length === 0 ? '' : `In this chat, read these skills before your first answer: ${skills.join(', ')}.`
+  const instructions = [request.instructions, words, toRead].filter(Boolean).join('\n\n')
   return {
     ...(model === undefined ? {} : { model }),
     ...(provider === undefined ? {} : { provider, baseUrl: undefined }),

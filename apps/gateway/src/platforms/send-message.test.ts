@@ -67,3 +67,16 @@ it('writes to nobody who did not agree, whoever allows it, and shows others who 
   expect(await answered(8, 'Listed.')).not.toMatch(/Eve|telegram:9|telegram:7/)
   expect(bot.messages(9).map(({ text }) => text)).toEqual(['Boo.'])
 })
+
+it('is nothing that a session of a group has, unless config.yaml gives it back', async () => {
+  const answerWith = async (groups: object) => {
+    const { bot, server, start } = await chatStage({ groups }, { allowed_chats: ['-5'] })
+    await start()
+    server.enqueue(lists, { text: 'Listed.' })
+    bot.say('who is there?', { chatId: -5, chatType: 'group', title: 'G' })
+    await bot.waitFor(-5, (all) => all.some(({ text }) => text === 'Listed.'))
+    return JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))
+  }
+  expect(await answerWith({})).toContain('There is no tool')
+  expect(await answerWith({ without_toolsets: [] })).not.toContain('There is no tool')
+})

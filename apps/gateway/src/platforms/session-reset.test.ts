@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isStale } from './session-reset.js'
+import { isStale, resetIn } from './session-reset.js'
 
 it('says when a conversation is over: after a pause, at an hour, at whichever comes first, never', () => {
   const at = (hour: number, day = 2) => new Date(2026, 10, day, hour).getTime()
@@ -17,4 +17,18 @@ it('says when a conversation is over: after a pause, at an hour, at whichever co
     false,
   ])
   expect(stale('none', 0, at(12))).toBe(false)
+})
+
+it('is as the platform has it, else as the kind of chat has it, else as all have it', () => {
+  const settings = {
+    mode: 'none',
+    idle_minutes: 1_440,
+    at_hour: 4,
+    by_type: { dm: {}, group: { mode: 'idle', idle_minutes: 60 } },
+    by_platform: { email: { mode: 'daily' } },
+  } as const
+  const of = (platform: string, type: 'dm' | 'group') => resetIn(settings, { platform, type })
+  expect(of('telegram', 'dm')).toEqual({ mode: 'none', idle_minutes: 1_440, at_hour: 4 })
+  expect(of('telegram', 'group')).toEqual({ mode: 'idle', idle_minutes: 60, at_hour: 4 })
+  expect(of('email', 'group')).toEqual({ mode: 'daily', idle_minutes: 60, at_hour: 4 })
 })

@@ -18,8 +18,8 @@ export function interruptedMessage(text: string, note: string): AssistantMessage
   }
 }
 
-/** Whether an answer is one of {@link interruptedMessage}. */
-function isCutOff({ content, finishReason }: AssistantMessage): boolean {
+/** Whether an answer was cut off, by a stop or a crash, so that it is sent nowhere as it is. */
+export function isCutOff({ content, finishReason }: AssistantMessage): boolean {
   const last = content.at(-1)
   return finishReason === 'unknown' && last?.type === 'text' && last.origin === 'reminder'
 }

@@ -42,6 +42,13 @@ function byPlatform<Value>(value: Value): Record<(typeof PLATFORM_NAMES)[number]
 
 const UNATTENDED = ['deny', 'park', 'approve'] as const
 
+/** When a conversation begins anew. */
+const RESET = {
+  mode: oneOf('none', 'idle', 'daily', 'both')(),
+  idle_minutes: whole(1)(),
+  at_hour: whole(0, 23)(),
+}
+
 /** Every key that Hermes reads from `config.yaml`. */
 export const CONFIG = section({
   ...MODELS,
@@ -386,12 +393,30 @@ export const CONFIG = section({
   ),
   streaming: section({
     enabled: flag(true).describe(
-      'Whether answers grow in chats while they are written, where a platform can change messages.',
+      'Whether answers grow in chats while they are written, where a platform has drafts or can change messages.',
+    ),
+    transport: choice({ auto: 'auto', draft: 'draft', edit: 'edit', off: 'off', false: 'off' })('auto').describe(
+      'How: `draft` as drafts, where a chat has them; `edit` as messages that are changed; `auto` as drafts, else as messages; `off` not at all.',
     ),
     edit_interval: amount(1).describe('Seconds between two changes of a message.'),
     buffer_threshold: whole(1)(24).describe('Characters that a message begins with.'),
     cursor: text(' ▉').describe('Stands at the end of what is still written.'),
   }).describe('How answers appear in chats.'),
+  stt: section({
+    enabled: flag(true).describe('`false` leaves voice notes as files, whatever is configured.'),
+    provider: oneOf('openai', 'groq', 'mistral')().describe(
+      'The service that hears them, with `OPENAI_API_KEY`, `GROQ_API_KEY` or `MISTRAL_API_KEY`. Default: OpenAI where there is a `VOICE_TOOLS_OPENAI_KEY`, else none.',
+    ),
+    language: text().describe('What is spoken, as `en` or `de`. Default: the service finds out.'),
+    prompt: text().describe('Words that the service is told to expect, such as names.'),
+    echo_transcripts: flag(true).describe('Whether the chat is shown what was understood.'),
+    openai: section({
+      model: text('whisper-1'),
+      base_url: text().describe("Of a server of one's own that speaks as OpenAI does; it needs no key."),
+    }),
+    groq: section({ model: text('whisper-large-v3-turbo'), base_url: text() }),
+    mistral: section({ model: text('voxtral-mini-latest'), base_url: text() }),
+  }).describe('Voice notes of chats as words.'),
   unauthorized_dm_behavior: oneOf(
     'pair',
     'ignore',
@@ -418,6 +443,12 @@ export const CONFIG = section({
     ),
     idle_minutes: whole(1)(1_440).describe('How long the pause is.'),
     at_hour: whole(0, 23)(4).describe('The hour of the day, by the clock of the machine.'),
+    by_type: section({ dm: someSection(RESET), group: someSection(RESET) }).describe(
+      'The same for conversations with one person, and for those in groups, where they differ.',
+    ),
+    by_platform: record(someSection(RESET)).describe(
+      'The same for a platform, such as `telegram`; it counts before `by_type`.',
+    ),
   }).describe('When conversations in chats begin anew. What runs or waits for an answer is never left.'),
   group_sessions_per_user: flag(true).describe('Whether each person has a conversation of their own in a group.'),
   thread_sessions_per_user: flag(false).describe('The same in a thread or topic.'),
@@ -434,6 +465,7 @@ export const CONFIG = section({
       'own',
       'owner',
     )('own').describe("What a group's sessions are shown: what the group had kept, or the owner's memory too."),
+    without_toolsets: texts(['messaging']).describe('Toolsets that new sessions of groups have not.'),
   }),
   context_file_max_chars: whole(1)(20_000),
   platform_hints: section(

@@ -1,4 +1,4 @@
-import { flag, oneOf, record, section, someSection, text, texts, whole } from './kinds.js'
+import { flag, oneOf, record, section, someSection, someTexts, text, texts, whole } from './kinds.js'
 
 /** What every platform takes. */
 const COMMON = {
@@ -15,6 +15,7 @@ const COMMON = {
       model: text().describe('The model of new sessions there.'),
       provider: text(),
       system_prompt: text().describe('Added to the instructions of new sessions there.'),
+      skills: someTexts().describe('Names of skills that the agent reads there before it answers.'),
     }),
   ).describe('What single chats have of their own, by id.'),
   typing_indicator: flag(true).describe('Whether people see that an answer is being written.'),

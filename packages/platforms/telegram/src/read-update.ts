@@ -136,7 +136,7 @@ function attachmentsOf(message: Message): readonly IncomingAttachment[] {
   const largest = photo?.at(-1)
   return [
     ...(largest ? [attachment('image', { ...largest, mime_type: 'image/jpeg' })] : []),
-    ...(voice ? [attachment('audio', { mime_type: 'audio/ogg', ...voice })] : []),
+    ...(voice ? [{ ...attachment('audio', { mime_type: 'audio/ogg', ...voice }), isVoice: true } as const] : []),
     ...(audio ? [attachment('audio', audio)] : []),
     ...[video, video_note].flatMap((one) => (one ? [attachment('video', one)] : [])),
     // An animation comes as a document too.

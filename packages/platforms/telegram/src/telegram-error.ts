@@ -41,6 +41,11 @@ export function isNotModified(error: unknown): boolean {
   return NOT_MODIFIED.test(refusalOf(error)?.description ?? '')
 }
 
+/** A server that is older than the method. */
+export function isUnknownMethod(error: unknown): boolean {
+  return refusalOf(error)?.error_code === 404
+}
+
 function refusalOf(error: unknown): Refusal | null {
   if (typeof error !== 'object' || error === null) return null
   const { error_code, description } = error as Partial<Refusal>

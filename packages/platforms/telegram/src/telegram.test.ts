@@ -76,6 +76,35 @@ it('is tested against a server that the library itself takes for Telegram', asyn
   })
 })
 
+it('shows drafts in private chats of a server that has them, and asks one that has none once', async () => {
+  const { server, platform } = await start()
+  onTestFinished(() => server.close())
+  const tries = () => server.calls.filter(({ method }) => method === 'sendMessageDraft').length
+  const shownBy =
+    (bot: typeof platform) =>
+    (text: string, chatId = String(CHAT)) =>
+      bot.draft!(1, { target: { chatId }, text, markup: 'plain' })
+  const old = shownBy(platform)
+  expect([await old('It'), await old('It is', '8'), tries()]).toEqual([false, false, 1])
+  server.offerDrafts()
+  const own = { token: server.token, apiRoot: server.url, fetch, clock: systemClock, logger: silentLogger }
+  const shown = shownBy(createTelegram(own))
+  expect(await shown('It is a')).toBe(true)
+  expect(server.drafts.get(CHAT)).toEqual({ id: 1, text: 'It is a' })
+  expect(await shown('To all', '-100')).toBe(false)
+  server.fail('sendMessageDraft', {
+    type: 'error',
+    code: 429,
+    description: 'Too Many Requests',
+    parameters: { retry_after: 1 },
+  })
+  await expect(shown('It is a draft')).rejects.toMatchObject({ code: 'platform.rate_limited' })
+  server.fail('sendMessageDraft', { type: 'error', code: 400, description: 'Bad Request: TEXTDRAFT_PEER_INVALID' })
+  const before = tries()
+  expect([await shown('It is a draft'), await shown('It is a draft.'), tries() - before]).toEqual([false, false, 1])
+  expect(await shown('Another', '8')).toBe(true)
+})
+
 it('sends any Markdown, marked up where Telegram has a tag for it and never refused', async () => {
   const { server, platform } = await start()
   onTestFinished(() => server.close())

@@ -17,7 +17,7 @@ import { failureOf, platformError, Reconnection } from '@hermes/platform'
 import type { InlineKeyboardMarkup, ReactionTypeEmoji, Update } from 'grammy/types'
 import { Api } from 'grammy/web'
 import { type BotIdentity, readUpdate } from './read-update.js'
-import { isNotModified, movedTo, toPlatformError } from './telegram-error.js'
+import { isNotModified, isUnknownMethod, movedTo, toPlatformError } from './telegram-error.js'
 import { toTelegramHtml } from './telegram-html.js'
 
 const DEFAULT_API_ROOT = 'https://api.telegram.org'
@@ -37,6 +37,7 @@ const MAX_REFUSED = 5
 const MAX_UPDATES = 100
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 const MAX_TEXT = 4_096
+const ALL_CHATS = '*'
 const KINDS = ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query'] as const
 
 const ABILITIES: PlatformAbilities = {
@@ -87,6 +88,8 @@ class Telegram implements Platform {
   readonly #api: Api
   readonly #stopped = new AbortController()
   readonly #moved = new Map<string, string>()
+  /** Chats that refused a draft, or all of them where the server knows of none. */
+  readonly #withoutDrafts = new Set<string>()
   #state: PlatformState = { type: 'connecting' }
   #listener: PlatformListener | null = null
   #bot: BotIdentity | null = null
@@ -344,6 +347,25 @@ class Telegram implements Platform {
         if (!isNotModified(error)) throw error
       }
     })
+  }
+
+  async draft(draftId: number, { target, text }: PlatformMessage): Promise<boolean> {
+    const { chatId, threadId } = target
+    // Private chats alone have drafts, and alone have ids above 0.
+    if (!(Number(chatId) > 0) || this.#withoutDrafts.has(chatId) || this.#withoutDrafts.has(ALL_CHATS)) return false
+    const place = threadId === undefined ? {} : { message_thread_id: Number(threadId) }
+    try {
+      await this.#once(
+        (abort) => this.#api.sendMessageDraft(Number(chatId), draftId, text, place, abort),
+        CALL_TIMEOUT_MS,
+      )
+      return true
+    } catch (error) {
+      if (isUnknownMethod(error)) this.#withoutDrafts.add(ALL_CHATS)
+      else if (failureOf(toPlatformError(error)).failure === 'rejected') this.#withoutDrafts.add(chatId)
+      else throw toPlatformError(error)
+      return false
+    }
   }
 
   async showTyping(target: PlatformTarget): Promise<void> {

@@ -60,6 +60,10 @@ export interface BotApiServer {
   readonly toasts: readonly string[]
   /** Files by id, for `getFile`. */
   readonly files: Map<string, Uint8Array>
+  /** What drafts of private chats show, by chat; the message that takes the place of one ends it. */
+  readonly drafts: ReadonlyMap<number, { readonly id: number; readonly text: string }>
+  /** It has drafts from now on; before that it knows no such method, as servers of old. */
+  offerDrafts(): void
   /** The next calls of a method fail; `count` of them, default one. */
   fail(method: string, fault: BotApiFault, count?: number): void
   /** The token is good for nothing from now on, or again. */
@@ -123,6 +127,10 @@ export async function startBotApiServer(): Promise<BotApiServer> {
     reactions: state.reactions,
     toasts: state.toasts,
     files: state.files,
+    drafts: state.drafts,
+    offerDrafts: () => {
+      state.hasDrafts = true
+    },
     fail: (method, fault, count = 1) => {
       for (let index = 0; index < count; index++) state.faults.push({ method, fault })
     },
@@ -151,6 +159,8 @@ class BotApi {
   readonly reactions = new Map<number, string | null>()
   readonly toasts: string[] = []
   readonly files = new Map<string, Uint8Array>()
+  readonly drafts = new Map<number, { readonly id: number; readonly text: string }>()
+  hasDrafts = false
   readonly faults: { readonly method: string; readonly fault: BotApiFault }[] = []
   updates: (Json & { readonly update_id: number })[] = []
   isRevoked = false
@@ -325,6 +335,8 @@ class BotApi {
         return this.#sendFile(payload, method.slice('send'.length).toLowerCase())
       case 'editMessageText':
         return this.#edit(payload)
+      case 'sendMessageDraft':
+        return this.hasDrafts ? this.#draft(payload) : failed(404, 'Not Found')
       case 'sendChatAction':
       case 'setMyCommands':
       case 'deleteMessage':
@@ -372,6 +384,7 @@ class BotApi {
       threadId: (payload['message_thread_id'] as number | undefined) ?? null,
       edits: 0,
     }
+    this.drafts.delete(message.chatId)
     this.#keep(message)
     return ok({
       message_id: message.message_id,
@@ -380,6 +393,17 @@ class BotApi {
       from: BOT,
       text: message.text,
     })
+  }
+
+  #draft(payload: Json): Json {
+    const [chatId, id] = [Number(payload['chat_id']), Number(payload['draft_id'])]
+    if (!(chatId > 0)) return failed(400, 'Bad Request: TEXTDRAFT_PEER_INVALID')
+    if (!Number.isInteger(id) || id === 0) return failed(400, 'Bad Request: draft_id is invalid')
+    const problem = problemOf(payload)
+    if (problem) return problem
+    this.drafts.set(chatId, { id, text: shownOf(payload).text })
+    this.#tell()
+    return ok(true)
   }
 
   #sendFile(payload: Json, kind: string): Json {
