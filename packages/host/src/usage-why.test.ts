@@ -21,7 +21,7 @@ it('splits what a session cost by purpose, model, task and tool, each to the tot
   const [total] = await usage.totals({ sessionId: handle.id })
   expect(shown).toContain(`All together: ${total!.calls} calls of models, ${total!.usage.inputTokens} tokens in`)
   const part = (from: string, to: string) => shown.slice(shown.indexOf(from), shown.indexOf(to))
-  const purposes = part('By what for:', 'By model:')
+  const purposes = part('By purpose:', 'By model:')
   expect(purposes).toMatch(/the conversation and its tasks/)
   expect(purposes).toMatch(/judging the goal/)
   expect(purposes).toMatch(/\/btw/)

@@ -5,6 +5,8 @@ import type { Footer } from '../screen/screen.js'
 
 const MIN_INPUT_ROWS = 3
 const MAX_SEARCH_ROWS = 12
+const MAX_LABEL_ROWS = 4
+const LEAST_LABEL = 8
 const HIDDEN = '•'
 
 /** A question with its answers, and the place of the cursor; `room` is how many rows there are. */
@@ -15,12 +17,17 @@ export function drawPicker(
   const { title, options, freeText, isSearch, isSeveral } = picker.request
   if (isSearch) return drawSearch(picker, columns, room, style)
   const first = firstShown(picker, Math.max(MIN_INPUT_ROWS, room - MIN_INPUT_ROWS))
-  const answers = options.slice(first.index, first.index + first.count).map(({ label, key }, offset) => {
+  const answers = options.slice(first.index, first.index + first.count).flatMap(({ label, key }, offset) => {
     const index = first.index + offset
     const isMarked = picker.at === index
     const box = picker.marked.size === 0 ? '' : picker.marked.has(index) ? '✓ ' : '  '
-    const text = clip(`${isMarked ? '❯' : ' '} ${box}${key ? `[${key}]` : `${index + 1}.`} ${label}`, columns - 1)
-    return isMarked ? style.bold(text) : text
+    const head = `${isMarked ? '❯' : ' '} ${box}${key ? `[${key}]` : `${index + 1}.`} `
+    if (!isMarked) return [clip(`${head}${label}`, columns - 1)]
+    // What Enter would do is there to be read whole.
+    const margin = ' '.repeat(head.length)
+    const room = Math.max(LEAST_LABEL, columns - 1 - head.length)
+    const rows = wrap(printable(label), room).split('\n').slice(0, MAX_LABEL_ROWS)
+    return rows.map((row, at) => style.bold(clip(`${at === 0 ? head : margin}${row}`, columns - 1)))
   })
   if (first.count < options.length) answers.push(style.dim(clip(`  (${options.length} in all, ↑ and ↓)`, columns - 1)))
   if (isSeveral) answers.push(style.dim(clip('  Space marks several, Enter takes them', columns - 1)))

@@ -69,7 +69,7 @@ export async function showTurn(turn: Turn, view: TurnView): Promise<boolean> {
     showTasks(status.takeTasks(true))
     if (result.status === 'interrupted') written.say('Stopped.')
     if (result.status === 'parked') written.say(NOBODY_ANSWERED)
-    if (result.error) written.say(result.error.message)
+    if (result.error) written.fail(result.error.message)
     await view.onResult()
     if (isPlanningSession(session)) written.say(PLAN_HINT)
     return result.status === 'completed'

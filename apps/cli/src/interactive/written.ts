@@ -69,16 +69,23 @@ export class Written {
     this.lines.write(`${wrap(printable(text), this.#output.columns())}\n`)
   }
 
+  /** What went wrong. */
+  fail(text: string): void {
+    const { red } = this.style
+    const rows = wrap(printable(text), this.#output.columns()).split('\n')
+    this.lines.write(`${rows.map(red).join('\n')}\n`)
+  }
+
   /** A line of the person goes up into the output once it is taken. */
   echo(shown: string): void {
     if (shown === '') return
     const lines = printable(shown).split('\n')
     const left = lines.length - MAX_SHOWN_LINES
     const head = left > 0 ? [...lines.slice(0, MAX_SHOWN_LINES), `… ${left} more lines`] : lines
-    const { accent, dim, prompt } = this.style
+    const { accent, bold, dim, prompt } = this.style
     const time = this.#time()
     const first = `${time === '' ? '' : dim(time)}${accent(prompt)}`
-    const marked = head.map((line, index) => `${index === 0 ? first : ' '} ${line}`)
+    const marked = head.map((line, index) => `${index === 0 ? first : ' '} ${bold(line)}`)
     this.lines.write(`\n${marked.join('\n')}\n`)
   }
 }

@@ -19,6 +19,8 @@ export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output
   const style = createStyle(output)
   const most = Math.max(LEAST, Math.floor(output.columns() / 3))
   const widths = columnWidths(rows).map((width) => Math.min(width, most))
+  const fixed = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
+  if (output.isTTY && widths.length > 2 && fixed + LEAST > output.columns()) return renderStacked(rows, output)
   const marks = rows.some(({ isCurrent }) => isCurrent) ? (isCurrent: boolean) => (isCurrent ? '* ' : '  ') : () => ''
   return rows
     .map(({ cells, isCurrent = false, isDim = false }) => {
@@ -34,6 +36,21 @@ export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output
       })
       const line = `${marks(isCurrent)}${isDim || others.length === 0 ? head : style.bold(head)}${rest.join('')}`
       return `${isDim ? style.dim(line.trimEnd()) : line.trimEnd()}\n`
+    })
+    .join('')
+}
+
+/** Where cells have no room beside each other: those after the first below it. */
+function renderStacked(rows: CommandTable['rows'], output: Output): string {
+  const style = createStyle(output)
+  const room = Math.max(LEAST, output.columns() - 1) - 2
+  const hasCurrent = rows.some(({ isCurrent }) => isCurrent)
+  return rows
+    .map(({ cells: [first = '', ...others], isCurrent = false, isDim = false }) => {
+      const head = clip(`${hasCurrent ? (isCurrent ? '* ' : '  ') : ''}${first}`, output.columns() - 1)
+      const about = clip(others.filter((cell) => cell !== '').join(' · '), room * MAX_PAIR_LINES)
+      const below = about === '' ? '' : `\n  ${wrap(about, room).replaceAll('\n', '\n  ')}`
+      return isDim ? style.dim(`${head}${below}\n`) : `${style.bold(head)}${below}\n`
     })
     .join('')
 }

@@ -147,7 +147,11 @@ async function showModel(context: CommandContext): Promise<CommandOutput> {
   const offered = await session.models()
   const now = `${session.model} at ${session.provider}.`
   if (offered.every((id) => id === session.model)) return say(now)
-  const options = offered.map((id) => ({ label: id, line: `/model ${id}` }))
+  const isNow = (id: string) => id === session.model
+  // First, so that Enter alone changes nothing.
+  const options = offered
+    .toSorted((one, other) => Number(isNow(other)) - Number(isNow(one)))
+    .map((id) => ({ label: isNow(id) ? `${id} (now)` : id, line: `/model ${id}` }))
   return { type: 'choice', question: `${now} Which model instead?`, options }
 }
 

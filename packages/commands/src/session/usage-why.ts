@@ -34,7 +34,7 @@ export async function explainUsage(storage: SpendingStore, sessionId: string): P
   const entries = await log.entries(sessionId)
   return [
     say(`All together: ${lineOf(total)}`),
-    say('By what for:'),
+    say('By purpose:'),
     table((await by('purpose')).map((one) => row(name(one.key), one))),
     say('By model:'),
     table((await by('model')).map((one) => row(one.key, one))),

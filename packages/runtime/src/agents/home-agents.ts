@@ -40,6 +40,7 @@ import { refuseUnlisted } from '../models/listed-models.js'
 import { MIXTURE } from '../models/mixtures.js'
 import { isSamePool, type ModelChoice, resolvedFolder, type SessionAccount } from '../models/model-choice.js'
 import { isRecorded, type ModelResolver, type ResolvedModel } from '../models/model-resolver.js'
+import { namesOf } from '../models/named-endpoints.js'
 import { cacheOf } from '../people/people.js'
 import type { TurnScopes } from '../policy/turn-scopes.js'
 import type { AgentRequest, ReadyAgent, RuntimeOptions } from '../runtime.js'
@@ -283,7 +284,8 @@ export class HomeAgents {
     const { session: _former, ...rest } = record.request
     const request = { ...rest, ...(session ? { session } : {}), ...requested }
     const known = await this.#resolveModel({ ...record, request }, record, null)
-    if (!force) refuseUnlisted(known.resolved.choice, await this.#modelsOf(known))
+    // That there is such a mixture is known already; what it is resolved to is the model that answers in it.
+    if (!force && known.model.provider !== MIXTURE) refuseUnlisted(known.resolved.choice, await this.#modelsOf(known))
     const agent = await this.#openAgent({ ...record, request, ...known })
     const former = record.agent
     agent.takeOver(former)
@@ -297,7 +299,9 @@ export class HomeAgents {
     if (model.provider === MIXTURE) return Object.keys(this.#options.config.moa.presets)
     const apiKey = credentials ? ((await credentials.select())?.secret ?? null) : choice.apiKey
     const signal = AbortSignal.timeout(LIST_TIMEOUT_MS)
-    return listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
+    const listed = await listModels({ ...choice, apiKey, fetch, signal }).catch(() => [])
+    // Not every server lists what it has.
+    return [...new Set([...listed, ...namesOf(this.#options.config.providers[choice.provider]?.models)])]
   }
 
   #context(request: AgentRequest, lineage: Lineage): Omit<AgentContext, 'account'> {

@@ -96,6 +96,7 @@ async function today(runtime: Runtime, clock: Clock): Promise<string> {
   const sinceMs = periodOf('day', clock.now(), timeZone).startMs
   const [total] = await (await runtime.storage()).usage.totals({ sinceMs })
   const { calls, knownCostUsd, unpricedCalls, usage } = total!
-  const unpriced = unpricedCalls === 0 ? '' : `, ${unpricedCalls} of unknown cost`
-  return `${calls} ${calls === 1 ? 'call' : 'calls'}, ${shortNumber(usage.inputTokens + usage.outputTokens)} tokens, ${dollars(knownCostUsd)}${unpriced}`
+  const counted = `${calls} ${calls === 1 ? 'call' : 'calls'}, ${shortNumber(usage.inputTokens + usage.outputTokens)} tokens`
+  if (calls > 0 && unpricedCalls === calls) return `${counted}, cost unknown`
+  return `${counted}, ${dollars(knownCostUsd)}${unpricedCalls === 0 ? '' : `, ${unpricedCalls} of unknown cost`}`
 }

@@ -44,7 +44,8 @@ function onlyName(models: unknown): string | undefined {
   return names.length === 1 ? names[0] : undefined
 }
 
-function namesOf(models: unknown): readonly string[] {
+/** The names of `models` of an entry of `providers`, a map or a list. */
+export function namesOf(models: unknown): readonly string[] {
   if (isJsonObject(models)) return Object.keys(models)
   if (!Array.isArray(models)) return []
   return models.flatMap((item: unknown) => {
