@@ -58,6 +58,8 @@ it('opens pages, clicks, writes and goes back, with a user of its own that ends 
 
 it('closes an idle page, and opens it again as the same user with references of its own', async () => {
   const users = () => new Set([...camofox.tabs.values()].map(({ userId }) => userId))
+  // Idle ones are looked for four times in such a while.
+  scene.settings = { ...scene.settings, idleMs: 8_000 }
   await scene.call('browser_navigate', { url: at('/') })
   const before = users()
   scene.settings = { ...scene.settings, idleMs: 40 }
