@@ -360,7 +360,11 @@ describe('a skill is installed', () => {
       (folder) => tar('--transform=s,SKILL.md,../../SKILL.md,', '-C', folder, 'SKILL.md'),
       'files that no skill has',
     ],
-    ['one with a file twice', (folder) => tar('--hard-dereference', '-C', folder, 'SKILL.md', './SKILL.md'), 'two files of it have one name'],
+    [
+      'one with a file twice',
+      (folder) => tar('--hard-dereference', '-C', folder, 'SKILL.md', './SKILL.md'),
+      'two files of it have one name',
+    ],
     ['one that grows', () => gzipSync(Buffer.alloc(9_000_000)), 'it has more than 5120 KB'],
     [
       'one whose sums are wrong',
