@@ -85,7 +85,7 @@ function shown(
   const facts = offered.map((one) => factsOf(one, trusted))
   const same = list.skills.length - offered.length
   const lines = [
-    `the pack ${list.name} ${list.version}${before === null ? '' : `, of which ${before} is installed`}: ${list.skills.length} skills`,
+    `the pack ${list.name} ${list.version}${before === null ? '' : `, of which ${before} is installed`}: ${list.skills.length} skill${list.skills.length === 1 ? '' : 's'}`,
     `signed by ${key}`,
     ...(same > 0 ? [`as they are installed: ${same}`] : []),
     ...(gone.length > 0 ? [`no longer in it, these go: ${gone.join(', ')}`] : []),
