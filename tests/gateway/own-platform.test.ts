@@ -122,15 +122,18 @@ it('a chat platform that a plugin brings loses and repeats nothing, killed befor
   const boundaries = [() => 1, () => server.requests.length, () => shown.length]
   for (let index = 0; index < MESSAGES; index++) {
     const boundary = boundaries[index / 2]
-    const before = boundary?.() ?? 0
+    const [before, answered] = [boundary?.() ?? 0, shown.length]
     say(`message ${index}.`)
     if (!boundary) continue
     await expect.poll(boundary, { interval: 2, timeout: 15_000 }).toBeGreaterThanOrEqual(index === 0 ? 1 : before + 1)
     gateway!.child.kill('SIGKILL')
     await start()
+    // No message is in two kills: one that ended the process time after time would be given up, and say so.
+    await expect.poll(() => shown.length, { timeout: 15_000 }).toBeGreaterThan(answered)
   }
   // The third kill within a minute leaves plugins out. The last message waits at the chat server.
   expect(gateway!.stderr()).toContain('safe mode')
+  await expect.poll(async () => (await hermes(['gateway', 'status'])).stdout, { timeout: 15_000 }).toMatch(/safe mode/)
   expect(await gateway!.stop()).toBe(0)
   await start()
   const newest = () => JSON.stringify(server.requests.at(-1)?.body.messages ?? [])
