@@ -48,9 +48,10 @@ function toTool(
   const { settings } = server
   const { annotations = {}, description = '', title } = listed
   const onlyReads = annotations.readOnlyHint === true
+  const target = `mcp:${settings.name}/${cleanLine(listed.name, 100)}`
   let hash: string | null = null
   // The same for as long as this listing counts; what was accepted may change meanwhile.
-  const action = () => actionOf(server, listed, { onlyReads, hash: (hash ??= toolHash(listed)) })
+  const action = () => actionOf(server, listed, { target, onlyReads, hash: (hash ??= toolHash(listed)) })
   const words = cleanText(description.trim() || title || listed.name, MOST_DESCRIPTION_CHARS)
   return {
     name,
@@ -76,13 +77,13 @@ function toTool(
 function actionOf(
   server: McpServer,
   listed: ListedTool,
-  { onlyReads, hash }: { readonly onlyReads: boolean; readonly hash: string },
+  { target, onlyReads, hash }: { readonly target: string; readonly onlyReads: boolean; readonly hash: string },
 ): Action {
-  const { name, trust } = server.settings
+  const { trust } = server.settings
   const accepted = server.listing?.accepted[listed.name] ?? hash
   const isOther = accepted !== hash
   const chosen = isOther || (trust === 'untrusted' && !onlyReads) ? 'asks' : onlyReads ? 'looks' : 'acts'
-  return { type: 'send', target: `mcp:${name}/${cleanLine(listed.name, 100)}${isOther ? `#${hash}` : ''}`, chosen }
+  return { type: 'send', target: isOther ? `${target}#${hash}` : target, chosen }
 }
 
 async function call(
