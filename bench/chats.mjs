@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import { json, text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GATEWAY, percentile, startService } from './gateway.mjs'
 import { ratios } from './measure.mjs'
@@ -110,9 +110,9 @@ async function startModel() {
     const startedMs = performance.now()
     const { model, messages } = await json(request)
     const last = messages.at(-1)
-    const said = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content ?? '')
-    const [marker = ''] = /#\d+-\d+\./.exec(said) ?? []
-    const runs = last.role === 'user' && said.includes('run #')
+    const words = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content ?? '')
+    const [marker = ''] = /#\d+-\d+\./.exec(words) ?? []
+    const runs = last.role === 'user' && words.includes('run #')
     const call = {
       id: `call_${marker}`,
       type: 'function',
@@ -151,14 +151,14 @@ async function startTelegram({ tookMs }) {
         ])
       return updates.slice(0, 100)
     },
-    sendMessage: ({ chat_id: id, text }) => {
-      waiting.get(Number(id))?.(text)
-      return { message_id: ++ids, date: 1, chat: { id: Number(id), type: 'private' }, from: ME, text }
+    sendMessage: ({ chat_id: id, text: shown }) => {
+      waiting.get(Number(id))?.(shown)
+      return { message_id: ++ids, date: 1, chat: { id: Number(id), type: 'private' }, from: ME, text: shown }
     },
   }
   const { url, close } = await listening(async (request, response) => {
     const [, method] = /^\/bot[^/]+\/(\w+)$/.exec(request.url) ?? []
-    const payload = Number(request.headers['content-length'] ?? 0) > 0 ? await json(request) : {}
+    const payload = JSON.parse((await text(request)) || '{}')
     const result = (await methods[method]?.(payload)) ?? true
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: true, result }))
   })
@@ -167,7 +167,7 @@ async function startTelegram({ tookMs }) {
     const marker = `#${chat}-${++ids}.`
     const startedMs = performance.now()
     const answered = new Promise((resolve) => {
-      waiting.set(chat, (text) => text.includes(marker) && resolve(performance.now() - startedMs))
+      waiting.set(chat, (shown) => shown.includes(marker) && resolve(performance.now() - startedMs))
     })
     const from = { id: chat, is_bot: false, first_name: `P${chat}` }
     const message = {
