@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { answerCodex, codexConfig, commandProgram } from '../codex-wire.mjs'
 
 /**
  * What Codex sends for one job.
@@ -20,7 +21,8 @@ export async function codexCosts(job, { folder, directory, cwd }) {
     const body = await text(request)
     if (!request.url.endsWith('/responses')) return response.writeHead(404).end()
     bodies.push(JSON.parse(body))
-    answer(response, bodies.length, job)
+    const call = job.calls[bodies.length - 1]
+    answerCodex(response, bodies.length, call ? { program: commandProgram(commandOf(call)) } : { text: job.text })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -37,17 +39,9 @@ export async function codexCosts(job, { folder, directory, cwd }) {
   return { requests: bodies.length, characters }
 }
 
-/** Its settings: the model it takes by itself, at another address. */
-const configOf = (port) => `model_provider = "bench"
-[model_providers.bench]
-name = "bench"
-base_url = "http://127.0.0.1:${port}/v1"
-wire_api = "responses"
-`
-
 async function run(folder, prompt, { home, cwd, port }) {
   mkdirSync(home, { recursive: true })
-  writeFileSync(join(home, 'config.toml'), configOf(port))
+  writeFileSync(join(home, 'config.toml'), codexConfig(port))
   const child = spawn(
     process.execPath,
     [join(folder, 'bin/codex.js'), 'exec', '--dangerously-bypass-approvals-and-sandbox', prompt],
@@ -59,36 +53,6 @@ async function run(folder, prompt, { home, cwd, port }) {
   )
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
   if (code !== 0) throw new Error(`codex exec ended with ${code}: ${stderr.slice(-500)}`)
-}
-
-function answer(response, count, { calls, text: finalText }) {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = (type, data) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
-  const call = calls[count - 1]
-  const id = `response_${count}`
-  send('response.created', { response: { id } })
-  send('response.output_item.done', {
-    item: call
-      ? {
-          type: 'custom_tool_call',
-          id: `item_${count}`,
-          call_id: `call_${count}`,
-          namespace: 'functions',
-          name: 'exec',
-          input: `const done = await tools.exec_command(${JSON.stringify({ cmd: commandOf(call) })})\ntext(done.output)`,
-        }
-      : {
-          type: 'message',
-          id: `item_${count}`,
-          role: 'assistant',
-          content: [{ type: 'output_text', text: finalText }],
-        },
-  })
-  const usage = { input_tokens: 1000, output_tokens: 10, total_tokens: 1010 }
-  send('response.completed', {
-    response: { id, usage: { ...usage, input_tokens_details: null, output_tokens_details: null } },
-  })
-  response.end()
 }
 
 const TOOLS = new Set(['read_file', 'search_files', 'patch', 'write_file', 'terminal'])

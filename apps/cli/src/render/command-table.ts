@@ -5,6 +5,7 @@ import type { Output } from '../io.js'
 import { clip, createStyle, printable, wrap } from './style.js'
 
 const LEAST = 20
+const MARGIN = 2
 
 /** What was looked at, a line each with how it is before it. */
 export function renderFindings(findings: readonly Finding[], output: Output): string {
@@ -20,7 +21,7 @@ export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output
   const most = Math.max(LEAST, Math.floor(output.columns() / 3))
   const widths = columnWidths(rows).map((width) => Math.min(width, most))
   const fixed = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
-  if (output.isTTY && widths.length > 2 && fixed + LEAST > output.columns()) return renderStacked(rows, output)
+  if (output.isTTY && widths.length > 2 && fixed + MARGIN + LEAST > output.columns()) return renderStacked(rows, output)
   const marks = rows.some(({ isCurrent }) => isCurrent) ? (isCurrent: boolean) => (isCurrent ? '* ' : '  ') : () => ''
   return rows
     .map(({ cells, isCurrent = false, isDim = false }) => {
@@ -43,14 +44,16 @@ export function renderTable({ rows }: Pick<CommandTable, 'rows'>, output: Output
 /** Where cells have no room beside each other: those after the first below it. */
 function renderStacked(rows: CommandTable['rows'], output: Output): string {
   const style = createStyle(output)
-  const room = Math.max(LEAST, output.columns() - 1) - 2
+  const room = Math.max(MARGIN, output.columns() - 1 - MARGIN)
   const hasCurrent = rows.some(({ isCurrent }) => isCurrent)
   return rows
     .map(({ cells: [first = '', ...others], isCurrent = false, isDim = false }) => {
-      const head = clip(`${hasCurrent ? (isCurrent ? '* ' : '  ') : ''}${first}`, output.columns() - 1)
+      const mark = hasCurrent ? (isCurrent ? '* ' : '  ') : ''
+      const head = wrap(printable(`${mark}${first}`), output.columns() - 1).split('\n')
       const about = clip(others.filter((cell) => cell !== '').join(' · '), room * MAX_PAIR_LINES)
-      const below = about === '' ? '' : `\n  ${wrap(about, room).replaceAll('\n', '\n  ')}`
-      return isDim ? style.dim(`${head}${below}\n`) : `${style.bold(head)}${below}\n`
+      const below = about === '' ? [] : wrap(about, room).split('\n')
+      const lines = [...head.map((row) => (isDim ? row : style.bold(row))), ...below.map((row) => `  ${row}`)]
+      return lines.map((row) => `${isDim ? style.dim(row) : row}\n`).join('')
     })
     .join('')
 }
@@ -64,6 +67,7 @@ function renderPairs(rows: CommandTable['rows'], output: Output): string {
   const most = Math.max(LEAST, Math.floor(columns / 3))
   const indent = Math.min(most, columnWidths(rows)[0]!) + 2
   const hasCurrent = rows.some(({ isCurrent }) => isCurrent)
+  if (columns - indent - (hasCurrent ? 2 : 0) < LEAST) return renderStacked(rows, output)
   return rows
     .map(({ cells: [name = '', about = ''], isCurrent = false, isDim = false }) => {
       const mark = hasCurrent ? (isCurrent ? '* ' : '  ') : ''
