@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { probeIsolation } from '../isolation/index.js'
 import { harness } from '../testing/harness.js'
 import { createLocalEnvironment, type LocalEnvironmentOptions } from './local-environment.js'
+import { type SharedLogins, withLogin } from './login-shell.js'
 
 const isolationMissing = await probeIsolation()
 const PATH = '/usr/local/bin:/usr/bin:/bin'
@@ -126,4 +127,19 @@ describe('start-up files of the user', () => {
       expect(output).toMatch(new RegExp(`^${home}/bin:[^|]*\\|\\n.*No such file`))
     })
   })
+})
+
+it('keeps what start-up files came to for a minute, not for as long as sessions come and go', async () => {
+  const shared: SharedLogins = new Map()
+  const open = (session: number) =>
+    withLogin(
+      { shared },
+      {
+        ...{ commandShell: '/bin/bash', home: '/home/ada', env: { HERMES_SESSION_ID: `${session}` } },
+        ...{ circumstances: [], nowMs: session * 20_000 },
+        capture: async () => ({ cwd: '/', env: {} }) as never,
+      },
+    )
+  for (let session = 0; session < 100; session++) await open(session)
+  expect(shared.size).toBe(3)
 })

@@ -84,6 +84,8 @@ async function readShared(
     const state = await recent.state.catch(() => null)
     if (state !== null) return state
   }
+  // Nobody asks again for those of sessions that are over: a process of months would keep them all.
+  for (const [old, { readAtMs }] of shared) if (nowMs - readAtMs >= SHARED_FOR_MS) shared.delete(old)
   const state = read()
   shared.set(key, { readAtMs: nowMs, state })
   return state
