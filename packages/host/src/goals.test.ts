@@ -125,18 +125,18 @@ it('answers a question beside the work from a copy with the cached prefix, and k
 it('does a task in a session of its own, and tells the result by itself, also where nothing was said before', async () => {
   const { server, turns, enter } = await stage(() => CONTINUE)
   const home = await enter()
-  const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const notified = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let count = 0
   const { handle } = open(home, server.baseUrl, {
-    onWakeUp: (turn) => void turn.result.then(() => told[count++]?.resolve()),
+    onWakeUp: (turn) => void turn.result.then(() => notified[count++]?.resolve()),
   })
   expect(await type(home.runtime, handle, '/background Count the apples')).toContain('Task 1 is under way.')
-  await told[0]!.promise
+  await notified[0]!.promise
   expect(JSON.stringify(turns.at(-1)!.body.messages)).toContain('Three apples.')
   const child = server.requests.find(({ body }) => JSON.stringify(body.messages).includes('You were started by'))!
   expect(child.body.tools!.length).toBeGreaterThan(3)
   await handle.send('And?').result
   await type(home.runtime, handle, '/background Count them again')
-  await told[1]!.promise
+  await notified[1]!.promise
   expect(JSON.stringify(turns.at(-1)!.body.messages.at(-1))).toContain('Three apples.')
 })
