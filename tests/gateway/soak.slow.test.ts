@@ -170,13 +170,13 @@ it.runIf(MINUTES > 0)(
           return {
             more: moreThan(warm.resources, resources),
             listeners,
-            isWithin: descriptors <= warm.descriptors,
-            children,
+            // Agents that are kept have a shell each, and not all of them ran a command.
+            isWithin: descriptors <= warm.descriptors && children <= warm.processes,
           }
         },
         { timeout: 120_000, interval: 1_000 },
       )
-      .toEqual({ more: {}, listeners: warm.listeners, isWithin: true, children: warm.processes })
+      .toEqual({ more: {}, listeners: warm.listeners, isWithin: true })
     const end = await atRest()
     expect(end.heapUsed).toBeLessThanOrEqual(warm.heapUsed * 1.15)
     // In less time code that is run for the first time counts as growth.
