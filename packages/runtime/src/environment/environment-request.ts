@@ -3,6 +3,9 @@ import type { Clock, Logger } from '@hermes/contracts'
 import type { Factories } from '@hermes/contracts/extension'
 import type { IsolationSupport, SharedLogins, Workspaces } from '@hermes/sandbox'
 
+/** The variable that tells a program for which session it runs. */
+export const SESSION_MARK = 'HERMES_SESSION_ID'
+
 /** What an environment is opened from. */
 export interface EnvironmentRequest {
   readonly config: HermesConfig

@@ -1,7 +1,7 @@
 import type { Environment } from '@hermes/contracts/environment'
 import { writableRoots } from '@hermes/sandbox'
 import type { Runtime } from '../runtime.js'
-import type { EnvironmentRequest } from './environment-request.js'
+import { type EnvironmentRequest, SESSION_MARK } from './environment-request.js'
 import { isolationOf } from './isolation-options.js'
 import { openEnvironment } from './open-environment.js'
 
@@ -17,7 +17,7 @@ function commandMarks(sessionId: string | undefined): Readonly<Record<string, st
   return {
     AI_AGENT: 'hermes',
     HERMES_AGENT: 'true',
-    ...(sessionId === undefined ? {} : { HERMES_SESSION_ID: sessionId }),
+    ...(sessionId === undefined ? {} : { [SESSION_MARK]: sessionId }),
   }
 }
 

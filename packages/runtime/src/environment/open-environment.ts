@@ -4,7 +4,7 @@ import type { Factories } from '@hermes/contracts/extension'
 import { createLocalEnvironment, looksSecret } from '@hermes/sandbox'
 import { cacheOf } from '../people/people.js'
 import { holdSkillPrograms } from '../skills/hold-skill-programs.js'
-import type { EnvironmentRequest } from './environment-request.js'
+import { type EnvironmentRequest, SESSION_MARK } from './environment-request.js'
 import { isolationOfAgent } from './isolation-options.js'
 
 /** The backends there are. */
@@ -77,7 +77,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     logger: request.logger,
     clock: request.clock,
     user,
-    ...(readsLogin ? { login: { shell: env['SHELL'], shared: request.logins } } : {}),
+    ...(readsLogin ? { login: { shell: env['SHELL'], shared: request.logins, unshared: [SESSION_MARK] } } : {}),
     ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
 }

@@ -9,7 +9,7 @@ import type { SingularityOptions } from '@hermes/sandbox/singularity'
 import type { SshOptions } from '@hermes/sandbox/ssh'
 import { toPath } from '../home/settings.js'
 import { cacheOf } from '../people/people.js'
-import type { EnvironmentRequest } from './environment-request.js'
+import { type EnvironmentRequest, SESSION_MARK } from './environment-request.js'
 
 /** How the other machine is reached. */
 export function sshOptions(request: EnvironmentRequest): SshOptions {
@@ -166,7 +166,7 @@ export function remoteFolder({ cwd }: TerminalSettings): string | undefined {
 }
 
 /** Every command has these, wherever it runs. */
-const MARK_NAMES = ['AI_AGENT', 'HERMES_AGENT', 'HERMES_SESSION_ID']
+const MARK_NAMES = ['AI_AGENT', 'HERMES_AGENT', SESSION_MARK]
 
 /** The variables named, from the home's secrets or from this program's own; those that are nowhere are left out. */
 export function passedOn({ env, secrets }: EnvironmentRequest, names: readonly string[]): Record<string, string> {

@@ -143,3 +143,19 @@ it('keeps what start-up files came to for a minute, not for as long as sessions 
   for (let session = 0; session < 100; session++) await open(session)
   expect(shared.size).toBe(3)
 })
+
+it('are read once for sessions that open together, each with an id of its own', async () => {
+  const shared: SharedLogins = new Map()
+  const seen: unknown[] = []
+  for (let session = 0; session < 50; session++) {
+    const env = { HERMES_SESSION_ID: `${session}`, LANG: 'C' }
+    const capture = async ({ env }: { readonly env: Readonly<Record<string, string>> }) => {
+      seen.push(env)
+      return { cwd: '/', env: { ADDED: 'yes' } } as never
+    }
+    const at = { commandShell: '/bin/bash', home: '/home/ada', env, capture, circumstances: [], nowMs: session }
+    const found = await withLogin({ shared, unshared: ['HERMES_SESSION_ID'] }, at)
+    expect(found).toMatchObject({ ADDED: 'yes', HERMES_SESSION_ID: `${session}` })
+  }
+  expect(seen).toEqual([{ HOME: '/home/ada', LANG: 'C', TERM: 'dumb' }])
+})

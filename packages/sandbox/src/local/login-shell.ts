@@ -10,6 +10,8 @@ export interface LoginOptions {
   readonly admits?: (name: string, value: string) => boolean
   /** Shared by environments that open at about the same time. Default: each reads the files itself. */
   readonly shared?: SharedLogins | undefined
+  /** Variables that differ between those: the files are not told them. Default: none. */
+  readonly unshared?: readonly string[]
 }
 
 /** What start-up files came to a moment ago, by all that it goes by. */
@@ -58,7 +60,8 @@ export async function withLogin(
   const shell =
     options.shell !== undefined && /(^|\/)(?:bash|zsh)$/.test(options.shell) ? options.shell : at.commandShell
   const isZsh = /zsh$/.test(shell)
-  const env = { ...at.env, HOME: at.home, TERM: 'dumb' }
+  const shared = Object.entries(at.env).filter(([name]) => !options.unshared?.includes(name))
+  const env = { ...Object.fromEntries(shared), HOME: at.home, TERM: 'dumb' }
   const ask = (flags: readonly string[], timeoutMs: number) =>
     at.capture({ program: shell, args: [...flags, '-c', isZsh ? SAVE_ZSH : SAVE, 'bash'], env, timeoutMs })
   const read = async () => (await ask(['-l', '-i'], INTERACTIVE_LIMIT_MS)) ?? (await ask(['-l'], LOGIN_LIMIT_MS))
