@@ -19,7 +19,8 @@ it('shows all of a command that it asks about, also what a terminal would obey o
     return { type: 'none' } as const
   }
   const people = { personOf: () => null }
-  const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
+  const agent = { watchNotices: () => () => undefined, hasNotices: () => false }
+  const createAgent = async () => ({ agent, children: { watch: () => () => undefined } }) as never
   const session = createSessionHost({ runtime: { policy, createAgent, people } as never as Runtime }).open({
     platform: 'cli',
     permissions: 'ask',
@@ -56,7 +57,8 @@ it('survives an answer that cannot be stored', async () => {
   }
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada', approvals })
   const people = { personOf: () => null }
-  const createAgent = async () => ({ children: { watch: () => () => undefined } }) as never
+  const agent = { watchNotices: () => () => undefined, hasNotices: () => false }
+  const createAgent = async () => ({ agent, children: { watch: () => () => undefined } }) as never
   const session = createSessionHost({ runtime: { policy, createAgent, people } as never as Runtime }).open({
     platform: 'cli',
     permissions: 'ask',

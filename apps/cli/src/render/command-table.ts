@@ -6,6 +6,8 @@ import { clip, createStyle, printable, wrap } from './style.js'
 
 const LEAST = 20
 const MARGIN = 2
+/** Room for what stands beside a name. */
+const LEAST_ABOUT = 16
 
 /** What was looked at, a line each with how it is before it. */
 export function renderFindings(findings: readonly Finding[], output: Output): string {
@@ -67,7 +69,7 @@ function renderPairs(rows: CommandTable['rows'], output: Output): string {
   const most = Math.max(LEAST, Math.floor(columns / 3))
   const indent = Math.min(most, columnWidths(rows)[0]!) + 2
   const hasCurrent = rows.some(({ isCurrent }) => isCurrent)
-  if (columns - indent - (hasCurrent ? 2 : 0) < LEAST) return renderStacked(rows, output)
+  if (columns - indent - (hasCurrent ? 2 : 0) < LEAST_ABOUT) return renderStacked(rows, output)
   return rows
     .map(({ cells: [name = '', about = ''], isCurrent = false, isDim = false }) => {
       const mark = hasCurrent ? (isCurrent ? '* ' : '  ') : ''
