@@ -440,7 +440,7 @@ export class LiveSession {
   async #start(current: CurrentInput, input: RunInput, { signal, demands }: RunOptions): Promise<BegunRun> {
     const { stop } = current
     // Before this run can be interrupted.
-    if (this.#isMoved) await this.#closeAgent('moved')
+    if (this.#isMoved) await this.#closeAgent('moved', true)
     this.#isMoved = false
     this.#current = current
     const abort = () => {
@@ -562,13 +562,16 @@ export class LiveSession {
     return (await this.#options.bus()).read({ ...options, sessionId: this.id })
   }
 
-  /** Ends the run under way, waits for it and frees what the agent holds. The session stays; what is asked next makes a new agent. */
-  async drop(reason: string): Promise<void> {
+  /**
+   * Ends the run under way, waits for it and frees what the agent holds. The session stays; what is asked next makes a new agent. Unless it
+   * `isLeft`, what is due for a session that was left comes in its time.
+   */
+  async drop(reason: string, { isLeft = true }: { readonly isLeft?: boolean } = {}): Promise<void> {
     this.interrupt(reason)
-    await this.#closeAgent(reason)
+    await this.#closeAgent(reason, isLeft)
   }
 
-  async #closeAgent(reason: string): Promise<void> {
+  async #closeAgent(reason: string, isLeft: boolean): Promise<void> {
     const ready = this.#ready ?? (await this.#opening?.catch(() => null))
     // Whoever came first closes it.
     if (!ready || this.#ready !== ready) return this.#closing
@@ -584,7 +587,7 @@ export class LiveSession {
     // What is being noted for its goal is noted first.
     const closed = resting ? resting.catch(() => undefined).then(() => ready.close(reason)) : ready.close(reason)
     this.#closing = closed.catch(() => undefined)
-    if (this.#hasRun) void this.#closing.then(() => this.#options.left(this.id))
+    if (this.#hasRun && isLeft) void this.#closing.then(() => this.#options.left(this.id))
     this.#hasRun = false
     await closed
   }

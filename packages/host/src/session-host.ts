@@ -212,13 +212,15 @@ class Host implements SessionHost {
     const { maxAgents = Number.POSITIVE_INFINITY } = this.#options
     const withAgents = [...this.#sessions.values()].filter(({ ready }) => ready !== null)
     let surplus = withAgents.length - maxAgents
+    const isOld = (session: LiveSession) => this.#clock.now() - session.usedAtMs >= idleMs
     const idle = withAgents.filter((session) => {
-      const isOld = this.#clock.now() - session.usedAtMs >= idleMs
-      const isChosen = (isOld || surplus > 0) && !session.isAtWork && !session.isResting
+      const isChosen = (isOld(session) || surplus > 0) && !session.isAtWork && !session.isResting
       if (isChosen) surplus--
       return isChosen
     })
-    await Promise.all(idle.map((session) => this.#freed(session, session.drop('idle'))))
+    // Who only makes room for others may be in the midst of a conversation.
+    const drop = (session: LiveSession) => session.drop('idle', { isLeft: isOld(session) })
+    await Promise.all(idle.map((session) => this.#freed(session, drop(session))))
   }
 
   async #freed(session: LiveSession, freed: Promise<void>): Promise<void> {

@@ -71,6 +71,19 @@ it('gives a title after the first run, and the rest a moment after the session w
   expect(requested.toSorted()).toEqual(['memory', 'summary', 'title'])
 })
 
+it('waits for its time where an agent only makes room for another', async () => {
+  const { clock, requested, enter } = await stage('auxiliary: {title_generation: {enabled: false}}')
+  const { host, talk, jobs } = await enter({ maxAgents: 1, idleMs: 3_600_000 })
+  const session = await talk('Fill in the form.', 'And sign it.')
+  await expect.poll(jobs).toEqual(WAITING)
+  await talk('Something else.')
+  await expect.poll(() => host.agentOf(session.id)).toBeNull()
+  await expect.poll(jobs).toEqual([...WAITING, ...WAITING].toSorted())
+  await clock.advance(5_000)
+  await session.send('Is it signed?').result
+  expect(requested).toEqual([])
+})
+
 it('is done by another process ten minutes after the last word, once, however the first one ended', async () => {
   const { clock, requested, enter } = await stage('auxiliary: {title_generation: {enabled: false}}')
   const first = await enter()
