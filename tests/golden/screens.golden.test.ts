@@ -330,7 +330,8 @@ async function inXterm(bytes: string, columns: number): Promise<readonly string[
   return rows.join('\n').replace(/ +$/gm, '').trimEnd().split('\n')
 }
 
-const CALL = /^([✓✗] \w+ {2}\S+).*?((?: · [^·]+)*) · \d+(?:\.\d+)? m?s$/
+// Of one that took no millisecond nothing is said.
+const CALL = /^([✓✗] \w+ {2}\S+).*?((?: · [^·]+)*?)(?: · \d+(?:\.\d+)? m?s)?$/
 
 /** Without what depends on the clock: how long calls took, with how much of a title that leaves room for, and the id of the session at the end. */
 function steady(rows: readonly string[]): readonly string[] {

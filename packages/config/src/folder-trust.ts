@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync, type Stats } from 'node:fs'
 import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HermesError } from '@hermes/contracts'
@@ -253,7 +253,7 @@ async function filesOf(root: string, home: string): Promise<Record<string, strin
 
 async function collect(root: string, path: string, found: Map<string, string>, depth: number): Promise<void> {
   const at = join(root, path)
-  const own = await lstat(at).catch(() => null)
+  const own = factsOf(at)
   if (own === null) return
   if (found.size >= MAX_FILES)
     throw new HermesError(`${root} brings more than ${MAX_FILES} files that an answer would cover.`, {
@@ -269,6 +269,15 @@ async function collect(root: string, path: string, found: Map<string, string>, d
     return
   }
   found.set(path, await digestOf(at, link, info))
+}
+
+/** At once: most of the places are not there, and each session looks at all of them. */
+function factsOf(at: string): Stats | null {
+  try {
+    return lstatSync(at, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return null
+  }
 }
 
 async function digestOf(

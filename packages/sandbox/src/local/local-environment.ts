@@ -77,7 +77,7 @@ export interface LocalEnvironmentOptions {
   /** Holds commands to the working directory and temporary folders, with credentials out of sight. Default: none of that. */
   readonly isolation?: IsolationOptions
   /** Reads the start-up files of the user's shell, once, before the first command. Default: none are read. */
-  readonly login?: Pick<LoginOptions, 'shell' | 'shared'>
+  readonly login?: Pick<LoginOptions, 'shell' | 'shared' | 'unshared'>
   /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
   readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
