@@ -330,8 +330,7 @@ async function inXterm(bytes: string, columns: number): Promise<readonly string[
   return rows.join('\n').replace(/ +$/gm, '').trimEnd().split('\n')
 }
 
-// Of one that took no millisecond nothing is said.
-const CALL = /^([✓✗] \w+ {2}\S+).*?((?: · [^·]+)*?)(?: · \d+(?:\.\d+)? m?s)?$/
+const CALL = /^([✓✗] \w+ {2}\S+).*?((?: · [^·]+)*) · \d+(?:\.\d+)? m?s$/
 
 /** Without what depends on the clock: how long calls took, with how much of a title that leaves room for, and the id of the session at the end. */
 function steady(rows: readonly string[]): readonly string[] {
@@ -341,6 +340,7 @@ function steady(rows: readonly string[]): readonly string[] {
       // Of a call that took no millisecond nothing is said.
       .replace(/^((?:done|failed): .*) · \d+(?:\.\d+)? m?s$/, '$1')
       .replace(CALL, '$1 …$2 · <duration>')
+      .replace(/^(✓ read {2}\S+)( · \d+ lines)$/, '$1 …$2 · <duration>')
       .replace(/proc_[0-9a-f]{8}/, 'proc_<random>')
       .replace(/ · \d+(?:\.\d+)? m?s$/, ' · <duration>'),
   )
