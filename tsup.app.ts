@@ -1,4 +1,4 @@
-// How apps are bundled: everything in lazy chunks, only what the manifest names as a dependency stays outside.
+// How apps are bundled: everything in lazy chunks, only what the manifest names as a dependency stays outside, and the engine of SQLite.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
@@ -32,6 +32,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     version: string
     dependencies?: Record<string, string>
   }
+  const outside = Object.keys(dependencies).filter((name) => name !== ENGINE)
   const tables = plainTables()
   return {
     entry: ['src/bin.ts', 'src/main.ts', ...(start ? [start.runner] : [])],
@@ -44,7 +45,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     // `node:sqlite` has no other name.
     removeNodeProtocol: false,
     metafile: true,
-    noExternal: [new RegExp(`^(?!(?:${Object.keys(dependencies).join('|')})$)`)],
+    noExternal: [new RegExp(`^(?!(?:${outside.join('|')})$)`)],
     define: { __HERMES_VERSION__: JSON.stringify(version) },
     plugins: [
       { name: 'require-where-called', renderChunk: (code) => ({ code: requireWhereCalled(code) }) },
@@ -52,6 +53,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     ],
     esbuildPlugins: [
       takeBuiltins(),
+      takeEngine(),
       takeOnce(),
       leaveOut(),
       keepNames(),
@@ -149,6 +151,25 @@ function leaveOut(): Plugin {
   }
 }
 
+const ENGINE = 'better-sqlite3'
+
+/** The engine of SQLite is one file for each machine, found in its package; the fourteen files around it, which each start needs, come with ours. */
+function takeEngine(): Plugin {
+  const found = `module.exports = require('node:module').createRequire(require.resolve('${ENGINE}'))('./binding')`
+  return {
+    name: 'take-engine',
+    setup: (build) => {
+      build.onResolve({ filter: /^\.\/binding$/ }, ({ path, importer }) =>
+        importer.includes(`/node_modules/${ENGINE}/lib/`) ? { path, namespace: 'engine' } : undefined,
+      )
+      build.onLoad({ filter: /./, namespace: 'engine' }, () => ({ contents: found }))
+      build.onResolve({ filter: new RegExp(`^${ENGINE}$`) }, ({ kind, path }) =>
+        kind === 'require-resolve' ? { path, external: true } : undefined,
+      )
+    },
+  }
+}
+
 /** Both halves of the protocol's SDK have the same validator, which is long: the one of clients is used for both. */
 function takeOnce(): Plugin {
   return {
@@ -187,20 +208,38 @@ function takeBuiltins(): Plugin {
         return { path: `${path} ${copies++}`, namespace: 'builtin', pluginData: path, sideEffects: false }
       })
       build.onLoad({ filter: /./, namespace: 'builtin' }, ({ pluginData: path }: { pluginData: string }) => {
-        const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter((name) => isName.test(name))
-        const lines = names
-          .filter((name) => name !== 'default')
-          .map((name) => `const $${name} = /* @__PURE__ */ take('${name}')\nexport { $${name} as ${name} }`)
-        const head = [
-          `const all = /* @__PURE__ */ process.getBuiltinModule?.('${path}')`,
-          'const take = (name) => all?.[name]',
-          'export default all',
-        ]
-        return { contents: [...head, ...lines].join('\n'), loader: 'js' }
+        const all = Object.entries(process.getBuiltinModule(path) ?? {})
+        const names = all.filter(([name]) => isName.test(name) && name !== 'default')
+        const lines = names.map(([name, value]) => {
+          const taken = LATE.has(path) && isPlainFunction(value) ? 'late' : 'take'
+          return `const $${name} = /* @__PURE__ */ ${taken}('${name}')\nexport { $${name} as ${name} }`
+        })
+        return { contents: [LATE.has(path) ? lateHead(path) : head(path), ...lines].join('\n'), loader: 'js' }
       })
     },
   }
 }
+
+const head = (path: string) => `
+const all = /* @__PURE__ */ process.getBuiltinModule?.('${path}')
+const take = (name) => all?.[name]
+export default all
+`
+
+/** What few starts call before their first request, and what costs two milliseconds to load. */
+const LATE: ReadonlySet<string> = new Set(['node:child_process', 'node:zlib'])
+
+const isPlainFunction = (value: unknown) => typeof value === 'function' && !/^[A-Z]/.test(value.name)
+
+/** Functions load the module with their first call. `promisify` asks a function for the one to take in its place. */
+const lateHead = (path: string) => `
+const all = () => process.getBuiltinModule('${path}')
+const take = (name) => all()[name]
+const mark = Symbol.for('nodejs.util.promisify.custom')
+const late = (name) => Object.defineProperty((...args) => take(name)(...args), mark, { get: () => take(name)[mark] })
+const whole = /* @__PURE__ */ new Proxy({}, { get: (_, name) => take(name) })
+export default whole
+`
 
 /** CommonJS packages inside an ES module call require() for Node's own modules. A chunk without them is given none. */
 function requireWhereCalled(code: string): string {
