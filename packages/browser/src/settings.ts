@@ -21,6 +21,19 @@ export interface BrowserSettings {
   readonly profile: string | null
   /** Keeps pictures of what sessions show, for the person. */
   readonly recordsSessions: boolean
+  readonly camofox: CamofoxSettings
+}
+
+/** `browser.camofox`: whose cookies and tabs sessions use there. */
+interface CamofoxSettings {
+  /** A user who stays; `null`: each session is one of its own. */
+  readonly user: string | null
+  /** The group of tabs of that user; `null` for that of Hermes. */
+  readonly group: string | null
+  /** Takes over a tab that this user has open before it makes one. */
+  readonly takesTabs: boolean
+  /** All sessions of a home are one user, whose cookies stay. */
+  readonly staysPersistent: boolean
 }
 
 export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
@@ -35,6 +48,7 @@ export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
   allowsCdp: false,
   profile: null,
   recordsSessions: false,
+  camofox: { user: null, group: null, takesTabs: false, staysPersistent: false },
 })
 
 /** Settings and what is wrong with those that were left out, a line each. */
@@ -75,7 +89,28 @@ const READERS: Readonly<Record<string, Reader>> = Object.freeze({
       : 'must be a name of letters, digits, - and _',
   record_sessions: (value) => (typeof value === 'boolean' ? { recordsSessions: value } : 'must be true or false'),
   dialog_timeout_s: seconds('dialogMs', 3600),
+  camofox: readCamofox,
 })
+
+const CAMOFOX_KEYS = {
+  user_id: 'user',
+  session_key: 'group',
+  adopt_existing_tab: 'takesTabs',
+  managed_persistence: 'staysPersistent',
+} as const
+
+function readCamofox(value: unknown): Partial<BrowserSettings> | string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must have keys such as user_id'
+  const camofox: Record<string, string | boolean | null> = { ...DEFAULT_SETTINGS.camofox }
+  for (const [key, item] of Object.entries(value)) {
+    if (!Object.hasOwn(CAMOFOX_KEYS, key)) return `${key} has no effect; known: ${Object.keys(CAMOFOX_KEYS).join(', ')}`
+    const isSwitch = key === 'adopt_existing_tab' || key === 'managed_persistence'
+    if (typeof item !== (isSwitch ? 'boolean' : 'string'))
+      return `${key} must be ${isSwitch ? 'true or false' : 'a text'}`
+    camofox[CAMOFOX_KEYS[key as keyof typeof CAMOFOX_KEYS]] = typeof item === 'string' ? item.trim() || null : item
+  }
+  return { camofox: camofox as unknown as CamofoxSettings }
+}
 
 /** Reads the section. What is wrong with a key leaves its default. */
 export function readSettings(value: unknown): ReadSettings {
