@@ -73,8 +73,10 @@ const oneOf =
       ? ({ [key]: value } as Partial<BrowserSettings>)
       : `must be ${values.join(', ')}`
 
+const readBackend = oneOf('backend', ['auto', 'local', 'cdp', 'camofox', ...CLOUD_NAMES])
+
 const READERS: Readonly<Record<string, Reader>> = Object.freeze({
-  backend: oneOf('backend', ['auto', 'local', 'cdp', 'camofox', ...CLOUD_NAMES]),
+  backend: (value) => readBackend(value === '' ? 'auto' : value),
   cdp_url: (value) =>
     typeof value === 'string' ? { cdpUrl: value.trim() === '' ? null : value.trim() } : 'must be an address',
   executable: (value) => (typeof value === 'string' && value !== '' ? { executable: value } : 'must be a path'),
@@ -112,18 +114,47 @@ function readCamofox(value: unknown): Partial<BrowserSettings> | string {
   return { camofox: camofox as unknown as CamofoxSettings }
 }
 
-/** Reads the section. What is wrong with a key leaves its default. */
+/** Keys of the Hermes Agent that people come from: what each is there where nobody changed it, and what is so here. */
+const ELSEWHERE: Readonly<Record<string, readonly [usual: unknown, here: string]>> = Object.freeze({
+  allow_private_urls: [
+    false,
+    'addresses of this machine and its networks ask once; a rule browser(http://localhost:*) allows them',
+  ],
+  auto_local_for_private_urls: [true, 'such addresses always open in the browser of this machine'],
+  engine: ['auto', 'the browser is Chromium or what is made of it'],
+  snapshot_threshold: [15_000, 'what an answer leaves out of a page is in a file that it names'],
+  use_real_profile: [false, 'profile keeps cookies under a name'],
+  real_profile_autoclose: [false, 'profile keeps cookies under a name'],
+  real_profile_pin: ['', 'profile keeps cookies under a name'],
+  allow_unsafe_evaluate: [false, 'allow_cdp has a tool that evaluates'],
+  restrict_evaluate: [false, 'without allow_cdp nothing is evaluated'],
+  extension_control: [null, '/browser connect opens pages in a browser that is there'],
+})
+
+/** Reads the section, older names included. What is wrong with a key leaves its default. */
 export function readSettings(value: unknown): ReadSettings {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { settings: DEFAULT_SETTINGS, problems: [{ path: [], message: 'it must have keys such as headed: true' }] }
   let settings = DEFAULT_SETTINGS
   const problems: { readonly path: readonly string[]; readonly message: string }[] = []
-  for (const [key, item] of Object.entries(value)) {
-    const read = Object.hasOwn(READERS, key)
-      ? READERS[key]!(item)
-      : `has no effect; known: ${Object.keys(READERS).join(', ')}`
+  const keys: Readonly<Record<string, unknown>> = { ...value }
+  for (const [key, item] of Object.entries(keys)) {
+    const read = key === 'cloud_provider' ? readProvider(item, keys['backend']) : readKey(key, item)
     if (typeof read === 'string') problems.push({ path: [key], message: read })
     else settings = { ...settings, ...read }
   }
   return { settings, problems }
+}
+
+function readKey(key: string, item: unknown): Partial<BrowserSettings> | string {
+  if (Object.hasOwn(READERS, key)) return READERS[key]!(item)
+  if (!Object.hasOwn(ELSEWHERE, key)) return `has no effect; known: ${Object.keys(READERS).join(', ')}`
+  const [usual, here] = ELSEWHERE[key]!
+  return item === usual || item === null ? {} : `has no effect here: ${here}`
+}
+
+/** The older name of `backend`, which counts where that names none. */
+function readProvider(item: unknown, backend: unknown): Partial<BrowserSettings> | string {
+  const isNamed = typeof backend === 'string' && backend !== '' && backend !== 'auto'
+  return isNamed || item === null || item === '' ? {} : readBackend(item)
 }

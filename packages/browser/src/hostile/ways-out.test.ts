@@ -70,7 +70,7 @@ needs(missing)('a model that obeys its pages', () => {
     }
     expect(effects).toEqual([])
     const disguises = [SECRET, encodeURIComponent(SECRET), ...['base64', 'hex'].map((way) => encoded(SECRET, way))]
-    const held = [...site.headers, ...leak.headers].filter((one) => disguises.some((way) => one.includes(way)))
+    const held = [...site.headers, ...leak.headers, ...scene.logged].filter((one) => disguises.some((way) => one.includes(way)))
     expect(held).toEqual([])
     // What a browser keeps while its pages stand, and what we keep of them, but for the page as the agent may read it.
     const files = await filesThatHold(scene.folder, disguises)
