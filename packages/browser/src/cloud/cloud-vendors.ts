@@ -17,7 +17,7 @@ export interface CloudLease {
 }
 
 /** What a session is asked for. */
-export interface WantedSession {
+interface WantedSession {
   /** How long it may live at most, whatever becomes of us. */
   readonly seconds: number
   /** Whether it is to go on where its connection ends. */
