@@ -18,7 +18,7 @@ registerHooks({
   },
 })`
 
-it('loads no zod, and no YAML but with its script, on the way to a first request and to check or change the configuration', async () => {
+it('loads no zod, nothing of playwright, and no YAML but with its script, on the way to a first request and to check or change the configuration', async () => {
   await mkdir(scene.home, { recursive: true })
   await writeFile(join(scene.home, 'config.yaml'), 'agent: { max_turns: 9 }\n')
   scene.server.setHandler(() => ({ text: 'Hello.' }))
@@ -34,6 +34,8 @@ it('loads no zod, and no YAML but with its script, on the way to a first request
     expect(await runCli(args, { ...scene, env })).toMatchObject({ exitCode: 0 })
     const files = (await readFile(loaded, 'utf8')).split('\n').filter((url) => url.startsWith('file:'))
     expect(files.length).toBeGreaterThan(3)
+    // It comes with the first page.
+    expect(files.filter((url) => url.includes('playwright'))).toEqual([])
     // What a start needs is a script, which is no module.
     const scripts = (await readdir(dirname(CLI))).filter((name) => name.endsWith('.script.js'))
     expect(scripts.length).toBeGreaterThan(0)

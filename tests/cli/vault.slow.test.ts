@@ -22,15 +22,19 @@ const PAGE = `<!doctype html><title>Login</title>${'<input type=password aria-la
     console.error(value)
     i.alt = value
     history.replaceState(null, '', '?' + value)
+    document.cookie = 'c=' + encodeURIComponent(value)
     fetch('/got', { method: 'POST', body: value }).catch(() => {})
+    fetch('/told', { headers: { 'x-told': encodeURIComponent(value) } }).catch(() => {})
   }
 </script>`
 
 /** A site with two names, which are two sites to a browser, and what each was sent. */
 async function startSites() {
   const got: { readonly host: string; readonly body: string }[] = []
+  const heads: { readonly host: string; readonly head: string }[] = []
   const server = createServer(async (request, response) => {
     const body = (await request.toArray()).join('')
+    heads.push({ host: request.headers.host!, head: `${request.url} ${JSON.stringify(request.headers)}` })
     if (request.url === '/got') got.push({ host: request.headers.host!, body })
     response.setHeader('content-type', 'text/html').end(PAGE)
   })
@@ -41,14 +45,14 @@ async function startSites() {
     server.closeAllConnections()
     server.close()
   }
-  return { one, other, got, [Symbol.asyncDispose]: close }
+  return { one, other, got, heads, [Symbol.asyncDispose]: close }
 }
 
 needs('chromium', hasChromium)('with a browser', () => {
   it('twenty passwords go to their sites and are found nowhere else', async () => {
     const { server, home, cwd } = scene
     await using sites = await startSites()
-    const { one, other, got } = sites
+    const { one, other, got, heads } = sites
     await mkdir(home, { recursive: true, mode: 0o700 })
     const quiet = 'auxiliary: {title_generation: {enabled: false}, session_summary: {enabled: false}}\n'
     await writeFile(join(home, 'config.yaml'), `${quiet}browser: {allow_cdp: true}\n`, { mode: 0o600 })
@@ -107,7 +111,7 @@ needs('chromium', hasChromium)('with a browser', () => {
     expect(
       got.filter(({ host, body }) => siteOf(logins.findIndex((at) => canary(at) === body)) !== `http://${host}`),
     ).toEqual([])
-    const texts = [screens, ...server.requests.map(({ body }) => JSON.stringify(body))]
+    const texts = [screens, ...server.requests.map(({ headers, body }) => JSON.stringify([headers, body]))]
     const entries = await readdir(home, { recursive: true, withFileTypes: true })
     for (const entry of entries)
       if (entry.isFile()) texts.push((await readFile(join(entry.parentPath, entry.name))).toString('latin1'))
@@ -117,7 +121,14 @@ needs('chromium', hasChromium)('with a browser', () => {
       encodeURIComponent(secret),
       encodeURI(secret),
     ]
-    const found = logins.filter((at) => forms(canary(at)).some((form) => texts.some((text) => text.includes(form))))
-    expect(found).toEqual([])
+    const foundIn = (some: readonly string[]) =>
+      logins.filter((at) => forms(canary(at)).some((form) => some.some((text) => text.includes(form))))
+    expect(foundIn(texts)).toEqual([])
+    // Headers, cookies and referrers among them, take a password to its own site too, and to no other.
+    expect(foundIn(heads.map(({ head }) => head))).toEqual(logins)
+    for (const site of [one, other]) {
+      const elsewhere = heads.filter(({ host }) => `http://${host}` !== site).map(({ head }) => head)
+      expect(foundIn(elsewhere).filter((at) => siteOf(at) === site)).toEqual([])
+    }
   })
 })

@@ -477,7 +477,7 @@ needs(missing)('the browser', () => {
       await call(name, args)
     expect(answers.filter((text) => /Filled login\d/.test(text))).toHaveLength(7)
     const sent = [...leak.seen, ...leak.headers, ...site.seen, ...site.headers]
-    const heard = [...answers, ...sent, ...own.resolved, ...own.questions].join('\n')
+    const heard = [...answers, ...sent, ...own.resolved, ...own.questions, ...own.logged].join('\n')
     expect(secrets.filter((secret) => heard.includes(secret))).toEqual([])
     expect(await filesThatHold(own.folder, secrets)).toEqual([])
   })

@@ -22,7 +22,9 @@ const WORKER = fileURLToPath(new URL('./__fixtures__/work-until-killed.ts', impo
 const LOADER = fileURLToPath(new URL('../../testkit/src/__fixtures__/load-sources.mjs', import.meta.url))
 /** What a task that met a kill says. */
 const LINES =
-  /^(?:The browser has gone|The page crashed|The page was closed meanwhile|The page was not opened|No page is open|\S+ did not start: it was ended by)/
+  /^(?:The browser has gone|The page crashed|The page was closed meanwhile|The page was not opened|No page is open|\S+ did not start: it was ended by|e\d+ \(textbox "F"\) is gone)/
+/** What one says that took all the time of a call: seldom, what shows a page is killed at a moment that the browser itself does not hear of. */
+const LATE = /^The page did not get there within/
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => (process.platform === 'linux' ? null : 'no /proc'),
@@ -143,9 +145,11 @@ needs(missing)('a kill every second', () => {
       expect(await owners.left()).toEqual([])
       expect(await readdir(join(folder, 'cache'))).toEqual([])
       expect(await readdir(join(folder, 'tmp'))).toEqual([])
-      expect(owners.failures.filter((line) => !LINES.test(line))).toEqual([])
+      const late = owners.failures.filter((line) => LATE.test(line)).length
+      expect(late).toBeLessThanOrEqual(owners.tasks / 100)
+      expect(owners.failures.filter((line) => !LINES.test(line) && !LATE.test(line))).toEqual([])
       process.stdout.write(
-        `${owners.tasks} tasks, killed ${JSON.stringify(kills)}, ${owners.failures.length} tasks said so: nothing left\n`,
+        `${owners.tasks} tasks, killed ${JSON.stringify(kills)}, ${owners.failures.length} tasks said so, ${late} of them late: nothing left\n`,
       )
     } finally {
       for (const owner of owners.running) owner.kill('SIGKILL')

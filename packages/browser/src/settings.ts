@@ -21,6 +21,19 @@ export interface BrowserSettings {
   readonly profile: string | null
   /** Keeps pictures of what sessions show, for the person. */
   readonly recordsSessions: boolean
+  readonly camofox: CamofoxSettings
+}
+
+/** `browser.camofox`: whose cookies and tabs sessions use there. */
+interface CamofoxSettings {
+  /** A user who stays; `null`: each session is one of its own. */
+  readonly user: string | null
+  /** The group of tabs of that user; `null` for that of Hermes. */
+  readonly group: string | null
+  /** Takes over a tab that this user has open before it makes one. */
+  readonly takesTabs: boolean
+  /** All sessions of a home are one user, whose cookies stay. */
+  readonly staysPersistent: boolean
 }
 
 export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
@@ -35,6 +48,7 @@ export const DEFAULT_SETTINGS: BrowserSettings = Object.freeze({
   allowsCdp: false,
   profile: null,
   recordsSessions: false,
+  camofox: { user: null, group: null, takesTabs: false, staysPersistent: false },
 })
 
 /** Settings and what is wrong with those that were left out, a line each. */
@@ -59,8 +73,10 @@ const oneOf =
       ? ({ [key]: value } as Partial<BrowserSettings>)
       : `must be ${values.join(', ')}`
 
+const readBackend = oneOf('backend', ['auto', 'local', 'cdp', 'camofox', ...CLOUD_NAMES])
+
 const READERS: Readonly<Record<string, Reader>> = Object.freeze({
-  backend: oneOf('backend', ['auto', 'local', 'cdp', 'camofox', ...CLOUD_NAMES]),
+  backend: (value) => readBackend(value === '' ? 'auto' : value),
   cdp_url: (value) =>
     typeof value === 'string' ? { cdpUrl: value.trim() === '' ? null : value.trim() } : 'must be an address',
   executable: (value) => (typeof value === 'string' && value !== '' ? { executable: value } : 'must be a path'),
@@ -75,20 +91,70 @@ const READERS: Readonly<Record<string, Reader>> = Object.freeze({
       : 'must be a name of letters, digits, - and _',
   record_sessions: (value) => (typeof value === 'boolean' ? { recordsSessions: value } : 'must be true or false'),
   dialog_timeout_s: seconds('dialogMs', 3600),
+  camofox: readCamofox,
 })
 
-/** Reads the section. What is wrong with a key leaves its default. */
+const CAMOFOX_KEYS = {
+  user_id: 'user',
+  session_key: 'group',
+  adopt_existing_tab: 'takesTabs',
+  managed_persistence: 'staysPersistent',
+} as const
+
+function readCamofox(value: unknown): Partial<BrowserSettings> | string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must have keys such as user_id'
+  const camofox: Record<string, string | boolean | null> = { ...DEFAULT_SETTINGS.camofox }
+  for (const [key, item] of Object.entries(value)) {
+    if (!Object.hasOwn(CAMOFOX_KEYS, key)) return `${key} has no effect; known: ${Object.keys(CAMOFOX_KEYS).join(', ')}`
+    const isSwitch = key === 'adopt_existing_tab' || key === 'managed_persistence'
+    if (typeof item !== (isSwitch ? 'boolean' : 'string'))
+      return `${key} must be ${isSwitch ? 'true or false' : 'a text'}`
+    camofox[CAMOFOX_KEYS[key as keyof typeof CAMOFOX_KEYS]] = typeof item === 'string' ? item.trim() || null : item
+  }
+  return { camofox: camofox as unknown as CamofoxSettings }
+}
+
+/** Keys of the Hermes Agent that people come from: what each is there where nobody changed it, and what is so here. */
+const ELSEWHERE: Readonly<Record<string, readonly [usual: unknown, here: string]>> = Object.freeze({
+  allow_private_urls: [
+    false,
+    'addresses of this machine and its networks ask once; a rule browser(http://localhost:*) allows them',
+  ],
+  auto_local_for_private_urls: [true, 'such addresses always open in the browser of this machine'],
+  engine: ['auto', 'the browser is Chromium or what is made of it'],
+  snapshot_threshold: [15_000, 'what an answer leaves out of a page is in a file that it names'],
+  use_real_profile: [false, 'profile keeps cookies under a name'],
+  real_profile_autoclose: [false, 'profile keeps cookies under a name'],
+  real_profile_pin: ['', 'profile keeps cookies under a name'],
+  allow_unsafe_evaluate: [false, 'allow_cdp has a tool that evaluates'],
+  restrict_evaluate: [false, 'without allow_cdp nothing is evaluated'],
+  extension_control: [null, '/browser connect opens pages in a browser that is there'],
+})
+
+/** Reads the section, older names included. What is wrong with a key leaves its default. */
 export function readSettings(value: unknown): ReadSettings {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { settings: DEFAULT_SETTINGS, problems: [{ path: [], message: 'it must have keys such as headed: true' }] }
   let settings = DEFAULT_SETTINGS
   const problems: { readonly path: readonly string[]; readonly message: string }[] = []
-  for (const [key, item] of Object.entries(value)) {
-    const read = Object.hasOwn(READERS, key)
-      ? READERS[key]!(item)
-      : `has no effect; known: ${Object.keys(READERS).join(', ')}`
+  const keys: Readonly<Record<string, unknown>> = { ...value }
+  for (const [key, item] of Object.entries(keys)) {
+    const read = key === 'cloud_provider' ? readProvider(item, keys['backend']) : readKey(key, item)
     if (typeof read === 'string') problems.push({ path: [key], message: read })
     else settings = { ...settings, ...read }
   }
   return { settings, problems }
+}
+
+function readKey(key: string, item: unknown): Partial<BrowserSettings> | string {
+  if (Object.hasOwn(READERS, key)) return READERS[key]!(item)
+  if (!Object.hasOwn(ELSEWHERE, key)) return `has no effect; known: ${Object.keys(READERS).join(', ')}`
+  const [usual, here] = ELSEWHERE[key]!
+  return item === usual || item === null ? {} : `has no effect here: ${here}`
+}
+
+/** The older name of `backend`, which counts where that names none. */
+function readProvider(item: unknown, backend: unknown): Partial<BrowserSettings> | string {
+  const isNamed = typeof backend === 'string' && backend !== '' && backend !== 'auto'
+  return isNamed || item === null || item === '' ? {} : readBackend(item)
 }

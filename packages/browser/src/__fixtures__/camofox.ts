@@ -7,6 +7,7 @@ const KEY = 'camofox-key'
 
 interface FakeTab {
   readonly userId: string
+  readonly group: string
   readonly history: string[]
   html: string
   readonly values: Map<string, string>
@@ -18,6 +19,10 @@ export interface Camofox extends AsyncDisposable {
   /** `METHOD path` of what was asked, in their order. */
   readonly seen: string[]
   readonly tabs: Map<string, FakeTab>
+  /** Ends every connection, as networks do. */
+  drop(): void
+  /** Opens a tab, as another program does that uses the same server. */
+  openTab(userId: string, group: string, url: string): Promise<string>
   /** What answers everything instead. */
   refusal: { readonly status: number; readonly headers?: Record<string, string>; readonly body: string } | null
 }
@@ -27,7 +32,19 @@ type Body = Readonly<Record<string, unknown>>
 export async function startCamofox(): Promise<Camofox> {
   let nextTab = 1
   const server = createServer((request, response) => void serve(request, response))
-  const fake = { seen: [] as string[], tabs: new Map<string, FakeTab>(), refusal: null as Camofox['refusal'] }
+  const fake = {
+    seen: [] as string[],
+    tabs: new Map<string, FakeTab>(),
+    refusal: null as Camofox['refusal'],
+    drop: () => server.closeAllConnections(),
+    async openTab(userId: string, group: string, url: string) {
+      const tab: FakeTab = { userId, group, history: [], html: '', values: new Map() }
+      const tabId = `tab-${nextTab++}`
+      fake.tabs.set(tabId, tab)
+      if (url !== '') await load(tab, url)
+      return tabId
+    },
+  }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = ''
@@ -48,14 +65,20 @@ export async function startCamofox(): Promise<Camofox> {
     if (userId === '') return answer(400, { error: 'userId required' })
     if (kind === 'tabs' && id === '' && request.method === 'POST') {
       if (!body['sessionKey']) return answer(400, { error: 'sessionKey required' })
-      const tab: FakeTab = { userId, history: [], html: '', values: new Map() }
-      const tabId = `tab-${nextTab++}`
-      fake.tabs.set(tabId, tab)
-      if (body['url']) await load(tab, String(body['url']))
-      return answer(200, { tabId, url: tab.history.at(-1) ?? 'about:blank' })
+      const tabId = await fake.openTab(userId, String(body['sessionKey']), String(body['url'] ?? ''))
+      return answer(200, { tabId, url: fake.tabs.get(tabId)!.history.at(-1) ?? 'about:blank' })
+    }
+    if (kind === 'tabs' && id === '') {
+      const theirs = [...fake.tabs].filter(([, tab]) => tab.userId === userId)
+      const tabs = theirs.map(([tabId, { group, history }]) => ({ tabId, targetId: tabId, url: history.at(-1), title: '', listItemId: group }))
+      return answer(200, { running: true, tabs })
     }
     const tab = fake.tabs.get(id)
     if (!tab || tab.userId !== userId) return answer(404, { error: 'Tab not found' })
+    if (what === '' && request.method === 'DELETE') {
+      fake.tabs.delete(id)
+      return answer(200, { ok: true })
+    }
     if (what === 'snapshot') {
       const all = render(tab)
       const offset = Number(searchParams.get('offset') ?? 0)

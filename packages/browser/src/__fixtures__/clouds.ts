@@ -25,9 +25,15 @@ export interface Clouds extends AsyncDisposable {
   /** Sessions that nobody has released, by their ids. */
   readonly open: Set<string>
   refusal: Refusal | null
+  /** How many requests that end a session find their connection ended. */
+  losesReleases: number
   /** The address that new sessions name in place of Chromium's; `null` for that one. */
   handsOut: string | null
-  /** Ends every connection to Chromium, as clouds do whose session has expired. */
+  /** Whether Browserbase keeps no session alive for this account. */
+  isFree: boolean
+  /** Ends every connection to Chromium, as networks do. A session that was not to stay alive is over with it. */
+  drop(): void
+  /** Ends every session: connections to it end, and none can be made. */
   expire(): void
 }
 
@@ -38,18 +44,25 @@ export async function startClouds(folder: string): Promise<Clouds> {
   const { address } = relay
   const seen: Seen[] = []
   const open = new Set<string>()
+  const stays = new Set<string>()
   let next = 1
-  const answerTo = async ({ method, path }: Seen): Promise<readonly [status: number, answer: object]> => {
-    const version = (await (await fetch(`${address}/json/version`)).json()) as { webSocketDebuggerUrl: string }
+  const answerTo = async ({ method, path, body }: Seen): Promise<readonly [status: number, answer: object]> => {
+    const version = (await (await fetch(`http://127.0.0.1:${port}/json/version`)).json()) as { webSocketDebuggerUrl: string }
     const socket = clouds.handsOut ?? version.webSocketDebuggerUrl.replace(/\/\/[^/]+/, `//${new URL(address).host}`)
-    const created = (answer: (id: string) => object) => {
+    const created = (answer: (id: string) => object, staysAlive = true) => {
       const id = `session-${next++}`
       open.add(id)
+      if (staysAlive) stays.add(id)
+      relay.isClosed = false
       return [200, answer(id)] as const
     }
     const [, , id = ''] = /^(.*\/)([^/]+)$/.exec(path) ?? []
     const released = (answer: object) => (open.delete(id) ? ([200, answer] as const) : ([404, { error: 'no such session' }] as const))
-    if (method === 'POST' && path === '/v1/sessions') return created((name) => ({ id: name, status: 'RUNNING', connectUrl: socket }))
+    if (method === 'POST' && path === '/v1/sessions') {
+      const staysAlive = body['keepAlive'] === true
+      if (staysAlive && clouds.isFree) return [402, { error: 'keepAlive needs a paid plan' }]
+      return created((name) => ({ id: name, status: 'RUNNING', connectUrl: socket, keepAlive: staysAlive }), staysAlive)
+    }
     if (method === 'POST' && path.startsWith('/v1/sessions/')) return released({ id, status: 'COMPLETED' })
     if (method === 'POST' && path === '/browsers') return created((name) => ({ id: name, status: 'active', cdpUrl: clouds.handsOut ?? address, liveUrl: null }))
     if (method === 'PATCH' && path.startsWith('/browsers/')) return released({ id, status: 'stopped', browserCost: '0.0003' })
@@ -58,7 +71,16 @@ export async function startClouds(folder: string): Promise<Clouds> {
     return [404, { error: 'nothing is here' }]
   }
   const clouds: Omit<Clouds, 'baseUrl'> = {
-    ...{ seen, open, address, refusal: null, handsOut: null, expire: relay.cut },
+    ...{ seen, open, address, refusal: null, handsOut: null, isFree: false, losesReleases: 0 },
+    drop() {
+      for (const id of open) if (!stays.has(id)) open.delete(id)
+      relay.cut()
+    },
+    expire() {
+      open.clear()
+      relay.isClosed = true
+      relay.cut()
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()
@@ -75,6 +97,7 @@ export async function startClouds(folder: string): Promise<Clouds> {
     const body = text === '' ? {} : (JSON.parse(text) as Seen['body'])
     const one = { method: request.method!, path: request.url!, headers: request.headers, body }
     seen.push(one)
+    if (/session-/.test(one.path) && clouds.losesReleases-- > 0) return request.socket.destroy()
     const { refusal } = clouds
     if (refusal && one.method === 'POST') {
       response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers })
@@ -118,7 +141,9 @@ async function startChromium(folder: string): Promise<{ readonly child: ChildPro
 /** What stands between a cloud and who uses it: its connections end when the session does. */
 async function startRelay(port: number) {
   const sockets = new Set<Socket>()
+  const state = { isClosed: false }
   const relay = createTcpServer((socket) => {
+    if (state.isClosed) return void socket.destroy()
     const inner = connect(port, '127.0.0.1')
     for (const [one, other] of [
       [socket, inner],
@@ -137,5 +162,6 @@ async function startRelay(port: number) {
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
-  return { address: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`, cut, close: () => (cut(), relay.close()) }
+  const { port: ownPort } = relay.address() as AddressInfo
+  return Object.assign(state, { address: `http://127.0.0.1:${ownPort}`, cut, close: () => (cut(), relay.close()) })
 }

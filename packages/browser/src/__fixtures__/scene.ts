@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
+import { HermesError, type LogFields, systemClock } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
 import type { Action, ApprovalChoice, ApprovalQuestion, Decision, Permit, Subject } from '@hermes/contracts/policy'
 import type { Tool, ToolContext } from '@hermes/contracts/tool'
@@ -39,6 +39,8 @@ export interface BrowserScene extends AsyncDisposable {
   readonly questions: string[]
   /** A person who answers what the policy asks; `null` stands for a policy that allows everything. */
   answers: ((question: ApprovalQuestion) => ApprovalChoice) | null
+  /** What is logged, as it is before anything is taken out of it. */
+  readonly logged: string[]
   /** What is taken out of logs. */
   readonly concealed: string[]
   /** What the person types where nobody sees it, one after the other. */
@@ -62,10 +64,13 @@ export async function openScene(
   const folder = chosen ?? (await mkdtemp(join(tmpdir(), 'hermes-browser-')))
   const requested: Action[] = []
   const resolved: string[] = []
+  const logged: string[] = []
+  const log = (message: string, fields?: LogFields) => void logged.push(`${message} ${JSON.stringify(fields ?? {})}`)
   const scene: BrowserScene = {
     folder,
     requested,
     resolved,
+    logged,
     names: new Map(),
     questions: [],
     concealed: [],
@@ -109,7 +114,7 @@ export async function openScene(
           throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
         },
         clock: systemClock,
-        logger: silentLogger,
+        logger: { debug: log, info: log, warn: log, error: log },
       },
       () => scene.settings,
     ),

@@ -1,9 +1,11 @@
-// node work-until-killed.ts FOLDER ADDRESS: does tasks on pages, a line for each; ends what it has once its input ends, and itself with the next line.
+// node work-until-killed.ts FOLDER ADDRESS [BACKEND VARIABLES]: does tasks on pages, a line for each; ends what it has once its input ends, and itself with the next line.
 import { once } from 'node:events'
+import type { BrowserSettings } from '../settings.js'
 import { openScene } from './scene.js'
 
-const [, , folder = '', address = ''] = process.argv
-const scene = await openScene(folder)
+const [, , folder = '', address = '', backend = 'local', variables = '{}'] = process.argv
+const scene = await openScene(folder, JSON.parse(variables))
+scene.settings = { ...scene.settings, backend: backend as BrowserSettings['backend'] }
 let isOver = false
 process.stdin.once('end', () => {
   isOver = true

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { HermesError, type JsonObject } from '@hermes/contracts'
+import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { askCloud } from '../cloud/ask-cloud.js'
 import type { CloudLeases } from '../cloud/cloud-leases.js'
 import type { CloudPort } from '../cloud/cloud-port.js'
-import { CAMOFOX } from '../cloud/cloud-vendors.js'
+import { CAMOFOX, camofoxId } from '../cloud/cloud-vendors.js'
 import type { PageNode } from '../page/page-node.js'
 import { lineOf, type Snapshot } from '../page/snapshot-text.js'
 import type { Gate } from '../session/gate.js'
@@ -11,13 +11,37 @@ import type { Gate } from '../session/gate.js'
 /** Parts of one snapshot; a page of more says so. */
 const MOST_PARTS = 12
 const BLANK = 'about:blank'
+const GROUP = 'hermes'
 
-/** The page of one session in Camofox: a user of its own there, with cookies of its own. */
+/** Whose cookies and tabs are used in Camofox, where it is nobody's who is made for one session. */
+export interface CamofoxUser {
+  readonly name: string
+  /** The group of tabs; `null` for that of Hermes. */
+  readonly group: string | null
+  /** Whether a tab that this user has open is taken over before one is made. */
+  readonly takesTabs: boolean
+}
+
+interface CamofoxParts {
+  readonly leases: CloudLeases
+  readonly gate: Gate
+  /** `null`: one is made for this session, and ends with it. */
+  readonly user: CamofoxUser | null
+  /** Tabs of that user which sessions have taken over: each is for one of them. */
+  readonly taken: Set<string>
+}
+
+/**
+ * The page of one session in Camofox. The user there is made for it, with cookies of its own, and ends with it, unless the person named one: that
+ * one stays, as do tabs that were taken over; only the tab that was opened here is closed.
+ */
 export class CamofoxPages {
   readonly #port: CloudPort
   readonly #leases: CloudLeases
   readonly #gate: Gate
-  readonly #user = `hermes-${randomUUID()}`
+  readonly #shared: CamofoxUser | null
+  readonly #taken: Set<string>
+  readonly #user: string
   #lease: { release(): Promise<unknown> } | null = null
   #tab: string | null = null
   #latest: Snapshot | null = null
@@ -26,10 +50,13 @@ export class CamofoxPages {
   /** What it showed when it was closed for being idle. */
   #left: string | null = null
 
-  constructor(port: CloudPort, { leases, gate }: { readonly leases: CloudLeases; readonly gate: Gate }) {
+  constructor(port: CloudPort, { leases, gate, user, taken }: CamofoxParts) {
     this.#port = port
     this.#leases = leases
     this.#gate = gate
+    this.#shared = user
+    this.#taken = taken
+    this.#user = user?.name ?? `hermes-${randomUUID()}`
   }
 
   get isOpen(): boolean {
@@ -45,16 +72,34 @@ export class CamofoxPages {
   async open(url: string): Promise<void> {
     this.#left = null
     this.#origin = new URL(url).origin
-    if (this.#lease === null) {
-      await this.#leases.releaseLeft()
-      this.#lease = await this.#leases.hold('camofox', this.#user)
-    }
     if (this.#tab === null) {
-      const { tabId } = await this.#ask('POST', '/tabs', { sessionKey: 'hermes', url })
-      if (typeof tabId !== 'string' || tabId === '')
-        throw new HermesError('Camofox opened no tab: its answer names none.', { code: 'browser.cloud_failed' })
-      this.#tab = tabId
-    } else await this.act('navigate', { url })
+      await this.#leases.releaseLeft()
+      if (this.#shared === null) this.#lease ??= await this.#leases.hold('camofox', camofoxId(this.#user))
+      this.#tab = this.#shared?.takesTabs === true ? await this.#takeTab(this.#shared) : null
+      if (this.#tab === null) return this.#openTab(url)
+    }
+    await this.act('navigate', { url })
+  }
+
+  async #openTab(url: string): Promise<void> {
+    const { tabId } = await this.#ask('POST', '/tabs', { sessionKey: this.#shared?.group ?? GROUP, url })
+    if (typeof tabId !== 'string' || tabId === '')
+      throw new HermesError('Camofox opened no tab: its answer names none.', { code: 'browser.cloud_failed' })
+    this.#tab = tabId
+    this.#lease ??= await this.#leases.hold('camofox', camofoxId(this.#user, tabId))
+  }
+
+  /** The newest tab of a user's group, or of the user where no group is named; `null` for none that is free. */
+  async #takeTab({ group }: CamofoxUser): Promise<string | null> {
+    const { tabs } = await this.#ask('GET', `/tabs?userId=${encodeURIComponent(this.#user)}`)
+    const open = Array.isArray(tabs) ? tabs.filter(isJsonObject) : []
+    const ids = open
+      .filter(({ listItemId }) => group === null || listItemId === group)
+      .map(({ tabId }) => tabId)
+      .filter((id): id is string => typeof id === 'string' && id !== '' && !this.#taken.has(id))
+    const found = ids.at(-1) ?? null
+    if (found !== null) this.#taken.add(found)
+    return found
   }
 
   /** Does something on the page, as the API of Camofox names it. */
@@ -112,9 +157,10 @@ export class CamofoxPages {
     return this.#gate.mayGo('public', { isHere: false })(request)
   }
 
-  /** Ends the user there, with pages and cookies. Never rejects. */
+  /** Ends the user there, with pages and cookies, or what was opened of a user who stays. Never rejects. */
   async close(): Promise<void> {
     const lease = this.#lease
+    if (this.#tab !== null) this.#taken.delete(this.#tab)
     ;[this.#lease, this.#tab, this.#latest, this.#origin, this.#left] = [null, null, null, null, null]
     await lease?.release()
   }
@@ -145,10 +191,10 @@ export class CamofoxPages {
     try {
       return await askCloud(CAMOFOX, { path, method, ...body }, this.#port)
     } catch (error) {
-      // It forgets users that were idle for half an hour, and all of them when it starts anew.
+      // It closes tabs that were idle for five minutes, forgets users that were for half an hour, and all of them when it starts anew.
       if (!(error instanceof Error) || !/answered (?:404|410)/.test(error.message) || this.#tab === null) throw error
-      await this.close()
-      throw new HermesError('Camofox has closed the page. Open it again with browser_navigate.', {
+      await this.sleep()
+      throw new HermesError('Camofox has closed the page. The next call opens it again, with new references.', {
         code: 'browser.no_page',
         cause: error,
       })

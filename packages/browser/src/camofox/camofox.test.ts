@@ -1,12 +1,12 @@
-import { spawnSync } from 'node:child_process'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Camofox, startCamofox } from '../__fixtures__/camofox.js'
 import { type BrowserScene, openScene, PUBLIC } from '../__fixtures__/scene.js'
 import { type Site, startSite } from '../__fixtures__/site.js'
 import { choosePlace } from '../cloud/choose-place.js'
-import { DEFAULT_SETTINGS } from '../settings.js'
+import { DEFAULT_SETTINGS, readSettings } from '../settings.js'
+import { camofoxUser } from './camofox-user.js'
 
 let camofox: Camofox
 let scene: BrowserScene
@@ -126,8 +126,10 @@ it('says in a line what its API has nothing for, and what it answers', async () 
   }
   camofox.refusal = null
   camofox.tabs.clear()
-  expect(await failing('browser_snapshot')).toBe('Camofox has closed the page. Open it again with browser_navigate.')
-  expect(await scene.call('browser_navigate', { url: at('/') })).toContain('Far away')
+  expect(await failing('browser_snapshot')).toBe(
+    'Camofox has closed the page. The next call opens it again, with new references.',
+  )
+  expect(await scene.call('browser_snapshot')).toContain('Far away')
 })
 
 it('shows a long page in parts, and finds words in all of it', async () => {
@@ -137,14 +139,62 @@ it('shows a long page in parts, and finds words in all of it', async () => {
   expect(await scene.call('browser_snapshot', { find: 'Line 399' })).toContain('- text: Line 399 of many')
 })
 
-it('ends at the next start what a killed process left', async () => {
-  const { pid } = spawnSync(process.execPath, ['-e', ''])
-  await mkdir(join(scene.folder, 'cache'), { recursive: true })
-  const left = join(scene.folder, 'cache', `cloud-${pid}-1-abcd.json`)
-  await writeFile(left, JSON.stringify({ cloud: 'camofox', id: 'hermes-left' }))
-  await scene.call('browser_navigate', { url: at('/') })
-  expect(camofox.seen[0]).toBe('DELETE /sessions/hermes-left')
+it('works as a user whom the person named, in a tab that is open there, and leaves both', async () => {
+  camofox.openTab('ann', 'work', at('/next'))
+  await expect.poll(() => camofox.tabs.size).toBe(1)
+  scene.settings = {
+    ...scene.settings,
+    camofox: { user: 'ann', group: 'work', takesTabs: true, staysPersistent: false },
+  }
+  expect(await scene.call('browser_navigate', { url: at('/') })).toContain('Far away')
+  // Another session has a tab of its own beside it.
+  await scene.call('browser_navigate', { url: at('/next') }, 'two')
+  const tabs = () => [...camofox.tabs].map(([id, { userId, group, history }]) => [id, userId, group, history.at(-1)])
+  expect(tabs()).toEqual([
+    ['tab-1', 'ann', 'work', at('/')],
+    ['tab-2', 'ann', 'work', at('/next')],
+  ])
   expect(await records()).toHaveLength(1)
+  for (const id of ['one', 'two']) await scene.sessions.end(id)
+  expect([tabs().map(([id]) => id), await records()]).toEqual([['tab-1'], []])
+  expect(camofox.seen.filter((line) => line.startsWith('DELETE'))).toEqual(['DELETE /tabs/tab-2'])
+})
+
+it('shows nothing of a tab that was taken over but what it leads to, and asks about what it goes back to', async () => {
+  await camofox.openTab('ann', 'any', at('/next', 'private'))
+  scene.settings = { ...scene.settings, camofox: { user: 'ann', group: null, takesTabs: true, staysPersistent: false } }
+  scene.denies = (action) => action.type === 'fetch' && action.url.includes('private.test')
+  expect(await scene.call('browser_navigate', { url: at('/') })).not.toContain('Second')
+  expect(await failing('browser_back')).toContain('where it may not be; it was left.')
+  expect(camofox.tabs.size).toBe(1)
+})
+
+it('has one user for all sessions of a home that wants its cookies kept, and ends only what was opened', async () => {
+  scene.settings = { ...scene.settings, camofox: { ...DEFAULT_SETTINGS.camofox, staysPersistent: true } }
+  await scene.call('browser_navigate', { url: at('/') })
+  await scene.call('browser_navigate', { url: at('/') }, 'two')
+  const users = new Set([...camofox.tabs.values()].map(({ userId }) => userId))
+  expect([...users]).toEqual([expect.stringMatching(/^hermes-[\da-f]{10}$/)])
+  await scene.sessions.close()
+  expect([camofox.tabs.size, await records()]).toEqual([0, []])
+  expect(camofox.seen.filter((line) => line.startsWith('DELETE /sessions'))).toEqual([])
+})
+
+it('takes whom it is to be from variables before config.yaml', () => {
+  const camofox = { user: 'ann', group: 'work', takesTabs: false, staysPersistent: false }
+  expect(camofoxUser({ camofox }, {}, '/home')).toEqual({ name: 'ann', group: 'work', takesTabs: false })
+  const variables = { CAMOFOX_USER_ID: 'bo', CAMOFOX_SESSION_KEY: ' ', CAMOFOX_ADOPT_EXISTING_TAB: 'true' }
+  expect(camofoxUser({ camofox }, variables, '/home')).toEqual({ name: 'bo', group: 'work', takesTabs: true })
+  expect(camofoxUser(DEFAULT_SETTINGS, {}, '/home')).toBeNull()
+  const read = readSettings({ camofox: { user_id: 'ann', session_key: 'work', adopt_existing_tab: true } })
+  expect([read.problems, read.settings.camofox]).toEqual([[], { ...camofox, takesTabs: true }])
+  for (const [value, words] of [
+    [{ user_id: 7 }, 'user_id must be a text'],
+    [{ managed_persistence: 'yes' }, 'managed_persistence must be true or false'],
+    [{ rewrite: true }, 'rewrite has no effect; known: user_id'],
+    [true, 'must have keys'],
+  ] as const)
+    expect(readSettings({ camofox: value }).problems[0]!.message).toContain(words)
 })
 
 it('is used where its address is set, and named where it is not', async () => {

@@ -7,8 +7,8 @@ const MAX_CHARS = 1_000_000
 const LONGEST_REASON = 200
 
 /**
- * Asks who rents out browsers, against a permit. Rejects with one line that names them and says what to do: `browser.cloud_refused` (key,
- * credit), `browser.cloud_limited`, `browser.cloud_failed`, or what the policy says.
+ * Asks who rents out browsers, against a permit. Rejects with one line that names them and says what to do: `browser.cloud_refused` (key),
+ * `browser.cloud_unpaid` (credit), `browser.cloud_limited`, `browser.cloud_unreached`, `browser.cloud_failed`, or what the policy says.
  */
 export async function askCloud(
   vendor: RemoteService,
@@ -32,7 +32,11 @@ export async function askCloud(
   } catch (error) {
     if (HermesError.isInstance(error) && error.code.startsWith('browser.')) throw error
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw failed(`${vendor.label} could not be asked: ${errorLine(reason).replace(/\.$/, '')}.`, 'cloud_failed', error)
+    throw failed(
+      `${vendor.label} could not be asked: ${errorLine(reason).replace(/\.$/, '')}.`,
+      'cloud_unreached',
+      error,
+    )
   }
 }
 
@@ -50,7 +54,7 @@ function read({ label, keyVariable }: RemoteService, response: Response, text: s
   if (status === 402)
     throw failed(
       `${label} has no credit left for this account (402)${because}. browser.backend: local works without it.`,
-      'cloud_refused',
+      'cloud_unpaid',
     )
   if (status === 429) {
     const after = headers.get('retry-after') ?? ''

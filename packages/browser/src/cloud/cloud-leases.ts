@@ -1,16 +1,31 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HermesError, isJsonObject, type Logger } from '@hermes/contracts'
+import { type Clock, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
 import { isOwnerRunning, ownerName } from '../launch/profile-folder.js'
 import { askCloud } from './ask-cloud.js'
 import type { CloudPort } from './cloud-port.js'
-import { CLOUDS, type CloudLease, type CloudName, SERVICES } from './cloud-vendors.js'
+import {
+  CLOUDS,
+  type CloudLease,
+  type CloudName,
+  type CloudVendor,
+  type RemoteService,
+  SERVICES,
+} from './cloud-vendors.js'
 
 /** A session in a cloud that was released. */
 interface Released {
   /** As they say it; `null` where they do not. */
   readonly cost: string | null
+}
+
+/** A session in a cloud that is ours. */
+export interface HeldLease extends CloudLease {
+  readonly cloud: CloudName
+  /** When it was made: it is paid from then on. */
+  readonly sinceMs: number
+  release(): Promise<Released>
 }
 
 type ServiceName = keyof typeof SERVICES
@@ -24,23 +39,72 @@ export class CloudLeases {
   readonly #port: CloudPort
   readonly #folder: string
   readonly #logger: Logger
+  readonly #clock: Clock
   readonly #costs: string[] = []
+  /** Clouds that keep no session alive for this account. */
+  readonly #unpaid = new Set<CloudName>()
+  #aside: { readonly lease: HeldLease; readonly sinceMs: number } | null = null
 
-  constructor(port: CloudPort, { folder, logger }: { readonly folder: string; readonly logger: Logger }) {
+  constructor(
+    port: CloudPort,
+    { folder, logger, clock }: { readonly folder: string; readonly logger: Logger; readonly clock: Clock },
+  ) {
     this.#port = port
     this.#folder = folder
     this.#logger = logger
+    this.#clock = clock
   }
 
   /** Makes one. Rejects as {@link askCloud} does. */
-  async create(name: CloudName): Promise<CloudLease & { release(): Promise<Released> }> {
-    await this.releaseLeft()
+  async create(name: CloudName): Promise<HeldLease> {
+    await Promise.all([this.releaseLeft(), this.releaseAside()])
     const vendor = CLOUDS[name]
-    const answer = await askCloud(vendor, vendor.create(LONGEST_SECONDS, this.#port.variables), this.#port)
+    const { answer, staysAlive } = await this.#made(name, vendor)
     const lease = vendor.lease(answer)
     if (!lease)
       throw new HermesError(`${vendor.label} made no session: its answer names none.`, { code: 'browser.cloud_failed' })
-    return { ...lease, ...(await this.hold(name, lease.id)) }
+    return { ...lease, staysAlive, cloud: name, sinceMs: this.#clock.now(), ...(await this.hold(name, lease.id)) }
+  }
+
+  async #made(name: CloudName, vendor: CloudVendor): Promise<{ answer: JsonObject; staysAlive: boolean }> {
+    const { variables } = this.#port
+    const ask = (staysAlive: boolean) =>
+      askCloud(vendor, vendor.create({ seconds: LONGEST_SECONDS, staysAlive, variables }), this.#port)
+    if (this.#unpaid.has(name)) return { answer: await ask(false), staysAlive: false }
+    try {
+      return { answer: await ask(true), staysAlive: true }
+    } catch (error) {
+      if (!vendor.staysAliveIfPaid || (error as HermesError).code !== 'browser.cloud_unpaid') throw error
+      const answer = await ask(false)
+      this.#unpaid.add(name)
+      return { answer, staysAlive: false }
+    }
+  }
+
+  /** A connection to one ended, and nobody of us ended it: one that goes on is there for {@link takeAside}, another one is released. */
+  async connectionEnded(lease: HeldLease): Promise<void> {
+    if (!lease.staysAlive || this.#aside !== null) await lease.release()
+    else this.#aside = { lease, sinceMs: this.#clock.now() }
+  }
+
+  /** One of this cloud that goes on without a connection; `null` for none. */
+  takeAside(name: CloudName): HeldLease | null {
+    const lease = this.#aside?.lease ?? null
+    if (lease?.cloud !== name) return null
+    this.#aside = null
+    return lease
+  }
+
+  /** The one that goes on without a connection, and since when it has none; `null` for none. */
+  get aside(): { readonly lease: HeldLease; readonly sinceMs: number } | null {
+    return this.#aside
+  }
+
+  /** Never rejects. */
+  async releaseAside(): Promise<void> {
+    const lease = this.#aside?.lease
+    this.#aside = null
+    await lease?.release()
   }
 
   /** Writes a session down, so that it is released whatever becomes of us. */
@@ -70,11 +134,20 @@ export class CloudLeases {
     }
   }
 
+  /** Over a connection that ended meanwhile nothing is asked: that is done again, as it may be asked for twice. */
+  async #ended(vendor: RemoteService, id: string): Promise<JsonObject> {
+    const ask = () => askCloud(vendor, vendor.release(id, this.#port.variables), this.#port)
+    return ask().catch((error: unknown) => {
+      if (HermesError.isInstance(error) && error.code === 'browser.cloud_unreached') return ask()
+      throw error
+    })
+  }
+
   /** A record stays where the cloud could not be asked; the next start tries again. */
   async #release(name: ServiceName, id: string, file: string): Promise<Released> {
     const vendor = SERVICES[name]
     try {
-      const answer = await askCloud(vendor, vendor.release(id, this.#port.variables), this.#port)
+      const answer = await this.#ended(vendor, id)
       await rm(file, { force: true })
       const cost = vendor.cost(answer)
       if (cost !== null) this.#costs.push(`A session of ${vendor.label} that is over cost ${cost}.`)

@@ -12,6 +12,17 @@ export interface CloudLease {
   readonly id: string
   /** Where its DevTools protocol is: `wss:`, or `https:` with `/json/version`. It is a secret: who has it has the browser. */
   readonly cdpUrl: string
+  /** Whether it goes on where its connection ends. */
+  readonly staysAlive: boolean
+}
+
+/** What a session is asked for. */
+interface WantedSession {
+  /** How long it may live at most, whatever becomes of us. */
+  readonly seconds: number
+  /** Whether it is to go on where its connection ends. */
+  readonly staysAlive: boolean
+  readonly variables: Readonly<Record<string, string | undefined>>
 }
 
 /** A browser elsewhere that is asked over HTTP. */
@@ -30,31 +41,40 @@ export interface RemoteService {
 
 /** Who rents out browsers. */
 export interface CloudVendor extends RemoteService {
-  /** `seconds`: how long it may live at most, whatever becomes of us. */
-  create(seconds: number, variables: Readonly<Record<string, string | undefined>>): CloudRequest
+  /** Whether only plans that are paid have sessions that go on where their connection ends; elsewhere each does. */
+  readonly staysAliveIfPaid: boolean
+  create(wanted: WantedSession): CloudRequest
   /** `null` for an answer that is no session. */
-  lease(answer: JsonObject): CloudLease | null
+  lease(answer: JsonObject): Omit<CloudLease, 'staysAlive'> | null
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-function leaseOf(id: unknown, cdpUrl: unknown): CloudLease | null {
+function leaseOf(id: unknown, cdpUrl: unknown): Omit<CloudLease, 'staysAlive'> | null {
   return textOf(id) !== '' && URL.canParse(textOf(cdpUrl)) ? { id: textOf(id), cdpUrl: textOf(cdpUrl) } : null
 }
 
 /** In the order in which they are taken where several have keys. */
 export const CLOUDS = Object.freeze({
-  /** @see https://docs.browserbase.com/reference/api/create-a-session (checked against @browserbasehq/sdk 2.21.0) */
+  /**
+   * A session ends with its connection unless `keepAlive` is set, which plans without payment refuse (402). What it cost is not told.
+   * @see https://docs.browserbase.com/reference/api/create-a-session (checked against @browserbasehq/sdk 2.21.0)
+   */
   browserbase: {
     label: 'Browserbase',
     baseUrl: 'https://api.browserbase.com',
     urlVariable: 'BROWSERBASE_BASE_URL',
     keyVariable: 'BROWSERBASE_API_KEY',
     headers: (key) => ({ 'x-bb-api-key': key }),
-    create: (seconds, variables) => ({
+    staysAliveIfPaid: true,
+    create: ({ seconds, staysAlive, variables }) => ({
       path: '/v1/sessions',
       method: 'POST',
-      body: { ...projectOf(variables), timeout: Math.min(21_600, Math.max(60, seconds)) },
+      body: {
+        ...projectOf(variables),
+        timeout: Math.min(21_600, Math.max(60, seconds)),
+        ...(staysAlive ? { keepAlive: true } : {}),
+      },
     }),
     lease: ({ id, connectUrl }) => leaseOf(id, connectUrl),
     release: (id, variables) => ({
@@ -64,14 +84,18 @@ export const CLOUDS = Object.freeze({
     }),
     cost: () => null,
   },
-  /** @see https://docs.browser-use.com/cloud (checked against browser-use-sdk 3.11.3, its third version) */
+  /**
+   * A session goes on, connected or not, until it is stopped or its minutes are over.
+   * @see https://docs.browser-use.com/cloud/browser (checked against browser-use-sdk 3.11.3, its third version)
+   */
   'browser-use': {
     label: 'Browser Use',
     baseUrl: 'https://api.browser-use.com/api/v3',
     urlVariable: 'BROWSER_USE_BASE_URL',
     keyVariable: 'BROWSER_USE_API_KEY',
     headers: (key) => ({ 'x-browser-use-api-key': key }),
-    create: (seconds) => ({
+    staysAliveIfPaid: false,
+    create: ({ seconds }) => ({
       path: '/browsers',
       method: 'POST',
       body: { timeout: Math.min(240, Math.max(1, Math.ceil(seconds / 60))) },
@@ -81,14 +105,18 @@ export const CLOUDS = Object.freeze({
     cost: ({ browserCost: cost }) =>
       cost === undefined || cost === null || cost === '' ? null : `${String(cost)} USD`,
   },
-  /** @see https://docs.firecrawl.dev/api-reference/endpoint/browser-create (checked against firecrawl 4.42.0) */
+  /**
+   * A session goes on, connected or not, for `ttl` at most, and for `activityTtl` without anything done in it: it is asked for as much.
+   * @see https://docs.firecrawl.dev/api-reference/endpoint/browser-create (checked against firecrawl 4.42.0)
+   */
   firecrawl: {
     label: 'Firecrawl',
     baseUrl: 'https://api.firecrawl.dev',
     urlVariable: 'FIRECRAWL_API_URL',
     keyVariable: 'FIRECRAWL_API_KEY',
     headers: (key) => ({ authorization: `Bearer ${key}` }),
-    create: (seconds, variables) => {
+    staysAliveIfPaid: false,
+    create: ({ seconds, variables }) => {
       const wanted = Number(variables['FIRECRAWL_BROWSER_TTL'])
       const ttl = Math.min(3_600, Math.max(30, wanted > 0 ? wanted : seconds))
       return { path: '/v2/browser', method: 'POST', body: { ttl, activityTtl: ttl } }
@@ -110,7 +138,9 @@ function projectOf(variables: Readonly<Record<string, string | undefined>>): Jso
 }
 
 /**
- * Firefox behind an API of its own, on a machine of the person.
+ * Firefox behind an API of its own, on a machine of the person. A session is a user there, by a name that we choose: it is made with its first
+ * tab. The API has nothing for money (no 402, no minutes, no cost) and nothing that keeps one alive but use: a tab that nothing was done in for
+ * five minutes is closed, a user of half an hour forgotten. Too many tabs are a 429, what is gone a 404.
  * @see https://github.com/jo-inc/camofox-browser (checked against its openapi.json 1.8.16)
  */
 export const CAMOFOX: RemoteService = Object.freeze({
@@ -119,9 +149,16 @@ export const CAMOFOX: RemoteService = Object.freeze({
   urlVariable: 'CAMOFOX_URL',
   keyVariable: 'CAMOFOX_API_KEY',
   headers: (key: string): Readonly<Record<string, string>> => (key === '' ? {} : { authorization: `Bearer ${key}` }),
-  release: (id: string): CloudRequest => ({ path: `/sessions/${encodeURIComponent(id)}`, method: 'DELETE' }),
+  release(id: string): CloudRequest {
+    const [user = '', tab] = id.split('/')
+    return { path: tab === undefined ? `/sessions/${user}` : `/tabs/${tab}?userId=${user}`, method: 'DELETE' }
+  },
   cost: () => null,
 })
+
+/** The name of what is released of Camofox: a user with all tabs, or one tab of a user who stays. */
+export const camofoxId = (user: string, tab?: string): string =>
+  [user, ...(tab === undefined ? [] : [tab])].map(encodeURIComponent).join('/')
 
 /** Whose sessions have to be ended. */
 export const SERVICES: Readonly<Record<CloudName | 'camofox', RemoteService>> = Object.freeze({

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Browserbase } from '@browserbasehq/sdk'
@@ -7,14 +6,13 @@ import { needs } from '@hermes/testkit/daemons'
 import { BrowserUse } from 'browser-use-sdk/v3'
 import Firecrawl from 'firecrawl'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { browserCommandIn } from '../__fixtures__/browser-command-in.js'
 import { type Clouds, startClouds, variablesOf } from '../__fixtures__/clouds.js'
 import { type BrowserScene, openScene, PUBLIC } from '../__fixtures__/scene.js'
 import { type Site, startSite } from '../__fixtures__/site.js'
 import { findBrowser } from '../launch/find-browser.js'
 import { DEFAULT_SETTINGS, readSettings } from '../settings.js'
 import { choosePlace } from './choose-place.js'
-import { CLOUD_NAMES, CLOUDS, type CloudName } from './cloud-vendors.js'
+import { CLOUD_NAMES, type CloudName } from './cloud-vendors.js'
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => null,
@@ -29,12 +27,9 @@ needs(missing)('browsers elsewhere', () => {
   let dev: Site
   const at = (path: string) => `http://site.test:${site.port}${path}`
   const near = (path: string) => `http://localhost:${dev.port}${path}`
-  const records = async () =>
-    (await readdir(join(scene.folder, 'cache')).catch(() => [])).filter((name) => name.startsWith('cloud-'))
   const use = (backend: CloudName) => {
     scene.settings = { ...DEFAULT_SETTINGS, backend }
   }
-  const status = async () => JSON.stringify(await browserCommandIn(scene, 'status'))
   const stop = async () => {
     for (const [id] of scene.sessions.list()) await scene.sessions.end(id)
   }
@@ -64,74 +59,6 @@ needs(missing)('browsers elsewhere', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  describe.each(CLOUD_NAMES)('%s', (name) => {
-    it('makes one session for all calls, says what it costs, opens another one where it expired, and releases it with the last page', async () => {
-      use(name)
-      const text = await scene.call('browser_navigate', { url: at('/') })
-      expect(text).toContain('Far away')
-      expect(text).toMatch(/shows the pages of the public web/)
-      const ref = /\[(e\d+)\] button/.exec(text)![1]!
-      expect(await scene.call('browser_click', { ref })).toContain('2')
-      // Contexts are made as anywhere: one cloud will do.
-      if (name === 'browserbase') await scene.call('browser_navigate', { url: at('/') }, 'two')
-      expect(clouds.open.size).toBe(1)
-      const [record] = await records()
-      expect((await stat(join(scene.folder, 'cache', record!))).mode & 0o777).toBe(0o600)
-      expect(await status()).toContain(`${CLOUDS[name].label} runs for 1 minute, which are paid.`)
-      clouds.expire()
-      await expect.poll(() => clouds.open.size).toBe(0)
-      await expect(scene.call('browser_snapshot')).rejects.toThrow(/No page is open|browser has gone/)
-      expect(await scene.call('browser_navigate', { url: at('/') })).toContain('Far away')
-      expect(clouds.open.size).toBe(1)
-      await stop()
-      expect([clouds.open.size, await records()]).toEqual([0, []])
-      expect(clouds.seen.map(({ method }) => method)).toHaveLength(4)
-      const keys = { browserbase: 'bb-key', 'browser-use': 'bu-key', firecrawl: 'fc-key' }
-      for (const { headers } of clouds.seen) expect(JSON.stringify(headers)).toContain(keys[name])
-      const costs = { browserbase: null, 'browser-use': '0.0003 USD', firecrawl: '2 credits' }
-      if (costs[name] !== null)
-        expect(await status()).toContain(`A session of ${CLOUDS[name].label} that is over cost ${costs[name]}.`)
-    })
-
-    it('releases a session whose browser cannot be reached, and says so', async () => {
-      use(name)
-      clouds.handsOut = 'ws://127.0.0.1:9/'
-      await expect(scene.call('browser_navigate', { url: at('/') })).rejects.toThrow(
-        `${CLOUDS[name].label} cannot be reached`,
-      )
-      expect([clouds.open.size, await records()]).toEqual([0, []])
-    })
-
-    it('has what a killed process left released at the next start', async () => {
-      clouds.open.add('left-behind')
-      const { pid } = spawnSync(process.execPath, ['-e', ''])
-      await mkdir(join(scene.folder, 'cache'), { recursive: true })
-      const file = join(scene.folder, 'cache', `cloud-${pid}-1-abc.json`)
-      await writeFile(file, JSON.stringify({ cloud: name, id: 'left-behind' }))
-      const lease = await scene.sessions.leases.create(name)
-      expect([...clouds.open]).toEqual([lease.id])
-      await lease.release()
-      expect([clouds.open.size, await records()]).toEqual([0, []])
-    })
-
-    it('says in a line why it gives no session', async () => {
-      use(name)
-      for (const [status, headers, words] of [
-        [401, {}, 'refused the key (401): not this time'],
-        [402, {}, 'no credit left for this account (402)'],
-        [429, { 'retry-after': '17' }, 'wants 17 s of rest'],
-        [429, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, '2026-10-21T07:28:00.000Z'],
-        [500, {}, 'answered 500'],
-      ] as const) {
-        clouds.refusal = { status, headers }
-        const error: unknown = await scene.call('browser_navigate', { url: at('/') }).catch((thrown: unknown) => thrown)
-        expect((error as Error).message).toContain(words)
-        expect((error as Error).message).not.toMatch(/\n|-key/)
-      }
-      expect(await records()).toEqual([])
-    })
-  })
-
   it('take no page for an answer', async () => {
     use('browserbase')
     clouds.refusal = { status: 200, text: '<!doctype html><title>Sign in</title>' }
@@ -152,15 +79,6 @@ needs(missing)('browsers elsewhere', () => {
       'open in a browser elsewhere',
     )
     expect(await scene.call('browser_snapshot')).not.toContain('canary')
-  })
-
-  it('are released with the home', async () => {
-    await using other = await openScene(undefined, variablesOf(clouds))
-    other.settings = { ...DEFAULT_SETTINGS, backend: 'firecrawl' }
-    await other.call('browser_navigate', { url: at('/') })
-    expect(clouds.open.size).toBe(1)
-    await other.sessions.close()
-    expect(clouds.open.size).toBe(0)
   })
 
   it('show nothing of this machine: such pages open here, and pages there reach none of them', async () => {
@@ -206,7 +124,7 @@ needs(missing)('browsers elsewhere', () => {
     const firecrawl = new Firecrawl({ apiKey: 'fc-key', apiUrl: baseUrl })
     const theirs: Readonly<Record<CloudName, () => Promise<unknown>>> = {
       browserbase: async () => {
-        const { id } = await browserbase.sessions.create({ projectId: 'project', api_timeout: 3_600 })
+        const { id } = await browserbase.sessions.create({ projectId: 'project', api_timeout: 3_600, keepAlive: true })
         await browserbase.sessions.update(id, { status: 'REQUEST_RELEASE', projectId: 'project' })
       },
       'browser-use': async () => browserUse.browsers.stop((await browserUse.browsers.create({ timeout: 60 })).id),

@@ -64,6 +64,8 @@ async function status({ sessions, options, settings }: BrowserCommandParts): Pro
   })
   const elsewhere = place.type === 'local' ? [] : [`Pages of the public web: ${nameOf(place)}.`]
   const running = (await sessions.running()).map((one) => runningLine(one, options.clock.now()))
+  const { aside } = sessions.leases
+  if (aside) running.push(paidLine(CLOUDS[aside.lease.cloud].label, aside.lease.sinceMs, options.clock.now()))
   const released = sessions.leases.costs()
   const recorded = settings().recordsSessions ? recordingLines(sessions, options.recordingDir) : []
   const text = [
@@ -90,11 +92,18 @@ function recordingLines(sessions: BrowserSessions, folder: string): readonly str
   return [`Sessions are recorded, each in a folder of ${folder} that is kept for 72 hours.`, ...running]
 }
 
-/** Since when one runs: clouds are paid by that. */
 function runningLine({ where, label, sinceMs }: BrowserProcess, nowMs: number): string {
-  const minutes = Math.max(1, Math.ceil((nowMs - sinceMs) / 60_000))
   if (where.type === 'local') return 'It runs.'
-  return `${label} runs for ${minutes} minute${minutes === 1 ? '' : 's'}${where.type === 'cloud' ? ', which are paid' : ''}.`
+  return where.type === 'cloud' ? paidLine(label, sinceMs, nowMs) : `${label} runs for ${minutesSince(sinceMs, nowMs)}.`
+}
+
+/** Since when one runs: clouds are paid by that. */
+const paidLine = (label: string, sinceMs: number, nowMs: number) =>
+  `${label} runs for ${minutesSince(sinceMs, nowMs)}, which are paid.`
+
+function minutesSince(sinceMs: number, nowMs: number): string {
+  const minutes = Math.max(1, Math.ceil((nowMs - sinceMs) / 60_000))
+  return `${minutes} minute${minutes === 1 ? '' : 's'}`
 }
 
 function nameOf(place: Place): string {

@@ -18,7 +18,7 @@ it('leaves out the head of a site only where an answer held it', () => {
   const answer = viewText(first)
   const next = [...HEAD.map((node, at) => ({ ...node, ref: `e${at + 50}` })), heading('Two')]
   expect(viewText(snapshot('https://a.test/2', next, shownLines(answer)), first)).toBe(
-    'T — https://a.test/2\n(10 lines as before, e50 to e59)\nheading 1 "Two"',
+    'T — …/2\n(10 lines as before, e50 to e59)\nheading 1 "Two"',
   )
   // The page was looked at for another purpose, or nine of its lines were cut off.
   for (const shown of [[], shownLines(answer).slice(0, 2)])

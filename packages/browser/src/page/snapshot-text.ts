@@ -43,12 +43,13 @@ const shortOf = (node: PageNode) =>
 
 const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** What is in the window, rows alike folded; the rest counted. `before`: the page that stood there before, whose head and foot need not be said again. */
+/** What is in the window, rows alike folded; the rest counted. `before`: the page that stood there before, whose site, head and foot need not be said again. */
 export function viewText(snapshot: Snapshot, before: Snapshot | null = null): string {
   const { nodes } = snapshot
   const first = nodes.findIndex(({ inView }) => inView)
   const last = nodes.findLastIndex(({ inView }) => inView)
-  if (first < 0) return [head(snapshot), ...page(snapshot, 1).lines, rest(snapshot, page(snapshot, 1).end)].join('\n')
+  const title = head(snapshot, isSameSite(snapshot, before) ? originOf(snapshot.url) : '')
+  if (first < 0) return [title, ...page(snapshot, 1).lines, rest(snapshot, page(snapshot, 1).end)].join('\n')
   const seen = nodes.slice(first, last + 1).filter(({ inView }) => inView)
   const { start, end: foot } = repeated(seen, snapshot, before)
   const items = [...asBefore(seen.slice(0, start)), ...folded(seen.slice(start, foot)), ...asBefore(seen.slice(foot))]
@@ -58,7 +59,7 @@ export function viewText(snapshot: Snapshot, before: Snapshot | null = null): st
   )
   const next = items.slice(0, count).reduce((sum, { nodes: number }) => sum + number, 0)
   const end = next < seen.length ? nodes.indexOf(seen[next]!) : last + 1
-  return [head(snapshot), ...(first > 0 ? [`(above: ${plural(first, 'line')})`] : []), ...lines, rest(snapshot, end)]
+  return [title, ...(first > 0 ? [`(above: ${plural(first, 'line')})`] : []), ...lines, rest(snapshot, end)]
     .filter((line) => line !== '')
     .join('\n')
 }
@@ -69,12 +70,18 @@ interface Item {
   readonly nodes: number
 }
 
+/** Whether another page of the same site stood there before. */
+function isSameSite({ url }: Snapshot, before: Snapshot | null): before is Snapshot {
+  const site = originOf(url)
+  // A page of the browser's own is of no site.
+  const isSame = before !== null && site !== 'null' && originOf(before.url) === site
+  return isSame && withoutHash(before.url) !== withoutHash(url)
+}
+
 /** Where what a page does not share with the one before it begins and ends. Only lines that an answer held count as shared. */
-function repeated(seen: readonly PageNode[], { url, shown }: Snapshot, before: Snapshot | null) {
-  const isSameSite =
-    before !== null && originOf(before.url) === originOf(url) && withoutHash(before.url) !== withoutHash(url)
-  const old = isSameSite ? before.nodes.map(bare) : []
-  const now = isSameSite ? seen.map(bare) : []
+function repeated(seen: readonly PageNode[], snapshot: Snapshot, before: Snapshot | null) {
+  const { shown } = snapshot
+  const [old, now] = isSameSite(snapshot, before) ? [before.nodes.map(bare), seen.map(bare)] : [[], []]
   const isShared = (one: string | undefined, other: string | undefined) =>
     one !== undefined && one === other && shown.has(one)
   const most = Math.min(old.length, now.length)
@@ -99,7 +106,7 @@ export function shownLines(text: string): readonly string[] {
 }
 
 const bare = ({ ref: _, ...node }: PageNode) => lineOf(node)
-const originOf = (url: string) => URL.parse(url)?.origin
+const originOf = (url: string) => URL.parse(url)?.origin ?? ''
 
 /** One part after the other of the whole page, from 1. */
 export function partText(snapshot: Snapshot, part: number): string {
@@ -139,7 +146,7 @@ export function changeText(before: Snapshot, after: Snapshot): string | null {
   // Of what was acted on that is all there is to say.
   if (came.length === 1 && gone(came, went).length === 0) return `Changed: ${came[0]}`
   if (came.length > 8 && came.length > after.lines.length * 0.6) return null
-  const lines = [...came.map((line) => `+ ${line}`), ...gone(came, went).map((line) => `- ${cut(line)}`)]
+  const lines = [...came.map((line) => `+ ${line}`), ...gone(came, went).map((line) => `- ${cutTo(line, 100)}`)]
   const shown = fit(lines, CHANGE_CHARS)
   const left = lines.length - shown.count
   return ['Changed:', ...shown.lines, ...(left > 0 ? [`(${left} more changes: browser_snapshot)`] : [])].join('\n')
@@ -152,7 +159,7 @@ function gone(came: readonly string[], went: readonly string[]): readonly string
   return went.filter((line) => !refs.has(refOf(line) ?? ''))
 }
 
-const cut = (line: string) => (line.length > 100 ? `${line.slice(0, 100)}…` : line)
+const cutTo = (line: string, most: number) => (line.length > most ? `${line.slice(0, most)}…` : line)
 const withoutHash = (url: string) => url.split('#')[0]
 
 function count(lines: readonly string[]): Map<string, number> {
@@ -170,13 +177,15 @@ function take(counts: Map<string, number>, line: string): boolean {
 
 const PDF = '\n(a PDF, whose text is not seen here: web_extract reads it, browser_vision looks at it)'
 
-function head({ title, url, scroll, contentType }: Snapshot): string {
+/** `site`: what begins its address, where that was said. */
+function head({ title, url, scroll, contentType }: Snapshot, site = ''): string {
   const { y, height, viewport } = scroll
   const parts =
     height > viewport * 1.5
       ? ` (${y > 0 ? `at ${Math.round((y / (height - viewport)) * 100)} % of ` : ''}${Math.ceil(height / viewport)} screens)`
       : ''
-  return `${title === '' ? 'Untitled' : title} — ${url.length > 300 ? `${url.slice(0, 300)}…` : url}${parts}${contentType === 'application/pdf' ? PDF : ''}`
+  const address = site === '' ? url : `…${url.slice(site.length)}`
+  return `${title === '' ? 'Untitled' : title} — ${cutTo(address, 300)}${parts}${contentType === 'application/pdf' ? PDF : ''}`
 }
 
 interface Fold {

@@ -67,6 +67,7 @@ export class BrowserSession {
   #current: Tab | null = null
   #camofox: CamofoxPages | null = null
   #isInCamofox = false
+  #notifiedOfCamofox = false
   #asleep: Asleep | null = null
   #leadsOut: string | null = null
   #nextTab = 1
@@ -177,8 +178,13 @@ export class BrowserSession {
     const pages = this.gate.zoneOf(url) === 'public' ? await this.#ports.camofox(this.gate) : null
     this.#isInCamofox = pages !== null
     if (pages === null) return null
-    if (this.#camofox === null) this.note(CAMOFOX_NOTICE)
     return (this.#camofox ??= pages)
+  }
+
+  /** Says once what holds in Camofox. */
+  tellOfCamofox(): void {
+    if (!this.#notifiedOfCamofox) this.note(CAMOFOX_NOTICE)
+    this.#notifiedOfCamofox = true
   }
 
   /** The page that calls are about. @throws HermesError `browser.no_page`. */

@@ -1,7 +1,7 @@
 import { HermesError, isJsonObject } from '@hermes/contracts'
 import type { BrowserOptions } from '../browser-options.js'
 import { hostOf, type Place } from '../cloud/choose-place.js'
-import type { CloudLeases } from '../cloud/cloud-leases.js'
+import type { CloudLeases, HeldLease } from '../cloud/cloud-leases.js'
 import { CLOUDS } from '../cloud/cloud-vendors.js'
 import { DocumentGuard } from '../guard/document-guard.js'
 import { CdpHub } from '../wire/cdp-hub.js'
@@ -14,7 +14,7 @@ const HELD =
   'This browser is not on this machine: its requests are held one by one, but WebSockets and what its workers ask for are not.'
 
 /**
- * Connects to a browser that runs elsewhere, in a session that is made for it where it is a cloud's.
+ * Connects to a browser that runs elsewhere; where it is a cloud's, in the session that a connection left which ended, else in a new one.
  * @throws HermesError `browser.not_reached`, and as who rents it out answers.
  */
 export async function connectBrowser(
@@ -22,19 +22,42 @@ export async function connectBrowser(
   options: BrowserOptions,
   leases: CloudLeases,
 ): Promise<BrowserProcess> {
+  if (place.type === 'address') return connected(place, options, { label: `The browser at ${hostOf(place.address)}` })
+  const { label } = CLOUDS[place.cloud]
+  const aside = leases.takeAside(place.cloud)
+  // It may have expired meanwhile.
+  const again = aside && (await connected(place, options, { label, lease: aside, leases }).catch(() => null))
+  return again ?? connected(place, options, { label, lease: await leases.create(place.cloud), leases })
+}
+
+interface Connecting {
+  readonly label: string
+  readonly lease?: HeldLease
+  readonly leases?: CloudLeases
+}
+
+async function connected(
+  place: Remote,
+  options: BrowserOptions,
+  { label, lease, leases }: Connecting,
+): Promise<BrowserProcess> {
+  const { clock, cloud, logger } = options
   const driver = import('playwright-core')
   driver.catch(() => undefined)
-  const label = place.type === 'cloud' ? CLOUDS[place.cloud].label : `The browser at ${hostOf(place.address)}`
-  const lease = place.type === 'cloud' ? await leases.create(place.cloud) : null
-  const sinceMs = options.clock.now()
+  const sinceMs = clock.now()
+  let isOver = false
+  const over = async () => {
+    isOver = true
+    await lease?.release()
+  }
   try {
     const address = await socketAddress(lease?.cdpUrl ?? (place as { address: string }).address, label, options)
     const leave = { type: 'fetch', url: pageAddress(address), method: 'GET', chosen: 'looks' } as const
-    ;(await options.cloud.permit(leave)).consume(leave)
-    const hub = new CdpHub(await SocketConnection.open(options.cloud.openSocket(address), label))
-    void hub.closed.then(() => lease?.release())
+    ;(await cloud.permit(leave)).consume(leave)
+    const hub = new CdpHub(await SocketConnection.open(cloud.openSocket(address), label))
+    if (lease) void hub.closed.then(() => (isOver ? undefined : leases?.connectionEnded(lease)))
     try {
-      const guard = new DocumentGuard(hub, options.logger, { isShared: true })
+      const guard = new DocumentGuard(hub, logger, { isShared: true })
       await guard.begin()
       const browser = await (await driver).chromium.connectOverCDP(hub.driver)
       return {
@@ -43,19 +66,21 @@ export async function connectBrowser(
         guard,
         where: place,
         label,
-        sinceMs,
+        sinceMs: lease?.sinceMs ?? sinceMs,
         notice: `${label} shows the pages of the public web. ${HELD}`,
         async close() {
+          isOver = true
           await hub.close()
-          await lease?.release()
+          await over()
         },
       }
     } catch (error) {
+      isOver = true
       await hub.close()
       throw error
     }
   } catch (error) {
-    await lease?.release()
+    await over()
     if (HermesError.isInstance(error)) throw error
     throw new HermesError(`${label} cannot be used: its DevTools protocol answers otherwise than Chromium's.`, {
       code: 'browser.not_reached',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
 import type { BrowserOptions } from '../browser-options.js'
+import { camofoxUser } from '../camofox/camofox-user.js'
 import { choosePlace, type Place } from '../cloud/choose-place.js'
 import { CloudLeases } from '../cloud/cloud-leases.js'
 import type { BrowserSettings } from '../settings.js'
@@ -25,6 +26,8 @@ export class BrowserSessions {
   /** Sessions that work in the pages of another one. */
   readonly #guests = new Map<string, string>()
   readonly #ended = new AbortController()
+  /** Tabs of a user of Camofox who stays, by the sessions that took them over. */
+  readonly #takenTabs = new Set<string>()
   readonly leases: CloudLeases
   readonly #processes = new Map<'local' | 'elsewhere', Promise<BrowserProcess>>()
   #connected: string | null = null
@@ -34,7 +37,11 @@ export class BrowserSessions {
   constructor(options: BrowserOptions, settings: () => BrowserSettings) {
     this.#options = options
     this.#settings = settings
-    this.leases = new CloudLeases(options.cloud, { folder: options.cacheDir, logger: options.logger })
+    this.leases = new CloudLeases(options.cloud, {
+      folder: options.cacheDir,
+      logger: options.logger,
+      clock: options.clock,
+    })
   }
 
   get isRunning(): boolean {
@@ -104,7 +111,9 @@ export class BrowserSessions {
     const camofox = async (gate: Gate) => {
       if (isLocal || (await this.place()).type !== 'camofox') return null
       const { CamofoxPages } = await import('../camofox/camofox-pages.js')
-      return new CamofoxPages(this.#options.cloud, { leases: this.leases, gate })
+      const { cloud, cacheDir } = this.#options
+      const user = camofoxUser(this.#settings(), cloud.variables, cacheDir)
+      return new CamofoxPages(cloud, { leases: this.leases, gate, user, taken: this.#takenTabs })
     }
     const { downloadDir, recordingDir, clock } = this.#options
     const folder = name === null ? null : join(downloadDir, name)
@@ -136,6 +145,7 @@ export class BrowserSessions {
     this.#sessions.delete(sessionId)
     await session?.close()
     await this.#closeUnused()
+    if (this.#sessions.size === 0) await this.leases.releaseAside()
     return session !== undefined
   }
 
@@ -146,6 +156,7 @@ export class BrowserSessions {
     this.#sessions.clear()
     await Promise.all(sessions.map((session) => session.close()))
     await Promise.all([this.#stop('local'), this.#stop('elsewhere')])
+    await this.leases.releaseAside()
   }
 
   async #running(kind: ZoneKind): Promise<BrowserProcess> {
@@ -199,13 +210,16 @@ export class BrowserSessions {
       for (const session of this.#sessions.values())
         if (session.isOpen && !session.isBusy && clock.now() - session.usedAtMs >= idleMs)
           await session.close({ sleeps: true })
+      const { aside } = this.leases
+      if (aside && clock.now() - aside.sinceMs >= idleMs) await this.leases.releaseAside()
       await this.#closeUnused()
     } while (this.#isUsed)
     this.#isWatching = false
   }
 
   get #isUsed(): boolean {
-    return this.#processes.size > 0 || [...this.#sessions.values()].some((session) => session.isOpen || session.isBusy)
+    const isPaid = this.#processes.size > 0 || this.leases.aside !== null
+    return isPaid || [...this.#sessions.values()].some((session) => session.isOpen || session.isBusy)
   }
 
   async #closeUnused(): Promise<void> {

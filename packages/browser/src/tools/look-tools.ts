@@ -35,7 +35,9 @@ export function lookTools(sessions: BrowserSessions): readonly Tool[] {
         const camofox = await session.camofoxFor(address)
         if (camofox === null) return navigate(session, address, signal)
         const { actInCamofox } = await import('../camofox/camofox-tools.js')
-        return actInCamofox('browser_navigate', camofox, { args: { url: address }, signal })
+        const text = await actInCamofox('browser_navigate', camofox, { args: { url: address }, signal })
+        session.tellOfCamofox()
+        return text
       },
     }),
     browserTool<{ readonly more: number; readonly find?: string; readonly scope?: string }>(sessions, {
