@@ -19,7 +19,7 @@ const home = (round) => ({
   directory,
   pendingDirectory: join(root, 'pending'),
   bundlesDirectory: join(root, 'bundles'),
-  cacheFile: join(root, `index-${round}.json`),
+  cacheFile: join(root, `cache-${round}/index.json`),
   userHome: join(root, 'user'),
   cwd: root,
   settings: {

@@ -34,6 +34,13 @@ it('config show has what the file sets, with keys hidden; --all the defaults too
   })
 })
 
+it('config set shows the public key of a pack, and no other key', async () => {
+  const key = `ed25519:${'b'.repeat(43)}`
+  expect((await hermes('config', 'set', 'skills.packs.sea.key', key)).stdout).toBe(`skills.packs.sea.key = ${key}\n`)
+  expect((await hermes('config', 'show', 'skills')).stdout).toContain(key)
+  expect((await hermes('config', 'set', 'model.api_key', 'sk-canary-1')).stdout).toBe('model.api_key = [hidden]\n')
+})
+
 it('config unset brings the default back and keeps comments; an unknown key is said', async () => {
   await write('# head\nagent:\n  max_turns: 7 # few\nmodel: m\n')
   expect(await hermes('config', 'unset', 'agent.max_turns')).toMatchObject({

@@ -221,7 +221,7 @@ export interface Runtime {
   /** What agents remember across sessions of the owner; `null` where config.yaml switches it off. */
   readonly memory: HomeMemory | null
   /** Nothing is read before the first is asked for. */
-  readonly skills: Pick<HomeSkills, 'served' | 'unknown' | 'list'>
+  readonly skills: Pick<HomeSkills, 'served' | 'unknown' | 'list' | 'typed'>
   /** The memory beyond the files; `null` where config.yaml names no provider. Nothing is loaded before it is asked. */
   readonly longMemory: Pick<HomeLongMemory, 'provider' | 'describe' | 'check'> | null
   /** The same with other settings than those of config.yaml, to be tried before they are kept. */

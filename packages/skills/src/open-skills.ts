@@ -33,6 +33,8 @@ export interface HomeSkills {
    * model and the store do, and on abort.
    */
   afterSession(session: LeftSession): Promise<boolean>
+  /** Names of skills and bundles that a message brings along when it begins with `/NAME`, for who works in `cwd`. Never rejects. */
+  typed(cwd: string): Promise<readonly string[]>
   /** The skills for who works in `cwd`, as they are now; those that are switched off are left out. Never rejects. */
   list(cwd: string): Promise<readonly SkillFacts[]>
 }
@@ -63,11 +65,15 @@ export function openSkills(home: SkillsHome): HomeSkills {
     section: (of) => prompt.section(of),
     served: (cwd) => serveSkills(library, cwd),
     unknown: (names, cwd) => unknown(library, names, cwd),
+    typed: async (cwd) => {
+      const [{ skills }, { bundles: own }] = await Promise.all([library.index(cwd), bundles.list()])
+      return [...new Set([...own.map(({ name }) => name), ...skills.keys()])]
+    },
     list: async (cwd) => {
       const { skills } = await library.index(cwd)
       return [...skills.values()].map(({ name, group, description, source }) => ({ name, group, description, source }))
     },
-    extension: skillsExtension({ library, writer, installer, packs, curator, bundles }),
+    extension: skillsExtension({ library, prompt, writer, installer, packs, curator, bundles }),
   }
 }
 

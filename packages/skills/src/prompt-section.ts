@@ -15,6 +15,12 @@ After hard work that succeeded, or when the user corrects you, ask how it went a
 const HEADING = "The user's skills:"
 const moreLine = (count: number) => `(${count} more: skills_list)`
 
+/** What is said of the same skills is another thing with another one of these; to be raised where lines are chosen or written another way. */
+export const SECTION_FORM = ['1', MOST_TOKENS, SHARE_OF_WINDOW, MAX_DESCRIPTION, GUIDANCE, HEADING].join(' ')
+
+/** How much room there is for what a window has. In tokens. */
+export const roomIn = (windowTokens: number): number => Math.min(MOST_TOKENS, windowTokens * SHARE_OF_WINDOW)
+
 /** The part of the system text about skills. */
 export interface SkillsSection {
   readonly text: string
@@ -22,7 +28,10 @@ export interface SkillsSection {
   readonly source: string
   /** Of what is shown: none for what is the person's own, or was agreed to. */
   readonly sources: readonly TextSource[]
-  /** Those that are named. */
+}
+
+/** The part, and the skills that it names. */
+interface ChosenSection extends SkillsSection {
   readonly shown: readonly Skill[]
 }
 
@@ -39,7 +48,7 @@ export interface ListedSkill {
 export function skillsSection(
   own: readonly ListedSkill[],
   { uses, windowTokens }: { readonly uses: ReadonlyMap<string, SkillUse>; readonly windowTokens: number },
-): SkillsSection {
+): ChosenSection {
   const around = estimateTokens([GUIDANCE, HEADING, moreLine(own.length), ''].join('\n'))
   const budget = Math.floor(Math.min(MOST_TOKENS - around, windowTokens * SHARE_OF_WINDOW))
   const byUse = own.map((one) => ({ ...one, use: uses.get(one.skill.name) })).sort(compare)

@@ -7,13 +7,22 @@ import { SkillRecords } from './curator/skill-records.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
 import { HeadCache } from './index/head-cache.js'
 import { skillRoots } from './index/places.js'
-import { findSkill, type SkillIndex, SkillIndexer } from './index/skill-index.js'
+import { findSkill, type Grounds, type Look, type SkillIndex, SkillIndexer } from './index/skill-index.js'
 import { SkillLock, sha256 } from './install/lock.js'
 import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
 
-type Places = Awaited<ReturnType<typeof skillRoots>>
+/** Where skills are looked for, and what is not right about that. */
+export interface SkillPlaces {
+  readonly look: Look
+  readonly problems: readonly string[]
+}
+
+const withProblems = ({ skills, problems }: SkillIndex, places: SkillPlaces): SkillIndex => ({
+  skills,
+  problems: [...places.problems, ...problems],
+})
 
 /** The skills of a home: which there are for a folder, and how often they are used. Nothing is read before the first is asked for. */
 export class SkillLibrary {
@@ -44,26 +53,47 @@ export class SkillLibrary {
 
   /** The skills for who works in `cwd`, as they are now. Never rejects. */
   async index(cwd: string): Promise<SkillIndex> {
-    return this.#with(await skillRoots(this.home, cwd), (look) => this.#indexer.look(look))
+    return this.indexOf(await this.places(cwd))
   }
 
   /**
    * The same at a glance: which there are is as it is now, what each is for as it was read last ({@link SkillLibrary.isAsRead}). Never rejects.
    */
   async glance(cwd: string): Promise<SkillIndex> {
-    return this.#with(await skillRoots(this.home, cwd), (look) => this.#indexer.glance(look))
+    return this.glanceOf(await this.places(cwd))
+  }
+
+  /** Where skills for who works in `cwd` are looked for, without those that lie there. Installed ones were looked at. Never rejects. */
+  async places(cwd: string): Promise<SkillPlaces> {
+    const { roots, problems } = await skillRoots(this.home, cwd)
+    const installed = this.home.isSafe ? { skills: [], problems: [] } : await this.lock.sound()
+    const look = { roots, others: [...installed.skills, ...BUNDLED], disabled: [...this.#disabled] }
+    return { look, problems: [...problems, ...installed.problems] }
+  }
+
+  /** The index of these places. Never rejects. */
+  async indexOf(places: SkillPlaces): Promise<SkillIndex> {
+    return withProblems(await this.#indexer.look(places.look), places)
+  }
+
+  /** The index of these places at a glance. Never rejects. */
+  async glanceOf(places: SkillPlaces): Promise<SkillIndex> {
+    return withProblems(await this.#indexer.glance(places.look), places)
+  }
+
+  /** Whether this process has looked at any skill. */
+  get hasLooked(): boolean {
+    return this.#indexer.hasLooked
+  }
+
+  /** What shows later that this index would be made again, with those of its skills that are shown. Never throws. */
+  groundsOf({ look }: SkillPlaces, index: SkillIndex, shown: readonly Skill[]): Grounds {
+    return this.#indexer.groundsOf(look, index, shown)
   }
 
   /** Whether a skill says what it said when it was read last. Never throws. */
   isAsRead(skill: Pick<Skill, 'folder'>): boolean {
     return this.#indexer.isAsRead(skill)
-  }
-
-  async #with({ roots, problems }: Places, look: (at: Parameters<SkillIndexer['look']>[0]) => Promise<SkillIndex>) {
-    const installed = this.home.isSafe ? { skills: [], problems: [] } : await this.lock.sound()
-    const others = [...installed.skills, ...BUNDLED]
-    const index = await look({ roots, others, disabled: [...this.#disabled] })
-    return { skills: index.skills, problems: [...problems, ...index.problems, ...installed.problems] }
   }
 
   /** Whether a skill of the home is an agent's: one that was written over by hand since is the person's. Never rejects. */

@@ -9,6 +9,7 @@ import { countLine, reloadCommand, SkillCommands, skillCommand } from './command
 import type { SkillsCommandParts } from './commands/skills-command.js'
 import { skillsCommand } from './commands/typed-skills.js'
 import { watchSessions } from './learning/session-watch.js'
+import type { SkillPrompt } from './prompt-skills.js'
 import { skillManageTool } from './tools/skill-manage.js'
 import { skillViewTool } from './tools/skill-view.js'
 import { skillsListTool } from './tools/skills-list.js'
@@ -16,11 +17,12 @@ import { skillsListTool } from './tools/skills-list.js'
 /** What the extension is made of. */
 interface ExtensionParts extends SkillsCommandParts {
   readonly bundles: BundleStore
+  readonly prompt: Pick<SkillPrompt, 'settle'>
 }
 
 /** What skills add to agents and people: tools, commands, what a message brings along, and a check of `hermes doctor`. */
 export function skillsExtension(parts: ExtensionParts): Extension {
-  const { library } = parts
+  const { library, prompt } = parts
   return {
     name: 'skills',
     setup(api) {
@@ -41,7 +43,7 @@ export function skillsExtension(parts: ExtensionParts): Extension {
         )
       return async () => {
         await started
-        await library.usage.flush()
+        await Promise.all([library.usage.flush(), prompt.settle()])
       }
     },
   }

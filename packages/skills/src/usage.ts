@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { errorLine, isJsonObject, type Logger } from '@hermes/contracts'
 import { withLock, writePrivate } from '@hermes/files'
+import { stateAt } from './index/find-skill-folders.js'
 
 /** What came of a skill so far. */
 export interface SkillUse {
@@ -47,6 +48,12 @@ export class SkillUsage {
   /** What was counted, by name, in this process too. */
   all(): ReadonlyMap<string, SkillUse> {
     return added(this.#written ?? readUses(this.#file), this.#pending)
+  }
+
+  /** What tells that nothing was counted since; `null` while something waits to be written. Never throws. */
+  state(): string | null {
+    if (this.#pending.size > 0 || this.#written !== null) return null
+    return stateAt(this.#file)
   }
 
   /** Writes what was noted. Never rejects. */

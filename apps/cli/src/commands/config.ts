@@ -7,6 +7,8 @@ import type { Io } from '../io.js'
 import { homeOf, withRuntime } from '../open-cli.js'
 
 const SECRET_KEY = /(?:^|[._-])(?:key|api[_-]?key|token|secret|password)$/i
+/** A public key of a pack of skills, which people compare. */
+const PUBLIC_KEY = /^ed25519:[\w-]{43}$/
 /** Maps whose values may be secrets, whatever they are called. */
 const SECRET_MAP = /(?:^|\.)(?:extra_headers|headers|env)$/
 /** The password in an address such as `postgres://me:PASSWORD@host/database`, as parameter too. */
@@ -29,7 +31,7 @@ export async function configGet(io: Io, key: string | undefined): Promise<number
 export function hideSecrets(key: string, value: unknown): unknown {
   if (SECRET_MAP.test(key) && isJsonObject(value))
     return Object.fromEntries(Object.keys(value).map((name) => [name, '[hidden]']))
-  if (typeof value !== 'string' || value === '') return value
+  if (typeof value !== 'string' || value === '' || PUBLIC_KEY.test(value)) return value
   const isOfMap = SECRET_MAP.test(key.slice(0, Math.max(0, key.lastIndexOf('.'))))
   return isOfMap || SECRET_KEY.test(key) ? '[hidden]' : value.replace(PASSWORD_IN_URL, '[hidden]')
 }

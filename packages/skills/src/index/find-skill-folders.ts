@@ -47,13 +47,17 @@ export function isAsLooked(looked: readonly LookedFolder[]): boolean {
   return looked.every(([folder, state]) => state !== UNSURE && stateAt(folder) === state)
 }
 
+/** Whether all of them can be known again. */
+export const isSure = (looked: readonly LookedFolder[]): boolean => looked.every(([, state]) => state !== UNSURE)
+
 const UNSURE = ''
 const NOTHING = 'nothing'
 
 /** What was looked into where there was no such folder. */
 export const nothingAt = (folder: string): readonly LookedFolder[] => [[folder, NOTHING]]
 
-function stateAt(path: string): string {
+/** The facts of what lies at a path, as one text. Never throws. */
+export function stateAt(path: string): string {
   const info = statOf(path)
   return info === null ? NOTHING : stateOf(info)
 }

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { errorLine, type Logger } from '@hermes/contracts'
-import { writePrivate } from '@hermes/files'
 import { SCANNER } from '@hermes/safety'
 import type { SkillHead } from '../format/skill.js'
 import { type LookedFolder, nothingAt } from './find-skill-folders.js'
+import { readSummed, writeSummed } from './summed-file.js'
 
 /** What was read of a SKILL.md while its facts were `state`. */
 export interface CachedHead {
@@ -48,8 +46,14 @@ export class HeadCache {
     this.#logger = logger
   }
 
-  async open(): Promise<void> {
-    this.#kept ??= await read(this.#file)
+  /** Reads the file, once. Never throws. */
+  open(): void {
+    this.#kept ??= read(this.#file)
+  }
+
+  /** Whether the file was read. */
+  get isOpen(): boolean {
+    return this.#kept !== null
   }
 
   /** What lay below a root when it was looked at last; nothing where it was not. */
@@ -95,26 +99,16 @@ export class HeadCache {
     if (!this.#isChanged || !this.#kept) return
     this.#isChanged = false
     const text = JSON.stringify([[...this.#kept.heads], [...this.#kept.roots]])
-    await writePrivate(this.#file, `${stampOf(text)}\n${text}`).catch((error: unknown) =>
+    await writeSummed(this.#file, VERSION, text).catch((error: unknown) =>
       this.#logger.warn('The index of skills could not be kept.', { error: errorLine(error) }),
     )
   }
 }
 
 /** A file is believed by its sum: looking at the parts of each of hundreds of heads would take as long as reading them. */
-async function read(file: string): Promise<Kept> {
-  try {
-    const text = await readFile(file, 'utf8')
-    const end = text.indexOf('\n')
-    const kept = text.slice(end + 1)
-    if (text.slice(0, end) === stampOf(kept)) {
-      const [heads, roots] = JSON.parse(kept) as [[string, CachedHead][], [string, CachedRoot][]]
-      return { heads: new Map(heads), roots: new Map(roots) }
-    }
-  } catch {
-    // Made anew.
-  }
-  return { heads: new Map(), roots: new Map() }
+function read(file: string): Kept {
+  const text = readSummed(file, VERSION)
+  if (text === null) return { heads: new Map(), roots: new Map() }
+  const [heads, roots] = JSON.parse(text) as [[string, CachedHead][], [string, CachedRoot][]]
+  return { heads: new Map(heads), roots: new Map(roots) }
 }
-
-const stampOf = (kept: string) => `${VERSION} ${createHash('sha256').update(kept).digest('hex')}`

@@ -8,6 +8,7 @@ import {
   isAsLooked,
   isUnchanged,
   isWrittenAs,
+  type LookedFolder,
   lookBelow,
   MAX_FOUND,
   stateOf,
@@ -33,7 +34,7 @@ export interface SkillRoot {
 }
 
 /** What an index is made of. */
-interface Look {
+export interface Look {
   /** In the order in which names are settled. */
   readonly roots: readonly SkillRoot[]
   /** Those that are no folder of the roots: installed and bundled ones. They come last. */
@@ -61,6 +62,18 @@ interface ReadFolder {
   readonly known: CachedHead
 }
 
+/** What an index was made from, as far as a start looks at it again: folders, skills that do not count, and those that are shown. */
+export interface Grounds {
+  readonly looked: readonly LookedFolder[]
+  /** Folders of skills, each with the facts of its SKILL.md. */
+  readonly written: readonly (readonly [folder: string, state: string])[]
+}
+
+/** Whether all is as it was. Never throws. */
+export function stillHolds({ looked, written }: Grounds): boolean {
+  return isAsLooked(looked) && written.every(([folder, state]) => isWrittenAs(folder, state))
+}
+
 /** Makes the index of a home. While a look finds what the last one found, the index is that one's. */
 export class SkillIndexer {
   readonly #cache: HeadCache
@@ -81,7 +94,7 @@ export class SkillIndexer {
    * ({@link SkillIndexer.isAsRead}). Never rejects.
    */
   async glance(look: Look): Promise<SkillIndex> {
-    await this.#cache.open()
+    this.#cache.open()
     const read: ReadFolder[][] = []
     for (const { folder } of look.roots) {
       const root = this.#cache.root(folder)
@@ -106,9 +119,29 @@ export class SkillIndexer {
     return known === undefined || isWrittenAs(folder!, known.state)
   }
 
+  /** Whether anything was looked at by this process. */
+  get hasLooked(): boolean {
+    return this.#cache.isOpen
+  }
+
+  /** What shows later that `index`, which a look or a glance made, would be made again. Never throws. */
+  groundsOf({ roots }: Look, { skills }: SkillIndex, shown: readonly Pick<Skill, 'folder'>[]): Grounds {
+    const found = roots.map(({ folder }) => this.#cache.root(folder))
+    const counting = new Set([...skills.values()].map(({ folder }) => folder))
+    const left = found.flatMap((root) => root.skills.filter((folder) => !counting.has(folder)))
+    const folders = [...left, ...shown.flatMap(({ folder }) => folder ?? [])]
+    return {
+      looked: found.flatMap(({ looked }) => looked),
+      written: folders.flatMap((folder) => {
+        const known = this.#cache.last(folder)
+        return known === undefined ? [] : [[folder, known.state] as const]
+      }),
+    }
+  }
+
   /** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
   async look(look: Look): Promise<SkillIndex> {
-    await this.#cache.open()
+    this.#cache.open()
     const below = look.roots.map(({ folder }) => lookBelow(folder, this.#clock.now()))
     const found = { ...look, folders: below.map(({ skills }) => skills) }
     for (const [at, { looked, skills }] of below.entries())
