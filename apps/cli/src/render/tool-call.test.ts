@@ -56,7 +56,7 @@ describe('a call that went well', () => {
   it('shows what an edit changed', () => {
     const text = '--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-one\n+uno\n+dos'
     expect(shown('patch', 'patch a.txt', { text })).toEqual([
-      ...['✓ patch  a.txt · +2 −1 · 22 ms', '  @@ -1 +1,2 @@', '  R(-one)'.replace('  R(', 'R(  '), '  +uno', '  +dos'],
+      ...['✓ patch  a.txt · +2 −1 · 22 ms', '  1 R(- one)', '  1 + uno', '  2 + dos'],
     ])
   })
 
