@@ -35,7 +35,7 @@ const HARMLESS = /; not an error$/
 /** The call in a line, with what it has come to so far: `terminal  npm test · 12 s`. */
 export function callLine(call: StartedCall, outcome: string, { style, columns }: Look): string {
   const [name, rest] = titleOf(call)
-  const end = outcome === '' ? '' : ` · ${outcome}`
+  const end = outcome === '' ? '' : clip(` · ${outcome}`, Math.max(0, columns - LEAST_TITLE))
   const title = clip(rest === '' ? name : `${name}  ${rest}`, Math.max(LEAST_TITLE, columns - width(end)))
   return `${style.accent(title.slice(0, name.length))}${title.slice(name.length)}${style.dim(end)}`
 }
@@ -49,7 +49,7 @@ export function renderCall(started: StartedCall | undefined, call: EndedCall, lo
   const duration = call.durationMs > 0 ? [formatDuration(call.durationMs)] : []
   const facts = [...outcome.facts, ...duration].join(' · ')
   // A row that the terminal breaks is harder to read than one without the time.
-  const isShort = outcome.facts.length === 0 || LEAST_TITLE + width(` · ${facts}`) <= room
+  const isShort = LEAST_TITLE + width(` · ${facts}`) <= room
   const paint = outcome.isFailure ? { ...style, dim: style.red } : style
   const begun = started ?? { toolName: call.toolName, summary: '', args: {} }
   const line = `${mark} ${callLine(begun, isShort ? facts : outcome.facts.join(' · '), { style: paint, columns: room })}`
