@@ -35,6 +35,7 @@ export class Written {
   /** Text that may end in the middle of a line. */
   get stream(): Output {
     const write = (text: string) => {
+      if (text === '') return
       this.#isMidLine = !text.endsWith('\n')
       this.#output.write(text)
     }

@@ -58,7 +58,8 @@ describe('a call that went well', () => {
       return renderCall(started, end, { style: createStyle({ colors: false }), columns })
     })
     expect(rows.filter((row) => row.length > columns)).toEqual([])
-    expect(rows.map((row) => row.slice(0, 11))).toEqual(['✓ terminal ', '✗ terminal '])
+    expect(rows.map((row) => row.slice(0, 10))).toEqual(['✓ terminal', '✗ terminal'])
+    expect(rows[1]).toMatch(/ · e/)
   })
 
   it('counts what was written, not what the tool says about it', () => {
