@@ -1,7 +1,7 @@
 // Who is looked at: how each is started in a home of its own, and how it reads what the model does.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
@@ -123,12 +123,26 @@ const codexProgram = (installed) => ({
       hasHeard: () => count > 0,
       env: { PATH: path, HOME: folder, CODEX_HOME: home },
       close: () => {
+        endProgramsOf(`CODEX_HOME=${home}`)
         server.closeAllConnections()
         server.close()
       },
     }
   },
 })
+
+/** Ends what has this variable: a server that a program left behind for its next start. Where processes cannot be looked at, nothing. */
+function endProgramsOf(variable) {
+  if (!existsSync('/proc/self/environ')) return
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
+        process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It has ended meanwhile, or belongs to somebody else.
+    }
+  }
+}
 
 /** A program that calls them side by side. */
 function codexCalls(calls) {

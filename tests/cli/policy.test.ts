@@ -265,7 +265,7 @@ needs('tmux', hasTmux)('a question at the keyboard', () => {
     await say('/approvals')
     await terminal.shows('Nothing waits for an answer, and nothing is allowed for this session.')
     await say('Clean up.')
-    await terminal.shows('A helper (task-1) asks: Run rm -rf build: it deletes folders')
+    await terminal.shows('A helper (task-1) asks: Run this')
     await terminal.press('s', 'Enter')
     await terminal.shows(/Handed on\.\n>$/)
     await say('/approvals')

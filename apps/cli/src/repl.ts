@@ -14,9 +14,11 @@ import type { OpenSession } from './interactive/open-session.js'
 import { canAsk, type Io, type Output } from './io.js'
 import { homeOf, loggerOf, openCli } from './open-cli.js'
 import { createRecap } from './render/recap.js'
-import { createStyle } from './render/style.js'
+import { createStyle, printable, wrap } from './render/style.js'
 import { chooseSession } from './session-choice.js'
 import { refuseUnknownSkills } from './unknown-skills.js'
+
+const NAME = 'Hermes'
 
 /** A conversation in the terminal, until the person leaves; `/reload` opens the home anew and goes on. */
 export async function repl(io: Io, options: ChatOptions): Promise<number> {
@@ -130,6 +132,11 @@ function listenForSignals(io: Io, conversation: Conversation): () => void {
 
 function greet(output: Output, opened: OpenSession, exchanges: number): void {
   const style = createStyle(output)
-  output.write(`${style.bold('Hermes')} ${style.dim(`with ${opened.model}. /help for help.`)}\n`)
+  const [first = '', ...rows] = wrap(
+    `${NAME} with ${printable(opened.model)}. /help for help.`,
+    output.columns(),
+  ).split('\n')
+  const head = `${style.bold(NAME)}${style.dim(first.slice(NAME.length))}`
+  output.write(`${[head, ...rows.map(style.dim)].join('\n')}\n`)
   output.write(createRecap(opened.entries, exchanges, output))
 }

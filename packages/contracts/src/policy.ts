@@ -126,6 +126,8 @@ export interface ApprovalQuestion {
   readonly rule: string
   /** One line in plain words. */
   readonly summary: string
+  /** The end of the summary: why it is asked, without a capital letter and a full stop. Missing where an older version kept the question. */
+  readonly reason?: string
   /** Which answers may be given; `always` is missing where a rule must not be made permanent. */
   readonly choices: readonly ApprovalChoice[]
   /** The rule that `always` writes, to be shown before it is chosen. Set where `always` is among the choices. */

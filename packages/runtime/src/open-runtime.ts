@@ -410,6 +410,11 @@ function toRuntime(ground: Ground, home: Home, problems: readonly string[]): Run
       home.plugins.warmUp({ memory: config.memory.provider })
       return agents.create(request)
     },
+    spent: async (sessionId) => {
+      await resolver.flush()
+      const [total] = await (await store.open()).usage.totals({ sessionId })
+      return total!
+    },
     sessionJobs: auxiliaryTasks.sessionJobs,
     doSessionJob: (kind, id) => auxiliaryTasks.doSessionJob(kind, id, sessions.choiceOf(id)),
     terminalBackends: environments.terminalBackends,

@@ -8,7 +8,7 @@ import type { BackgroundProcess, ExecResult } from '@hermes/contracts/environmen
 import type { Extension } from '@hermes/contracts/extension'
 import type { CredentialSource, ModelClient } from '@hermes/contracts/model'
 import type { Policy } from '@hermes/contracts/policy'
-import type { SessionInfo } from '@hermes/contracts/store'
+import type { SessionInfo, UsageTotal } from '@hermes/contracts/store'
 import type { ToolDefinition, ToolSource } from '@hermes/contracts/tool'
 import type { HomeHooks } from '@hermes/hooks'
 import type { KeyLimits } from '@hermes/models'
@@ -266,6 +266,8 @@ export interface Runtime {
    * @throws HermesError `models.*`, `registry.unknown_toolset`: one line naming what is valid.
    */
   createAgent(request: AgentRequest): Promise<ReadyAgent>
+  /** All calls of models for a session so far: those of the tasks it delegated, its titles and summaries among them. Rejects as the store does. */
+  spent(sessionId: string): Promise<UsageTotal>
   /** What config.yaml wants done for sessions beside their runs. */
   readonly sessionJobs: readonly SessionJob[]
   /**

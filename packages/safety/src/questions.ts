@@ -47,9 +47,10 @@ export function questionOf(
     ...[...(lasting ? (['always'] as const) : []), 'deny' as const],
   ]
   const wide = mayHold && broad.length > 0 ? ` ("session" is for ${broad.join(' and ')})` : ''
-  const summary = redact(`${describeAction(action)}: ${reason}${wide}`)
+  const why = redact(`${reason}${wide}`)
+  const summary = `${redact(describeAction(action))}: ${why}`
   const shown = lasting ? { grant: lasting.pattern } : {}
-  return { action, subject, rule: rules[0] ?? 'ask', summary, choices, ...shown }
+  return { action, subject, rule: rules[0] ?? 'ask', summary, reason: why, choices, ...shown }
 }
 
 /** The question as it is kept. */

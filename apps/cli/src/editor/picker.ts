@@ -16,6 +16,10 @@ interface PickOption {
 export interface PickRequest {
   /** May have several lines; the first is the question. */
   readonly title: string
+  /** What is asked about, as it is: lines in a block of their own below the title. Default: none. */
+  readonly block?: readonly string[]
+  /** What else is to be known, below. Default: nothing. */
+  readonly notes?: readonly string[]
   readonly options: readonly PickOption[]
   /** Whether other text is taken. Without options it is all there is. */
   readonly freeText: boolean

@@ -32,5 +32,6 @@ export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'ho
 async function askForTrust(io: Io, trust: Runtime['trust']): Promise<void> {
   const cover = await trust.look(io.cwd)
   const question = trustQuestion(cover)
-  if (question !== null) await trust.answer(cover.folder, await confirm(io, printable(question), 'yes'))
+  if (question !== null)
+    await trust.answer(cover.folder, await confirm(io, printable(question), 'yes', { needsEnter: true }))
 }

@@ -5,7 +5,7 @@ import { createStyle } from '../render/style.js'
 import { drawFooter } from './footer.js'
 
 const BAR = {
-  ...{ model: 'm', contextTokens: null, contextWindow: null, costUsd: null, modes: [], title: null },
+  ...{ model: 'm', contextTokens: null, contextWindow: null, cost: null, modes: [], title: null },
   ...{ folder: '~/work', branch: null },
 }
 const style = createStyle({ isTTY: true, colors: false } as never)

@@ -45,7 +45,13 @@ export async function openSession(options: OpenSessionOptions, session: SessionI
   const open = openCall(entries)
   const isAnswered = open !== null && (await hasAnswer(runtime, session!.id))
   const notices = session ? await noticesOf(handle, isAnswered ? null : open) : []
-  return toOpenSession(agent, { handle, entries, isAnswered, notices, stopAsking: answerQuestions(handle, asker) })
+  return toOpenSession(agent, {
+    handle,
+    entries,
+    isAnswered,
+    notices,
+    stopAsking: answerQuestions(handle, asker, agent.cwd),
+  })
 }
 
 function toOpenSession(

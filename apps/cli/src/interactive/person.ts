@@ -13,9 +13,9 @@ interface Person {
 }
 
 /** Whoever sits at the terminal. */
-export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr' | 'early'>): Person {
+export function createPerson(io: Pick<Io, 'stdin' | 'env' | 'stderr' | 'early' | 'cwd'>): Person {
   const asker = createAsker(io)
-  return { output: asker.output, answer: (session) => void answerQuestions(session, asker) }
+  return { output: asker.output, answer: (session) => void answerQuestions(session, asker, io.cwd) }
 }
 
 /** Asks on standard error. The terminal is taken for as long as a question is open and no longer. */

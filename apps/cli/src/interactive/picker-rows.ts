@@ -9,12 +9,16 @@ const MAX_LABEL_ROWS = 4
 const LEAST_LABEL = 8
 const HIDDEN = '•'
 
-/** A question with its answers, and the place of the cursor; `room` is how many rows there are. */
-export function drawPicker(
-  picker: PickerState,
-  { columns, room, style }: { readonly columns: number; readonly room: number; readonly style: Style },
-): Footer {
-  const { title, options, freeText, isSearch, isSeveral } = picker.request
+interface Place {
+  readonly columns: number
+  /** How many rows there are. */
+  readonly room: number
+  readonly style: Style
+}
+
+/** A question with its answers, and the place of the cursor. */
+export function drawPicker(picker: PickerState, { columns, room, style }: Place): Footer {
+  const { options, freeText, isSearch, isSeveral } = picker.request
   if (isSearch) return drawSearch(picker, columns, room, style)
   const first = firstShown(picker, Math.max(MIN_INPUT_ROWS, room - MIN_INPUT_ROWS))
   const answers = options.slice(first.index, first.index + first.count).flatMap(({ label, key }, offset) => {
@@ -32,17 +36,28 @@ export function drawPicker(
   if (first.count < options.length) answers.push(style.dim(clip(`  (${options.length} in all, ↑ and ↓)`, columns - 1)))
   if (isSeveral) answers.push(style.dim(clip('  Space marks several, Enter takes them', columns - 1)))
   const free = freeText ? drawFreeText(picker, columns, style) : null
-  const titleRows = wrap(printable(title), columns - 1)
-    .split('\n')
-    .flatMap((text) => layoutLine({ prompt: '', text, cursor: 0, columns, maxRows: room }).rows)
   const shown = Math.max(1, room - answers.length - (free?.rows.length ?? 0))
-  const head = titleRows.length > shown ? [...titleRows.slice(0, shown - 1), '…'] : titleRows
-  const above = [...head.map(style.notice), ...answers]
+  const above = [...headRows(picker, { columns, room: shown, style }), ...answers]
   const cursor = isTyping(picker) && free ? free.cursor : { row: picker.at - first.index - answers.length, column: 0 }
   return {
     rows: [...above, ...(free?.rows ?? [])],
     cursor: { row: above.length + cursor.row, column: cursor.column },
   }
+}
+
+/** The question, what it is about and what is to be known, with room around what it is about where there is any. */
+function headRows({ request }: PickerState, { columns, room, style }: Place): readonly string[] {
+  const { title, block = [], notes = [] } = request
+  const rowsOf = (text: string, prompt = '') =>
+    wrap(printable(text), columns - 1 - prompt.length)
+      .split('\n')
+      .flatMap((row) => layoutLine({ prompt, text: row, cursor: 0, columns, maxRows: room }).rows)
+  const titleRows = rowsOf(title).map(style.notice)
+  const blockRows = block.flatMap((line) => rowsOf(line, '  '))
+  const noteRows = notes.flatMap((note) => rowsOf(note))
+  const space = block.length > 0 && titleRows.length + blockRows.length + noteRows.length + 2 <= room ? [''] : []
+  const head = [...titleRows, ...space, ...blockRows, ...space, ...noteRows]
+  return head.length > room ? [...head.slice(0, room - 1), '…'] : head
 }
 
 /** The options around the marked one, when there is not room for all. */

@@ -55,14 +55,17 @@ export function openPlainConsole(io: Pick<Io, 'stdin'>, terminal: Output, handle
   }
 }
 
-function describe({ title, options, freeText, isSeveral }: PickRequest, columns: number): string {
+function describe(
+  { title, block = [], notes = [], options, freeText, isSeveral }: PickRequest,
+  columns: number,
+): string {
   const answers = options
     .slice(0, MAX_OPTIONS)
     .map(({ label, key }, index) => `  ${key ? `[${key}]` : `${index + 1}.`} ${label}`)
   if (options.length > MAX_OPTIONS) answers.push(`  … ${options.length - MAX_OPTIONS} more`)
   const prompt =
     options.length === 0 ? 'answer' : freeText ? (isSeveral ? 'numbers or answer' : 'number or answer') : 'choice'
-  return `${wrap(printable([title, ...answers].join('\n')), columns)}\n${prompt} > `
+  return `${wrap(printable([title, ...block.map((line) => `  ${line}`), ...notes, ...answers].join('\n')), columns)}\n${prompt} > `
 }
 
 /** An empty line, and one that fits nothing, is no answer. */

@@ -26,7 +26,7 @@ it('shows all of a command that it asks about, also what a terminal would obey o
     permissions: 'ask',
   })
   await session.agent()
-  const stop = answerQuestions(session, { output, pick })
+  const stop = answerQuestions(session, { output, pick }, '/w')
   const command = `rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`
   const action = { type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' } as const
   const subject = {
@@ -39,8 +39,9 @@ it('shows all of a command that it asks about, also what a terminal would obey o
   const decision = await policy.decide(action, subject)
   if (decision.type !== 'ask') throw new Error('expected a question')
   expect((await policy.settled(decision.approvalId)).type).toBe('deny')
-  expect(shown[0]?.title).toContain('\\x1b];/tmp/evil.sh;#\\x07\\u202e')
-  expect(written.join('')).toContain('\\x1b];/tmp/evil.sh;#\\x07\\u202e')
+  const statements = ['\\x1b];', '/tmp/evil.sh;', '#\\x07\\u202e# ok']
+  expect(shown[0]?.block?.join('\n')).toContain(statements.join('\n'))
+  expect(written.join('')).toContain(statements.join('\n  '))
   stop()
 })
 
@@ -65,7 +66,7 @@ it('survives an answer that cannot be stored', async () => {
   })
   await session.agent()
   const output = { write: () => undefined, columns: () => 100, colors: false } as never as Output
-  const stop = answerQuestions(session, { output, pick: async () => ({ type: 'option', index: 0 }) })
+  const stop = answerQuestions(session, { output, pick: async () => ({ type: 'option', index: 0 }) }, '/w')
   const subject = {
     sessionId: session.id,
     platform: 'cli',

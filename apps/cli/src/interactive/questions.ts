@@ -2,10 +2,10 @@ import { APPROVAL_WORDS } from '@hermes/commands'
 import type { ApprovalChoice, ApprovalQuestion } from '@hermes/contracts/policy'
 import type { Answer, Question } from '@hermes/contracts/tool'
 import type { SessionHandle } from '@hermes/host'
-import { visibleText } from '@hermes/safety'
 import type { PickAnswer } from '../editor/picker.js'
 import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console } from './console.js'
+import { describeApproval, type ShownApproval } from './shown-approval.js'
 
 const CHOICES: Readonly<Record<ApprovalChoice, { readonly key: string; readonly label: string }>> = {
   once: { key: 'y', label: 'yes, once' },
@@ -18,6 +18,10 @@ const INSTEAD = { key: 'i', label: 'no, and say what to do instead', words: ['in
 
 /** Stands for a password, whatever its length. */
 const HIDDEN = '••••••'
+
+/** A longer command is shown above the question. */
+const MAX_BLOCK_ROWS = 12
+const BLOCK_MARGIN = 3
 
 const NO_ANSWER: Answer = { type: 'unanswered', reason: 'The user could not be asked.' }
 
@@ -35,10 +39,11 @@ export async function askLine(
   return answer.type === 'text' ? answer.text : null
 }
 
-/** Puts what a session asks to the person at the terminal, each question until it is answered here or elsewhere, or withdrawn. Returns how to stop. */
+/** Puts what a session that works in `cwd` asks to the person at the terminal, each question until it is answered here or elsewhere, or withdrawn. Returns how to stop. */
 export function answerQuestions(
   session: Pick<SessionHandle, 'subscribe' | 'answer' | 'steer'>,
   asker: Asker,
+  cwd: string,
 ): () => void {
   const open = new Map<string, AbortController>()
   const put = async <T extends ApprovalChoice | Answer>(
@@ -58,7 +63,7 @@ export function answerQuestions(
       switch (event.type) {
         case 'approval-open':
           // What could not be asked is not allowed.
-          void put(event.id, 'deny', (signal) => askApproval(session, asker, event.question, signal))
+          void put(event.id, 'deny', (signal) => askApproval({ session, asker, cwd }, event.question, signal))
           break
         case 'question-open':
           void put<Answer>(event.id, NO_ANSWER, (signal) => askQuestion(asker, event.question, signal))
@@ -75,31 +80,36 @@ export function answerQuestions(
   return () => void reader.then((events) => events.return())
 }
 
+interface Asking {
+  readonly session: Pick<SessionHandle, 'steer'>
+  readonly asker: Asker
+  readonly cwd: string
+}
+
 /** Anything but a clear yes is a no; `null` when the question was taken back. */
 async function askApproval(
-  session: Pick<SessionHandle, 'steer'>,
-  asker: Asker,
+  { session, asker, cwd }: Asking,
   question: ApprovalQuestion,
   signal: AbortSignal,
 ): Promise<ApprovalChoice | null> {
-  const { action, summary, choices, subject } = question
-  // The summary is cut and on one line.
-  const command = action.type === 'spawn' ? visibleText(action.command) : ''
-  const whole = command === '' || summary.includes(command) ? [] : [`  ${command}`]
-  const title = visibleText([`${whoAsks(subject)}${summary}`, ...whole].join('\n'))
+  const { choices, subject } = question
+  const shown = describeApproval(question, cwd)
   const options = choices.map((choice) => {
-    const { key, label } = CHOICES[choice]
-    const isLasting = choice === 'always' && question.grant !== undefined
     const needsEnter = choice === 'session' || choice === 'always'
-    return { key, label: isLasting ? `${label}: ${question.grant}` : label, needsEnter, words: APPROVAL_WORDS[choice] }
+    return { ...CHOICES[choice], needsEnter, words: APPROVAL_WORDS[choice] }
   })
   // A helper does not hear what the person tells the agent.
   const isRoot = subject.agentPath.length === 1
-  const answer = await asker.pick({ title, options: isRoot ? [...options, INSTEAD] : options, freeText: false }, signal)
+  const request = {
+    ...withWholeAbove(asker, shown),
+    options: isRoot ? [...options, INSTEAD] : options,
+    freeText: false,
+  }
+  const answer = await asker.pick(request, signal)
   if (signal.aborted) return null
-  if (answer.type === 'option' && answer.index === choices.length) return askInstead(session, asker, title, signal)
+  if (answer.type === 'option' && answer.index === choices.length) return askInstead(session, asker, shown, signal)
   const choice = answer.type === 'option' ? choices[answer.index]! : 'deny'
-  record(asker, title, CHOICES[choice].label)
+  record(asker, shown, CHOICES[choice].label)
   return choice
 }
 
@@ -107,23 +117,16 @@ async function askApproval(
 async function askInstead(
   session: Pick<SessionHandle, 'steer'>,
   asker: Asker,
-  title: string,
+  shown: ShownApproval,
   signal: AbortSignal,
 ): Promise<ApprovalChoice | null> {
-  const wanted = await asker.pick(
-    { title: `${title}\nWhat should it do instead?`, options: [], freeText: true },
-    signal,
-  )
+  const title = 'What should it do instead?'
+  const wanted = await asker.pick({ title, block: shown.block, options: [], freeText: true }, signal)
   if (signal.aborted) return null
   // Before the answer, so that the result of the call takes it along; what comes too late leads the next message.
   if (wanted.type === 'text') void session.steer(wanted.text).catch(() => undefined)
-  record(asker, title, wanted.type === 'text' ? `no; ${printable(wanted.text)}` : CHOICES.deny.label)
+  record(asker, shown, wanted.type === 'text' ? `no; ${printable(wanted.text)}` : CHOICES.deny.label)
   return 'deny'
-}
-
-/** The agent a person talks to needs no name; one that works for it does. */
-function whoAsks({ agentPath }: ApprovalQuestion['subject']): string {
-  return agentPath.length > 1 ? `A helper (${agentPath.slice(1).join(' / ')}) asks: ` : ''
 }
 
 /** Puts a `clarify` question to the person. */
@@ -134,7 +137,7 @@ export async function askQuestion(asker: Asker, question: Question, signal: Abor
   const freeText = allowFreeText || choices.length === 0
   const answer = await asker.pick({ title, options, freeText, isSecret, isSeveral: choices.length > 1 }, signal)
   const text = answerText(answer, choices)
-  record(asker, title, text === null ? 'no answer' : isSecret ? HIDDEN : printable(text))
+  record(asker, { title }, text === null ? 'no answer' : isSecret ? HIDDEN : printable(text))
   return text === null ? { type: 'unanswered', reason: 'The user did not answer.' } : { type: 'answered', text }
 }
 
@@ -163,17 +166,42 @@ export function keepingAnswers(asker: Asker): Asker {
         answer,
         request.options.map(({ label }) => label),
       )
-      if (text !== null) record(asker, printable(request.title), request.isSecret ? HIDDEN : printable(text))
+      if (text !== null) record(asker, { title: printable(request.title) }, request.isSecret ? HIDDEN : printable(text))
       return answer
     },
   }
 }
 
+/** Of a command that is too long to stand below the output, all stands in it before it is asked about. */
+function withWholeAbove(asker: Asker, shown: ShownApproval): ShownApproval {
+  const { block } = shown
+  const rows = block.flatMap((line) => wrap(line, asker.output.columns() - BLOCK_MARGIN).split('\n'))
+  const length = block.reduce((sum, line) => sum + line.length, 0)
+  const room = MAX_BLOCK_ROWS * (asker.output.columns() - BLOCK_MARGIN)
+  if (rows.length <= MAX_BLOCK_ROWS && length <= room) return shown
+  asker.output.write(`${['It asks to run:', ...blockLines(block)].join('\n')}\n`)
+  return { ...shown, block: ['(all of it stands above)'] }
+}
+
+function blockLines(block: readonly string[]): readonly string[] {
+  return block.map((line) => `  ${line}`)
+}
+
 /** Question and answer stay on the screen. */
-function record({ output }: Asker, title: string, answer: string): void {
+function record(
+  { output }: Asker,
+  { title, block = [], notes = [] }: Partial<ShownApproval> & { title: string },
+  answer: string,
+): void {
   const style = createStyle(output)
-  const lines = wrap(title, output.columns()).split('\n')
-  output.write(
-    `${lines.map(style.notice).join('\n')}\n${wrap(`  ${style.sign('answer')} ${answer}`, output.columns())}\n`,
-  )
+  const rows = (text: string) => wrap(text, output.columns()).split('\n')
+  const kept = block.length > MAX_BLOCK_ROWS ? [...block.slice(0, MAX_BLOCK_ROWS), '…'] : block
+  const lines = [
+    ...rows(title).map(style.notice),
+    ...blockLines(kept),
+    // What an answer would have meant is not asked any more.
+    ...notes.slice(0, 1).flatMap(rows).map(style.dim),
+    ...rows(`  ${style.sign('answer')} ${answer}`),
+  ]
+  output.write(`${lines.join('\n')}\n`)
 }

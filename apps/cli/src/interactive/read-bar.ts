@@ -1,5 +1,4 @@
 import { contextTokens } from '@hermes/agent-core'
-import { addUsage } from '@hermes/contracts/conversation'
 import type { Runtime } from '@hermes/runtime'
 import { gitBranch } from './git-branch.js'
 import { isPlanningSession, type OpenSession } from './open-session.js'
@@ -15,13 +14,11 @@ interface BarSource {
   readonly userHome: string
 }
 
-/** What the bar says of a session now; what it has delegated costs too. Rejects as the store does. */
+/** What the bar says of a session now; what it has delegated, its titles and its summaries cost too. Rejects as the store does. */
 export async function readBar({ runtime, session, isYolo, title, userHome }: BarSource): Promise<SessionBar> {
   const { sessions } = await runtime.storage()
   const { sessionId } = session.agent
   const stored = await sessions.get(sessionId)
-  const tasks = stored ? (await sessions.descendants(sessionId)).filter(({ source }) => source === 'subagent') : []
-  const usage = stored ? tasks.reduce((sum, task) => addUsage(sum, task.usage), stored.usage) : null
   const entries = session.agent.entries().length > 0 ? session.agent.entries() : session.entries
   const hasMessages = entries.some((entry) => entry.type === 'message')
   const { approvals, terminal } = runtime.config
@@ -29,7 +26,7 @@ export async function readBar({ runtime, session, isYolo, title, userHome }: Bar
     model: session.model,
     contextTokens: hasMessages ? contextTokens(entries) : null,
     contextWindow: session.contextWindow(),
-    costUsd: hasMessages && usage ? usage.costUsd : null,
+    cost: stored ? await runtime.spent(sessionId) : null,
     modes: [
       ...(isPlanningSession(session) ? ['plan'] : []),
       ...(approvals.mode === 'off' ? ['approvals off'] : isYolo ? ['yolo'] : []),

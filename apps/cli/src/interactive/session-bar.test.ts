@@ -8,7 +8,13 @@ import { type BarField, drawBar, type SessionBar } from './session-bar.js'
 
 const style = createStyle({ colors: false })
 const BAR: SessionBar = {
-  ...{ model: 'claude-opus', contextTokens: 24_000, contextWindow: 200_000, costUsd: 0.314, modes: ['plan', 'yolo'] },
+  ...{
+    model: 'claude-opus',
+    contextTokens: 24_000,
+    contextWindow: 200_000,
+    cost: { calls: 2, knownCostUsd: 0.314, unpricedCalls: 0 },
+    modes: ['plan', 'yolo'],
+  },
   ...{ title: 'Garden', folder: '~/work', branch: 'main' },
 }
 const bar = (columns: number, change: Partial<SessionBar> = {}) => drawBar({ ...BAR, ...change }, { columns, style })
@@ -23,12 +29,15 @@ describe('the bar', () => {
   })
 
   it('leaves out what nobody knows, and never says that something unpriced is free', () => {
-    const unknown = { contextTokens: null, costUsd: null, modes: [], title: null, branch: null }
+    const unknown = { contextTokens: null, cost: null, modes: [], title: null, branch: null }
     expect(bar(120, unknown)).toBe('╰ claude-opus · ~/work')
-    expect(bar(120, { costUsd: 'unknown', contextWindow: null, modes: [] })).toContain(
-      ' · 24k tokens · cost unknown · ',
-    )
-    expect(bar(120, { costUsd: 0.0042 })).toContain('$0.0042')
+    const costing = (calls: number, unpricedCalls: number, knownCostUsd: number) =>
+      bar(120, { cost: { calls, unpricedCalls, knownCostUsd }, contextWindow: null, modes: [] })
+    expect(costing(2, 2, 0)).toContain(' · 24k tokens · cost unknown · ')
+    expect(costing(2, 1, 0.5)).toContain(' · ≥ $0.50 · ')
+    expect(costing(2, 0, 0.0042)).toContain(' · $0.0042 · ')
+    expect(costing(2, 0, 0)).toContain(' · $0.00 · ')
+    expect(costing(0, 0, 0)).toBe('╰ claude-opus · 24k tokens · Garden · ~/work · main')
   })
 
   it('tells what is wanted of it, and no more', () => {

@@ -1,4 +1,5 @@
 // The last row of the screen: what the session is and costs.
+import type { UsageTotal } from '@hermes/contracts/store'
 import { width } from '../editor/graphemes.js'
 import { clip, printable, type Style } from '../render/style.js'
 
@@ -9,8 +10,8 @@ export interface SessionBar {
   readonly contextTokens: number | null
   /** How many the model takes; `null` where nobody has said yet. */
   readonly contextWindow: number | null
-  /** US dollars; `null` before the first request. */
-  readonly costUsd: number | 'unknown' | null
+  /** What all calls for the session came to, as far as it is known; `null` before the first one that was counted. */
+  readonly cost: Pick<UsageTotal, 'calls' | 'knownCostUsd' | 'unpricedCalls'> | null
   /** What is not as usual: a plan is made, nothing is asked. */
   readonly modes: readonly string[]
   readonly title: string | null
@@ -52,7 +53,7 @@ export function drawBar(bar: SessionBar, { columns, style, fields: wanted = BAR_
   const values: Readonly<Record<BarField, string>> = {
     model: clip(bar.model, MAX_MODEL),
     context: contextField(bar),
-    cost: isMedium ? costField(bar.costUsd) : '',
+    cost: isMedium ? costField(bar.cost) : '',
     modes,
     title: isWide && bar.title !== null ? clip(bar.title, MAX_TITLE) : '',
     folder: isMedium ? end(printable(bar.folder), MAX_FOLDER) : '',
@@ -72,10 +73,13 @@ function contextField({ contextTokens, contextWindow }: SessionBar): string {
   return `${Math.min(100, Math.round((contextTokens / contextWindow) * 100))}% of ${short(contextWindow)}`
 }
 
-function costField(costUsd: SessionBar['costUsd']): string {
-  if (costUsd === null) return ''
-  if (costUsd === 'unknown') return 'cost unknown'
-  return costUsd >= 0.01 || costUsd === 0 ? `$${costUsd.toFixed(2)}` : `$${costUsd.toFixed(4)}`
+/** A sum that leaves out calls of unknown cost says so, and one of nothing else is no 0. */
+function costField(cost: SessionBar['cost']): string {
+  if (cost === null || cost.calls === 0) return ''
+  const { calls, knownCostUsd, unpricedCalls } = cost
+  if (unpricedCalls === calls) return 'cost unknown'
+  const digits = knownCostUsd >= 0.01 || knownCostUsd === 0 ? 2 : 4
+  return `${unpricedCalls > 0 ? '≥ ' : ''}$${knownCostUsd.toFixed(digits)}`
 }
 
 function short(tokens: number): string {

@@ -67,11 +67,13 @@ export async function showTurn(turn: Turn, view: TurnView): Promise<boolean> {
     }
     const result = await turn.result
     showTasks(status.takeTasks(true))
-    if (result.status === 'interrupted') written.say('Stopped.')
-    if (result.status === 'parked') written.say(NOBODY_ANSWERED)
+    const isPlanning = isPlanningSession(session)
+    if (result.status !== 'completed' || result.error || isPlanning) blocks.begin('end')
+    if (result.status === 'interrupted') written.note('Stopped.')
+    if (result.status === 'parked') written.note(NOBODY_ANSWERED)
     if (result.error) written.fail(result.error.message)
     await view.onResult()
-    if (isPlanningSession(session)) written.say(PLAN_HINT)
+    if (isPlanning) written.say(PLAN_HINT)
     return result.status === 'completed'
   } finally {
     clearInterval(ticker)

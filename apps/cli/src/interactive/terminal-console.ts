@@ -14,7 +14,7 @@ import { expandPastes } from '../editor/pastes.js'
 import { createPicker, type PickAnswer, type PickerState, type PickRequest, pressPicker } from '../editor/picker.js'
 import { VI_BEGIN } from '../editor/vi.js'
 import type { Io, Output } from '../io.js'
-import { createStyle } from '../render/style.js'
+import { createStyle, wrap } from '../render/style.js'
 import { createScreen, type Screen } from '../screen/screen.js'
 import { CompletionMenu } from './completion-menu.js'
 import type { Console, ConsoleHandlers } from './console.js'
@@ -396,7 +396,7 @@ class TerminalConsole implements Console {
     if (text !== before)
       this.#editor =
         text.length > MAX_PLAIN_CHARS ? withText(this.#editor, text) : withDraft(this.#editor, { text, pastes: [] })
-    if (problem !== null) this.output.write(`${problem}\n`)
+    if (problem !== null) this.output.write(`${wrap(problem, this.output.columns())}\n`)
     this.#draw()
   }
 

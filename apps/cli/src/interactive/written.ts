@@ -35,6 +35,7 @@ export class Written {
   /** Text that may end in the middle of a line. */
   get stream(): Output {
     const write = (text: string) => {
+      if (text === '') return
       this.#isMidLine = !text.endsWith('\n')
       this.#output.write(text)
     }
@@ -69,11 +70,19 @@ export class Written {
     this.lines.write(`${wrap(printable(text), this.#output.columns())}\n`)
   }
 
+  /** What wants to be looked at. */
+  note(text: string): void {
+    this.#paint(text, this.style.notice)
+  }
+
   /** What went wrong. */
   fail(text: string): void {
-    const { red } = this.style
+    this.#paint(text, this.style.red)
+  }
+
+  #paint(text: string, colour: (row: string) => string): void {
     const rows = wrap(printable(text), this.#output.columns()).split('\n')
-    this.lines.write(`${rows.map(red).join('\n')}\n`)
+    this.lines.write(`${rows.map(colour).join('\n')}\n`)
   }
 
   /** A line of the person goes up into the output once it is taken. */

@@ -1,7 +1,7 @@
 /** What stands together on the screen. */
-type Block = 'thoughts' | 'words' | 'calls'
+type Block = 'thoughts' | 'words' | 'calls' | 'end'
 
-/** Keeps apart what the model thinks, what it says and what it does: an empty line where one follows the other. */
+/** Keeps apart what the model thinks, what it says, what it does and how that ended: an empty line where one follows the other. */
 export class Blocks {
   readonly #write: (text: string) => void
   #last: Block | null = null

@@ -122,6 +122,10 @@ export function createProgressView({
       case 'tool-start':
         start(event)
         return
+      case 'approval-request':
+        // The question says what is under way.
+        clearTimeout(timers.get(event.callId ?? ''))
+        return
       case 'tool-progress':
         if (!isLive && SHOWS_STEPS.has(calls.get(event.callId)?.toolName ?? ''))
           line(style.dim(clip(`  ${event.text}`, output.columns())))

@@ -13,6 +13,8 @@ export interface Style extends Readonly<Record<Colour, (text: string) => string>
   italic(text: string): string
   underline(text: string): string
   strike(text: string): string
+  /** Colours of text and ground exchanged. */
+  inverse(text: string): string
   /** A sign, or what is read aloud for it. */
   sign(name: Sign): string
   /** The sign before the line, unpainted. */
@@ -56,6 +58,7 @@ export function createStyle({ colors, look }: Pick<Output, 'colors' | 'look'>): 
     italic: face('3', 23),
     underline: face('4', 24),
     strike: face('9', 29),
+    inverse: face('7', 27),
     red: colour('red'),
     green: colour('green'),
     yellow: colour('yellow'),

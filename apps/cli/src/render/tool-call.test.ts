@@ -48,6 +48,20 @@ describe('a call that went well', () => {
     expect(shown(tool, summary, end)).toEqual([line])
   })
 
+  it.each([16, 20, 24, 40])('is no wider than a screen of %i columns', (columns) => {
+    const [started, text] = [
+      { toolName: 'terminal', summary: 'echo turn-1', args: {} },
+      [{ type: 'text', text: 'x' } as const],
+    ]
+    const rows = [{ exit_code: 0 }, { exit_code: 2, exit_code_meaning: 'no such file or folder' }].map((data) => {
+      const end = { toolName: 'terminal', isError: false, content: text, data, durationMs: 2_200 }
+      return renderCall(started, end, { style: createStyle({ colors: false }), columns })
+    })
+    expect(rows.filter((row) => row.length > columns)).toEqual([])
+    expect(rows.map((row) => row.slice(0, 10))).toEqual(['✓ terminal', '✗ terminal'])
+    expect(rows[1]).toMatch(/ · e/)
+  })
+
   it('counts what was written, not what the tool says about it', () => {
     const end = { text: 'Wrote it.', args: { content: 'a\nb\nc\n' } }
     expect(shown('write_file', 'write hello.txt', end)).toEqual(['✓ write  hello.txt · 3 lines · 22 ms'])
@@ -56,7 +70,7 @@ describe('a call that went well', () => {
   it('shows what an edit changed', () => {
     const text = '--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-one\n+uno\n+dos'
     expect(shown('patch', 'patch a.txt', { text })).toEqual([
-      ...['✓ patch  a.txt · +2 −1 · 22 ms', '  @@ -1 +1,2 @@', '  R(-one)'.replace('  R(', 'R(  '), '  +uno', '  +dos'],
+      ...['✓ patch  a.txt · +2 −1 · 22 ms', '  1 R(- one)', '  1 + uno', '  2 + dos'],
     ])
   })
 

@@ -30,13 +30,18 @@ const MAX_ERROR_ROWS = 3
 /** Of a call that is shown whole. */
 const MAX_WHOLE_LINES = 400
 const LEAST_TITLE = 12
+/** Less of what a call is about, with the space before it, says nothing. */
+const LEAST_REST = 5
 const HARMLESS = /; not an error$/
 
 /** The call in a line, with what it has come to so far: `terminal  npm test · 12 s`. */
 export function callLine(call: StartedCall, outcome: string, { style, columns }: Look): string {
   const [name, rest] = titleOf(call)
-  const end = outcome === '' ? '' : ` · ${outcome}`
-  const title = clip(rest === '' ? name : `${name}  ${rest}`, Math.max(LEAST_TITLE, columns - width(end)))
+  // What came of it tells more than all but the name.
+  const least = Math.min(LEAST_TITLE, width(name))
+  const end = outcome === '' ? '' : clip(` · ${outcome}`, Math.max(0, columns - least))
+  const room = Math.max(least, columns - width(end))
+  const title = clip(rest === '' || room < width(name) + LEAST_REST ? name : `${name}  ${rest}`, room)
   return `${style.accent(title.slice(0, name.length))}${title.slice(name.length)}${style.dim(end)}`
 }
 
@@ -49,7 +54,7 @@ export function renderCall(started: StartedCall | undefined, call: EndedCall, lo
   const duration = call.durationMs > 0 ? [formatDuration(call.durationMs)] : []
   const facts = [...outcome.facts, ...duration].join(' · ')
   // A row that the terminal breaks is harder to read than one without the time.
-  const isShort = outcome.facts.length === 0 || LEAST_TITLE + width(` · ${facts}`) <= room
+  const isShort = LEAST_TITLE + width(` · ${facts}`) <= room
   const paint = outcome.isFailure ? { ...style, dim: style.red } : style
   const begun = started ?? { toolName: call.toolName, summary: '', args: {} }
   const line = `${mark} ${callLine(begun, isShort ? facts : outcome.facts.join(' · '), { style: paint, columns: room })}`

@@ -95,7 +95,7 @@ const ANY_ADDRESS: Way = {
     const title = 'Its address, for example http://127.0.0.1:8080/v1'
     const answer = await asker.pick({ title, options: [], freeText: true })
     if (answer.type !== 'text') return null
-    const baseUrl = answer.text.trim()
+    const baseUrl = withScheme(answer.text.trim())
     checkAddress(baseUrl)
     const endpoint = { provider: 'custom', name: baseUrl, baseUrl, apiKey: null, keyEnv: null, isNewKey: false }
     const keyed = await asker.pick({
@@ -109,6 +109,15 @@ const ANY_ADDRESS: Way = {
     if (keyed.type !== 'option') return null
     return keyed.index === 0 ? endpoint : askKey(asker, endpoint)
   },
+}
+
+const HOST = /^(?:[\w-]+(?:\.[\w-]+)+|localhost|\[[\da-f:]+\])(?::\d+)?(?:\/|$)/i
+const NEAR = /^(?:localhost|127\.|10\.|192\.168\.|\[::1\])/i
+
+/** An address as it is often written: without what it begins with, which is `http` on this machine and its network, else `https`. */
+function withScheme(address: string): string {
+  if (!HOST.test(address)) return address
+  return `${NEAR.test(address) ? 'http' : 'https'}://${address}`
 }
 
 async function askKey(asker: Asker, endpoint: Endpoint): Promise<Endpoint | null> {

@@ -54,11 +54,13 @@ describe('describeSpending', () => {
     expect(text.split('\n')).toEqual([
       '900 tokens in, 0 out; $0.1000.',
       'Delegated: 2 tasks, 1800 tokens in, 0 out; $0.2000.',
+      'With titles, summaries and other side calls: 3 calls, 12k tokens; $0.40.',
       'Today: 3 calls, 12k tokens; $0.40. Budget: $2.00.',
       'This month: 3 calls, 12k tokens; $0.40. Budget: $20.00 and 5M tokens.',
       'Limits of m at openai: requests 59 of 60 left, new in 1.0 s; tokens 4000 left.',
     ])
     expect(requested).toEqual([
+      { sessionId: 's' },
       { sinceMs: Date.parse('2026-03-15T00:00:00Z') },
       { sinceMs: Date.parse('2026-03-01T00:00:00Z') },
     ])
@@ -68,8 +70,12 @@ describe('describeSpending', () => {
     const { storage, requested } = setUp(total)
     const settings = { budget: { month: { usd: 20 } }, timezone: 'UTC' }
     const text = await describeSpending({ storage, sessionId: 's', settings, isOwner: false, limits: [], nowMs: NOW })
-    expect(text).toBe('900 tokens in, 0 out; $0.1000.\nDelegated: 2 tasks, 1800 tokens in, 0 out; $0.2000.')
-    expect(requested).toEqual([])
+    expect(text.split('\n')).toEqual([
+      '900 tokens in, 0 out; $0.1000.',
+      'Delegated: 2 tasks, 1800 tokens in, 0 out; $0.2000.',
+      'With titles, summaries and other side calls: 3 calls, 12k tokens; $0.40.',
+    ])
+    expect(requested).toEqual([{ sessionId: 's' }])
   })
 
   it('never shows an unknown cost as none', async () => {

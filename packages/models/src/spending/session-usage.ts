@@ -45,12 +45,14 @@ export async function describeSpending({
   const { session, day, month } = settings.budget
   const spent = (await storage.sessions.get(sessionId))?.usage
   const tasks = (await storage.sessions.descendants(sessionId)).filter(({ source }) => source === 'subagent')
+  const [all] = await storage.usage.totals({ sessionId })
   const since = (unit: 'day' | 'month') => periodOf(unit, nowMs, knownTimeZone(settings.timezone)).startMs
   const [today] = isOwner ? await storage.usage.totals({ sinceMs: since('day') }) : []
   const [thisMonth] = month && isOwner ? await storage.usage.totals({ sinceMs: since('month') }) : []
   return [
     spent ? `${describeUsage(spent)}${ofBudget(session)}` : 'Nothing has been spent in this session yet.',
     ...(tasks.length > 0 ? [`Delegated: ${describeTasks(tasks)}`] : []),
+    ...(all && all.calls > 0 ? [`With titles, summaries and other side calls: ${describeTotal(all)}`] : []),
     ...(today ? [`Today: ${describeTotal(today)}${ofBudget(day)}`] : []),
     ...(thisMonth ? [`This month: ${describeTotal(thisMonth)}${ofBudget(month)}`] : []),
     ...limits,
