@@ -110,7 +110,7 @@ export interface SessionHost {
   subscribe(options?: Pick<ReadOptions, 'after'>): Promise<EventReader>
   /** Questions of all sessions of the home that wait for an answer, and answers that were not used yet, oldest first. */
   approvals(): Promise<readonly Approval[]>
-  /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}. */
+  /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}, when it also begins what is due for sessions. */
   closeIdle(idleMs?: number): Promise<void>
   /** Closes the agent of a session in which nothing goes on, so that the session can be removed; `false` where something does. */
   release(sessionId: string): Promise<boolean>
@@ -134,7 +134,7 @@ class Host implements SessionHost {
   readonly #logger: Logger
   /** The one used longest ago comes first. */
   readonly #sessions = new Map<string, LiveSession>()
-  readonly #sweep: NodeJS.Timeout | null
+  readonly #stopSweeping = new AbortController()
   #bus: Promise<EventBus> | null = null
   #jobs: Promise<SessionJobs> | null = null
   #isClosed = false
@@ -143,8 +143,17 @@ class Host implements SessionHost {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
-    this.#sweep = options.idleMs === undefined ? null : setInterval(() => void this.closeIdle(), SWEEP_EVERY_MS)
-    this.#sweep?.unref()
+    if (options.idleMs !== undefined) void this.#sweep(this.#stopSweeping.signal)
+  }
+
+  /** Each minute until the signal fires. Never rejects. */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(SWEEP_EVERY_MS, signal).catch(() => undefined)
+      if (signal.aborted) return
+      await this.closeIdle()
+      this.#due((jobs) => jobs.begin())
+    }
   }
 
   open(request: OpenRequest): SessionHandle {
@@ -279,7 +288,7 @@ class Host implements SessionHost {
   }
 
   async close(reason = 'closed'): Promise<void> {
-    if (this.#sweep) clearInterval(this.#sweep)
+    this.#stopSweeping.abort()
     this.#isClosed = true
     await Promise.all([...this.#sessions.values()].map((session) => this.#freed(session, session.shut(reason))))
     this.#sessions.clear()
