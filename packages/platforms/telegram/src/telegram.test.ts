@@ -323,8 +323,15 @@ it('hears other chats while one takes long, keeps the order in that one, and con
   say(9, 'two')
   await expect.poll(() => heard).toEqual(['one', 'two'])
   expect(server.unconfirmed).toBe(4)
+  // A group that becomes a supergroup is one chat under two ids.
+  server.push({
+    message: { message_id: 2, date: 1, chat: { id: 8, type: 'group' }, migrate_to_chat_id: -1008 } as never,
+  })
+  say(-1008, 'and now?')
+  say(9, 'three')
+  await expect.poll(() => heard).toEqual(['one', 'two', 'three'])
   slow.resolve()
-  await expect.poll(() => heard).toEqual(['one', 'two', 'a long recording', 'and what is in it?'])
+  await expect.poll(() => heard.slice(3)).toEqual(['a long recording', 'and what is in it?', 'and now?'])
   await expect.poll(() => server.unconfirmed).toBe(0)
 })
 

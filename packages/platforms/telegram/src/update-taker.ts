@@ -26,6 +26,8 @@ export class UpdateTaker {
   readonly #refused = new Map<number, number>()
   /** What is being taken, by its chat. */
   readonly #busy = new Map<number | undefined, Promise<void>>()
+  /** Groups that became supergroups, by their new ids: what is said there comes after what was said before. */
+  readonly #moved = new Map<number, number>()
   #hasTaken = false
   #failed: number[] = []
 
@@ -40,7 +42,7 @@ export class UpdateTaker {
   async takeAll(updates: readonly Update[]): Promise<boolean> {
     const chats = new Map<number | undefined, Update[]>()
     for (const update of updates) {
-      const chat = chatIdOf(update)
+      const chat = this.#chatOf(update)
       if (this.#taken.has(update.update_id) || this.#busy.has(chat)) continue
       chats.set(chat, [...(chats.get(chat) ?? []), update])
     }
@@ -62,6 +64,15 @@ export class UpdateTaker {
   /** Resolves once nothing is being taken. */
   async settled(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy.values())
+  }
+
+  #chatOf(update: Update): number | undefined {
+    const id = chatIdOf(update)
+    const to = update.message?.migrate_to_chat_id
+    const from = update.message?.migrate_from_chat_id
+    if (id !== undefined && to !== undefined) this.#moved.set(to, id)
+    if (id !== undefined && from !== undefined) this.#moved.set(id, from)
+    return id === undefined ? undefined : (this.#moved.get(id) ?? id)
   }
 
   async #takeChats(waiting: [number | undefined, readonly Update[]][]): Promise<void> {
