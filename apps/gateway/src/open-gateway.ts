@@ -15,7 +15,11 @@ import type { RunningPlatforms } from './platforms/run-platforms.js'
 import { type Flags, resolveSettings, type Settings } from './settings.js'
 
 const ALERT_MS = 10_000
-const MAX_AGENTS = 64
+/** Whose commands run on this machine costs little while nobody says anything; others hold a container or a connection each. */
+const MAX_AGENTS = 1_024
+const MAX_AGENTS_ELSEWHERE = 64
+/** Of the conversations that are kept ready: some 100 MB. */
+const MAX_CHARS = 50_000_000
 const IDLE_MS = 30 * 60_000
 
 /** What to serve. */
@@ -115,7 +119,8 @@ async function openParts(io: Io, parts: Parts): Promise<OpenGateway> {
   const { flags, version, home, cwd, settings, runtime, logger } = parts
   const { model } = runtime.chooseModel(flags.agent)
   const models = [...new Set([settings.modelName, model])]
-  const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents: MAX_AGENTS, logger })
+  const maxAgents = runtime.config.terminal.backend === 'local' ? MAX_AGENTS : MAX_AGENTS_ELSEWHERE
+  const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents, maxChars: MAX_CHARS, logger })
   const request = {
     ...flags.agent,
     platform: 'gateway',

@@ -100,13 +100,22 @@ class Served {
   }
 
   async run(): Promise<number> {
+    // Whoever stops it while it starts is heard too: it ends as soon as it could have begun.
+    const leave = this.#listen()
+    try {
+      return await this.#run(leave)
+    } finally {
+      leave()
+    }
+  }
+
+  async #run(leave: () => void): Promise<number> {
     const first = await this.#gateway
     const handle: FetchCallback = async (request, env) => (await this.#gateway).api.app.fetch(request, env)
     const server = await listen(handle, first.settings).catch(async (error: unknown) => {
       await first.close(within(0))
       throw error
     })
-    const leave = this.#listen()
     this.#greet(server, first)
     const closing = new AbortController()
     const state = stateFile(defaultHome(this.#io), process.pid)

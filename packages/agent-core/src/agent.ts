@@ -124,6 +124,8 @@ export interface Agent {
   activity(): Activity
   /** The log so far, as this process knows it. */
   entries(): readonly Entry[]
+  /** Roughly what the log takes in memory, in characters. */
+  size(): number
   /** Interrupts the run under way, waits for its end, and undoes the setup of the extensions. Call it when the agent is not used any more. Never rejects. */
   close(): Promise<void>
 }
@@ -457,6 +459,10 @@ class CoreAgent implements Agent {
 
   entries(): readonly Entry[] {
     return this.#parts.session.entries
+  }
+
+  size(): number {
+    return this.#parts.session.size
   }
 
   async close(): Promise<void> {

@@ -77,7 +77,7 @@ describe('loadConfig', () => {
         group_sessions_per_user: true,
         thread_sessions_per_user: false,
         people: {},
-        groups: { memory: 'own', without_toolsets: ['messaging'] },
+        groups: { memory: 'own', without_toolsets: ['messaging'], unattended_mode: 'park' },
         custom_toolsets: {},
         tools: { tool_search: { enabled: 'auto', always: [], threshold_pct: 5 } },
         agent: {

@@ -353,6 +353,20 @@ describe('the agents of a host', () => {
     stalled.interrupt()
     expect((await turn.result).status).toBe('interrupted')
   })
+
+  it('are as many as their conversations have room in memory: the one used longest ago goes first', async () => {
+    const { server, host, open } = await stage({ idleMs: 1_000_000, maxChars: 30_000, clock: createFakeClock(0) })
+    echo(server)
+    const sessions = [open(), open(), open()]
+    for (const session of sessions) await session.send('hello').result
+    await host.closeIdle()
+    expect(sessions.map(({ ready }) => ready !== null)).toEqual([true, true, true])
+    await sessions[1]!.send('x'.repeat(25_000)).result
+    await host.closeIdle()
+    expect(sessions.map(({ ready }) => ready !== null)).toEqual([false, true, false])
+    await sessions[0]!.send('hello').result
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages).match(/hello/g)).toHaveLength(3)
+  })
 })
 
 it('loses no input and runs none twice, in whatever order sessions are opened, used, read, interrupted and left', async () => {

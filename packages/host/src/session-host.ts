@@ -84,6 +84,8 @@ export interface SessionHostOptions {
   readonly idleMs?: number
   /** Of more agents those used longest ago are closed, unless a run or something in the background goes on. Default: no limit. */
   readonly maxAgents?: number
+  /** The same where what their conversations take in memory comes to more, in characters. Default: no limit. */
+  readonly maxChars?: number
   /** The process ends with its answer: a process that stays gives titles, writes summaries and looks for what should last. Default `false`. */
   readonly leavesJobs?: boolean
   readonly logger?: Logger
@@ -110,7 +112,7 @@ export interface SessionHost {
   subscribe(options?: Pick<ReadOptions, 'after'>): Promise<EventReader>
   /** Questions of all sessions of the home that wait for an answer, and answers that were not used yet, oldest first. */
   approvals(): Promise<readonly Approval[]>
-  /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}. */
+  /** Closes the agents that nobody used for `idleMs`, as the host does by itself every minute with {@link SessionHostOptions.idleMs}, when it also begins what is due for sessions. */
   closeIdle(idleMs?: number): Promise<void>
   /** Closes the agent of a session in which nothing goes on, so that the session can be removed; `false` where something does. */
   release(sessionId: string): Promise<boolean>
@@ -134,7 +136,7 @@ class Host implements SessionHost {
   readonly #logger: Logger
   /** The one used longest ago comes first. */
   readonly #sessions = new Map<string, LiveSession>()
-  readonly #sweep: NodeJS.Timeout | null
+  readonly #stopSweeping = new AbortController()
   #bus: Promise<EventBus> | null = null
   #jobs: Promise<SessionJobs> | null = null
   #isClosed = false
@@ -143,8 +145,17 @@ class Host implements SessionHost {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#logger = options.logger ?? silentLogger
-    this.#sweep = options.idleMs === undefined ? null : setInterval(() => void this.closeIdle(), SWEEP_EVERY_MS)
-    this.#sweep?.unref()
+    if (options.idleMs !== undefined) void this.#sweep(this.#stopSweeping.signal)
+  }
+
+  /** Each minute until the signal fires. Never rejects. */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(SWEEP_EVERY_MS, signal).catch(() => undefined)
+      if (signal.aborted) return
+      await this.closeIdle()
+      this.#due((jobs) => jobs.begin())
+    }
   }
 
   open(request: OpenRequest): SessionHandle {
@@ -209,14 +220,18 @@ class Host implements SessionHost {
   }
 
   async closeIdle(idleMs = this.#options.idleMs ?? Number.POSITIVE_INFINITY): Promise<void> {
-    const { maxAgents = Number.POSITIVE_INFINITY } = this.#options
+    const { maxAgents = Number.POSITIVE_INFINITY, maxChars = Number.POSITIVE_INFINITY } = this.#options
     const withAgents = [...this.#sessions.values()].filter(({ ready }) => ready !== null)
+    const charsOf = ({ ready }: LiveSession) => ready!.agent.size()
     let surplus = withAgents.length - maxAgents
+    let surplusChars = withAgents.reduce((chars, session) => chars + charsOf(session), 0) - maxChars
     const isOld = (session: LiveSession) => this.#clock.now() - session.usedAtMs >= idleMs
     const idle = withAgents.filter((session) => {
-      const isChosen = (isOld(session) || surplus > 0) && !session.isAtWork && !session.isResting
-      if (isChosen) surplus--
-      return isChosen
+      const isChosen = (isOld(session) || surplus > 0 || surplusChars > 0) && !session.isAtWork && !session.isResting
+      if (!isChosen) return false
+      surplus--
+      surplusChars -= charsOf(session)
+      return true
     })
     // Who only makes room for others may be in the midst of a conversation.
     const drop = (session: LiveSession) => session.drop('idle', { isLeft: isOld(session) })
@@ -279,7 +294,7 @@ class Host implements SessionHost {
   }
 
   async close(reason = 'closed'): Promise<void> {
-    if (this.#sweep) clearInterval(this.#sweep)
+    this.#stopSweeping.abort()
     this.#isClosed = true
     await Promise.all([...this.#sessions.values()].map((session) => this.#freed(session, session.shut(reason))))
     this.#sessions.clear()

@@ -106,6 +106,22 @@ it('is done by another process ten minutes after the last word, once, however th
   await expect.poll(() => requested.filter((kind) => kind === 'summary')).toHaveLength(2)
 })
 
+it('is begun by a process in which nobody says anything, within a minute', async () => {
+  const { clock, requested, enter } = await stage('auxiliary: {title_generation: {enabled: false}}')
+  const gone = await enter()
+  await gone.talk('Fill in the form.', 'And sign it.')
+  await expect.poll(gone.jobs).toEqual(WAITING)
+  const { jobs } = await enter({ idleMs: 3_600_000 })
+  await clock.waitForSleepers()
+  for (let minute = 0; minute < 9; minute++) {
+    await clock.advance(60_000)
+    await clock.waitForSleepers()
+  }
+  expect(requested).toEqual([])
+  await clock.advance(60_000)
+  await expect.poll(jobs).toEqual(['memory-review done', 'session-summary done', 'skill-review done'])
+})
+
 it('is left by a process that ends with its answer: it asks no model, and waits for none', async () => {
   const { clock, requested, enter } = await stage()
   const single = await enter({ leavesJobs: true })

@@ -48,6 +48,11 @@ export class SessionJobs {
     })
   }
 
+  /** Begins what is due by now, whoever left it. Where nothing is, it looks at the store once. */
+  begin(): void {
+    this.#then(null, () => this.#doSome())
+  }
+
   /** Nobody goes on with the session for now. */
   left(sessionId: string): void {
     const { clock, logger, runtime } = this.#options
@@ -61,7 +66,7 @@ export class SessionJobs {
       .catch((error: unknown) => logger.debug('The process ends first.', { sessionId, error: errorLine(error) }))
   }
 
-  #then(sessionId: string, work: () => Promise<void>): void {
+  #then(sessionId: string | null, work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
       this.#options.logger.info('What is due for a session was not done.', { sessionId, error: errorLine(error) })
     })

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
-import { createSessionHost, type SessionHost } from '@hermes/host'
+import { createSessionHost, type SessionHost, unattendedMode } from '@hermes/host'
 import { type ChatVariables, openRuntime, type Runtime } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
 import { type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
@@ -72,7 +72,7 @@ export async function chatStage(
       baseUrl: server.baseUrl,
       model: 'm',
       cwd: work,
-      permissions: 'park',
+      permissions: unattendedMode('gateway', runtime.config.approvals),
       answersQuestions: 'later',
     } as const
     const chatting: Runtime = { ...runtime, storage: async () => seen(await runtime.storage()) }

@@ -207,6 +207,23 @@ it('names who steers a run in a group, also in one that moves, and lets only its
   expect(marked).toHaveLength(4)
 })
 
+it('asks in a group also where everything of a person alone is allowed by itself', async () => {
+  const { bot, server, work, start } = await stage(
+    { approvals: { unattended_mode: 'approve' } },
+    { allowed_chats: ['-5'] },
+  )
+  server.setHandler(({ body }) =>
+    body.messages.at(-1)?.role === 'tool' ? { text: 'Done.' } : asks('rm -rf build; touch gone'),
+  )
+  await start()
+  bot.say('clean up', { userId: 8, name: 'Bob', chatId: -5, chatType: 'group', title: 'Friends' })
+  await until(bot, /waits for your approval/, -5)
+  expect(existsSync(join(work, 'gone'))).toBe(false)
+  bot.say('clean up')
+  await until(bot, /^Done/)
+  expect(existsSync(join(work, 'gone'))).toBe(true)
+})
+
 it('lets go of the account when it cannot begin, so that the next start can have it', async () => {
   const { bot, server, home, start } = await stage()
   const { storage, stop } = await start()

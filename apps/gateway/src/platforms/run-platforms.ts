@@ -245,7 +245,7 @@ function open(
     timeZone: config.gateway.message_timestamps.enabled ? knownTimeZone(config.timezone) : null,
     overrides: ({ id, type }) => ({
       ...overridesFor(one.overrides[id], request),
-      ...(type === 'dm' ? {} : { withoutToolsets: config.groups.without_toolsets }),
+      ...(type === 'dm' ? {} : inGroup(config.groups, request)),
     }),
     isStale: (type, heardAtMs, nowMs) =>
       isStale(resetIn(config.session_reset, { platform: platform.name, type }), { heardAtMs, nowMs }),
@@ -313,6 +313,18 @@ function showsOn(name: string, display: Runtime['config']['display']): ChatShows
   const { runtime_footer: footer, background_process_notifications: notified } = display
   const news = notified === 'off' || notified === 'error' ? notified : 'all'
   return { calls, hasFooter: hasFooter ?? footer.enabled, footerFields: footer.fields, news }
+}
+
+/** From the strictest on. */
+const MODES = ['deny', 'park', 'ask', 'approve'] as const satisfies readonly OpenRequest['permissions'][]
+
+/** What others write there is let go by itself as seldom as either setting says. */
+function inGroup(
+  { without_toolsets: withoutToolsets, unattended_mode: mode }: Runtime['config']['groups'],
+  { permissions }: Pick<OpenRequest, 'permissions'>,
+): Partial<OpenRequest> {
+  const permitted = MODES.find((one) => one === mode || one === permissions)!
+  return { withoutToolsets, permissions: permitted }
 }
 
 /** A provider of its own is reached where the catalogue or config.yaml has it, not where all others are. */

@@ -66,6 +66,7 @@ export class SessionLog {
   #scratch = new Map<string, unknown>()
   #entries: Entry[] = []
   #lastSeq = 0
+  #size = 0
   #lease: Lease | null = null
   #renewal: NodeJS.Timeout | null = null
   readonly #taints = new Set<string>()
@@ -87,6 +88,11 @@ export class SessionLog {
   /** What counts: entries that were undone are left out. */
   get entries(): readonly Entry[] {
     return this.#entries
+  }
+
+  /** Roughly what the entries take in memory, in characters. */
+  get size(): number {
+    return this.#size
   }
 
   /** Whether text from outside is in the conversation that its source does not clear. */
@@ -205,6 +211,7 @@ export class SessionLog {
         continue
       }
       this.#entries.push(entry)
+      this.#size += sizeOf(entry)
       for (const name of taintsIn(entry)) this.#taints.add(name)
       if (entry.type === 'prompt') this.#prompt = entry
       if (entry.type !== 'message') continue
@@ -313,6 +320,19 @@ export class SessionLog {
       return this.#scratch.get(key) as T
     },
   }
+}
+
+/** What surrounds the words of an entry, and parts without words. */
+const ENTRY_CHARS = 500
+
+function sizeOf(entry: Entry): number {
+  if (entry.type !== 'message') return ENTRY_CHARS
+  const { content } = entry.message as {
+    readonly content: readonly { readonly text?: string; readonly data?: unknown }[]
+  }
+  const charsOf = ({ text, data }: (typeof content)[number]) =>
+    text?.length ?? (typeof data === 'string' ? data.length : ENTRY_CHARS)
+  return content.reduce((chars, part) => chars + charsOf(part), ENTRY_CHARS)
 }
 
 const last = (seqs: readonly number[]): number => seqs.at(-1) ?? 0

@@ -466,6 +466,9 @@ export const CONFIG = section({
       'owner',
     )('own').describe("What a group's sessions are shown: what the group had kept, or the owner's memory too."),
     without_toolsets: texts(['messaging']).describe('Toolsets that new sessions of groups have not.'),
+    unattended_mode: oneOf(...UNATTENDED)('park').describe(
+      'What `approvals.unattended_mode` is in groups; the stricter of the two counts.',
+    ),
   }),
   context_file_max_chars: whole(1)(20_000),
   platform_hints: section(

@@ -296,6 +296,45 @@ it('hears other chats while what one says is refused, keeps the order in it, and
   expect(dropped).toEqual([{ update: poison }])
 })
 
+it('hears other chats while one takes long, keeps the order in that one, and confirms nothing that was not taken', async () => {
+  const { server, platform } = await start()
+  onTestFinished(async () => {
+    await platform.close()
+    await server.close()
+  })
+  const slow = Promise.withResolvers<void>()
+  const heard: string[] = []
+  const say = (chatId: number, text: string) => {
+    const from = { id: chatId, is_bot: false, first_name: 'Ada' }
+    server.push({ message: { message_id: 1, date: 1, chat: { id: chatId, type: 'private' }, from, text } })
+  }
+  platform.connect({
+    onState: () => undefined,
+    hear: async (event) => {
+      if (event.type !== 'message') return
+      if (event.text === 'a long recording') await slow.promise
+      heard.push(event.text)
+    },
+  })
+  say(8, 'a long recording')
+  say(8, 'and what is in it?')
+  say(9, 'one')
+  await expect.poll(() => heard).toEqual(['one'])
+  say(9, 'two')
+  await expect.poll(() => heard).toEqual(['one', 'two'])
+  expect(server.unconfirmed).toBe(4)
+  // A group that becomes a supergroup is one chat under two ids.
+  server.push({
+    message: { message_id: 2, date: 1, chat: { id: 8, type: 'group' }, migrate_to_chat_id: -1008 } as never,
+  })
+  say(-1008, 'and now?')
+  say(9, 'three')
+  await expect.poll(() => heard).toEqual(['one', 'two', 'three'])
+  slow.resolve()
+  await expect.poll(() => heard.slice(3)).toEqual(['a long recording', 'and what is in it?', 'and now?'])
+  await expect.poll(() => server.unconfirmed).toBe(0)
+})
+
 it('is asked less and less often while another program hears for the account, as while it cannot be reached', async () => {
   const clock = createFakeClock(1_000_000)
   const { server, platform } = await start({ clock })

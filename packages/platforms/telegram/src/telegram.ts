@@ -19,6 +19,7 @@ import { Api } from 'grammy/web'
 import { type BotIdentity, readUpdate } from './read-update.js'
 import { isNotModified, isUnknownMethod, movedTo, toPlatformError } from './telegram-error.js'
 import { toTelegramHtml } from './telegram-html.js'
+import { UpdateTaker } from './update-taker.js'
 
 const DEFAULT_API_ROOT = 'https://api.telegram.org'
 const POLL_S = 25
@@ -32,9 +33,6 @@ const WEBHOOK_LOOK_MS = 45_000
 const FIRST_WAIT_MS = 1_000
 /** Others wait as long while one update is refused. */
 const MAX_RETRY_MS = 5_000
-const MAX_REFUSED = 5
-/** As many come with one answer; where that many wait, nothing further is brought. */
-const MAX_UPDATES = 100
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 const MAX_TEXT = 4_096
 const ALL_CHATS = '*'
@@ -95,11 +93,16 @@ class Telegram implements Platform {
   #bot: BotIdentity | null = null
   #heardAtMs: number | null = null
   #hearing: Promise<void> = Promise.resolve()
+  readonly #taker: UpdateTaker
   readonly receive?: (request: Request) => Promise<Response>
 
   constructor(options: TelegramOptions) {
     this.#options = options
-    const { token, apiRoot = DEFAULT_API_ROOT, fetch } = options
+    const { token, apiRoot = DEFAULT_API_ROOT, fetch, clock, logger } = options
+    this.#taker = new UpdateTaker({
+      ...{ signal: this.#stopped.signal, clock, logger },
+      take: (update) => this.#take(update),
+    })
     this.#api = new Api(token, { apiRoot, fetch: fetch as never, timeoutSeconds: POLL_TIMEOUT_MS / 1000 })
     if (options.webhook) this.receive = (request) => this.#receive(request)
   }
@@ -173,57 +176,18 @@ class Telegram implements Platform {
   }
 
   async #poll(delivers: () => void): Promise<void> {
+    const { signal } = this.#stopped
     let offset: number | undefined
-    /** Of updates that are not confirmed yet: taken all the same, or how often they were refused. */
-    const taken = new Set<number>()
-    const refused = new Map<number, number>()
-    for (let failures = 0; !this.#stopped.signal.aborted; ) {
+    for (let failures = 0; !signal.aborted; ) {
       const requested = { timeout: POLL_S, allowed_updates: KINDS, ...(offset === undefined ? {} : { offset }) }
       const updates = await this.#call((abort) => this.#api.getUpdates(requested, abort), POLL_TIMEOUT_MS)
       delivers()
       this.#heard()
-      await this.#takeAll(updates, { taken, refused })
+      failures = (await this.#taker.takeAll(updates)) ? failures + 1 : 0
       // Only what the listener has taken is confirmed by the next request.
-      const left = updates.find(({ update_id: id }) => !taken.has(id))
-      offset = left?.update_id ?? (updates.length === 0 ? offset : updates.at(-1)!.update_id + 1)
-      failures = left === undefined ? 0 : failures + 1
-      if (left !== undefined) await this.#sleep(Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10), MAX_RETRY_MS))
-      else for (const seen of [taken, refused]) seen.clear()
-    }
-  }
-
-  /**
-   * What is refused comes again, and what comes after it in its chat waits for it; other chats do not. A refusal counts against an update
-   * when another was taken in the same pass, for else it may be the store that is gone; an update that is refused time after time is given
-   * up. So is the one for which everything else has to wait.
-   */
-  async #takeAll(
-    updates: readonly Update[],
-    { taken, refused }: { readonly taken: Set<number>; readonly refused: Map<number, number> },
-  ): Promise<void> {
-    const waiting = new Set<number | undefined>()
-    let hasTaken = false
-    const failed: number[] = []
-    for (const update of updates) {
-      const { update_id: id } = update
-      const chat = chatIdOf(update)
-      if (taken.has(id) || waiting.has(chat)) continue
-      if (await this.#take(update)) {
-        taken.add(id)
-        hasTaken = true
-      } else {
-        waiting.add(chat)
-        failed.push(id)
-      }
-    }
-    const isInTheWay = updates.length >= MAX_UPDATES && waiting.size === 1
-    if (!hasTaken && !isInTheWay) return
-    for (const id of failed) {
-      const count = (refused.get(id) ?? 0) + 1
-      refused.set(id, count)
-      if (count < MAX_REFUSED) continue
-      taken.add(id)
-      this.#options.logger.error('An update of Telegram was refused time after time and is given up.', { update: id })
+      const last = updates.at(-1)
+      if (last) this.#taker.forget((offset = this.#taker.firstLeft(updates) ?? last.update_id + 1))
+      if (failures > 0) await this.#sleep(Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10), MAX_RETRY_MS))
     }
   }
 
@@ -405,6 +369,7 @@ class Telegram implements Platform {
   async close(): Promise<void> {
     this.#stopped.abort(new DOMException('The platform is closed.', 'AbortError'))
     await this.#hearing
+    await this.#taker.settled()
     this.#set({ type: 'closed' })
   }
 
@@ -496,12 +461,6 @@ async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-/** Where an update is from, in all its kinds; `undefined` where it says nothing of that. */
-function chatIdOf(update: Update): number | undefined {
-  const { message, channel_post: post, edited_message: edited, edited_channel_post: editedPost } = update
-  return (message ?? post ?? edited ?? editedPost ?? update.callback_query?.message)?.chat?.id
 }
 
 function isUpdate(value: unknown): value is Update {

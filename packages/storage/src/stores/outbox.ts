@@ -62,7 +62,7 @@ export class OutboxStore implements Outbox {
     const heads = () => this.#heads(platform)
     // One that was never tried is due at once, also where the clock was set back since it was written.
     const isDue = (row: Row) =>
-      (row.attempt === 0 || row.due_ms <= this.#clock.now()) && isFree(row, this.#leaseClock.now())
+      (row.attempt === 0 || row.due_ms <= this.#clock.now()) && this.#isFree(row, this.#leaseClock.now())
     // Most looks find nothing, and a look holds up no writer.
     if (!(await database.read(heads)).some(isDue)) return null
     const [process, untilMs] = [this.#process, this.#leaseClock.now() + leaseMs]
@@ -120,7 +120,7 @@ export class OutboxStore implements Outbox {
   async nextDue(platform: string): Promise<number | null> {
     const rows = await this.#database.read(() => this.#heads(platform))
     const nowMs = this.#leaseClock.now()
-    const dues = rows.map((row) => (isFree(row, nowMs) ? row.due_ms : (row.held_until_ms ?? row.due_ms)))
+    const dues = rows.map((row) => (this.#isFree(row, nowMs) ? row.due_ms : (row.held_until_ms ?? row.due_ms)))
     return dues.length === 0 ? null : Math.min(...dues)
   }
 
@@ -152,16 +152,18 @@ export class OutboxStore implements Outbox {
     return yield* all(builder.selectFrom('hermes_outbox').selectAll().where('id', 'in', heads))
   }
 
+  /** What this process holds needs no look at whether its holder still runs. */
+  #isFree({ status, holder, held_until_ms }: Row, nowMs: number): boolean {
+    if (status !== 'sending' || (held_until_ms ?? 0) <= nowMs) return true
+    return holder !== null && holder !== this.#process && hasEnded(holder)
+  }
+
   /** @throws HermesError `store.outbox_lost` */
   *#change(message: OutboxMessage, columns: Partial<Row>): Work<void> {
     const update = this.#database.builder.updateTable('hermes_outbox').set(columns).where('id', '=', message.id)
     const mine = update.where('attempt', '=', message.attempt).where('status', '=', 'sending')
     if ((yield* run(mine)) === 0) throw outboxLost(message)
   }
-}
-
-function isFree({ status, holder, held_until_ms }: Row, nowMs: number): boolean {
-  return status !== 'sending' || (held_until_ms ?? 0) <= nowMs || (holder !== null && hasEnded(holder))
 }
 
 function toMessage(row: Row): OutboxMessage {
