@@ -97,7 +97,7 @@ export async function checkReload(
   const keeper = { get: async () => null, set: async () => undefined }
   const tools = { fetchTo: (address: string) => runtime.fetchTo(address), keeper, clock: systemClock, logger }
   // Nothing is connected by that: what has no token, or nobody who vouches for senders, says so.
-  for (const platform of platforms) await platform.create(tools)
+  for (const platform of platforms) if (!platform.isForeign) await platform.create(tools)
   if (next.host === settings.host && (next.port === settings.port || next.port === 0)) return
   const message = `The address becomes ${next.host}:${next.port}, which takes a restart: hermes gateway restart`
   throw new HermesError(message, { code: 'gateway.needs_restart' })

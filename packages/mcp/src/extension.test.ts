@@ -203,11 +203,15 @@ it('reads what is known of servers once the first request is out, or a call may 
   await clock.advance(400)
   await expect.poll(() => readdir(`${home.path}/listings`).catch(() => [])).toHaveLength(1)
   await close()
-  /** Whether the tools are listed by now. */
+  /** How many tools are listed by now. */
   const listing = () => {
     const known = { count: 0 }
-    const listed = async () => (await sources.get('mcp-tea')!.list(new AbortController().signal)).length
-    void listed().then((count) => Object.assign(known, { count }))
+    const source = sources.get('mcp-tea')!
+    const list = async () => {
+      known.count = (await source.list(new AbortController().signal)).length
+    }
+    source.onChange!(() => void list())
+    void list()
     return known
   }
   // Who reads it too soon finds nothing.

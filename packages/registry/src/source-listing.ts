@@ -21,7 +21,9 @@ export interface SourceListingOptions {
 export class SourceListing {
   readonly source: ToolSource
   readonly #options: SourceListingOptions
-  readonly #stopped = new AbortController()
+  /** Of the list that is under way. */
+  #under: AbortController | null = null
+  #isStopped = false
   #tools: ReadonlyMap<string, RegisteredTool> = new Map()
   #names: readonly string[] = []
   #version = 0
@@ -61,7 +63,8 @@ export class SourceListing {
   }
 
   stop(): void {
-    this.#stopped.abort()
+    this.#isStopped = true
+    this.#under?.abort()
     try {
       this.#unsubscribe?.()
     } catch (error) {
@@ -79,20 +82,23 @@ export class SourceListing {
 
   #listAll(): void {
     try {
-      while (this.#hasChanged && !this.#stopped.signal.aborted) {
-        const signal = AbortSignal.any([
-          this.#stopped.signal,
-          AbortSignal.timeout(this.#options.answersWithinMs ?? ANSWERS_WITHIN_MS),
-        ])
-        const listed = this.source.list(signal)
+      while (this.#hasChanged && !this.#isStopped) {
+        const over = new AbortController()
+        this.#under = over
+        const listed = this.source.list(over.signal)
         // One that says so while it is asked would be asked for ever.
         this.#hasChanged = false
         if (!isPromise(listed)) this.#accept(listed)
         else {
-          untilAbort(listed, signal).then(
-            (tools) => this.#settle(() => this.#accept(tools)),
-            (error: unknown) => this.#settle(() => this.#fail(error)),
-          )
+          // Only one that takes time has a limit: a home has many sources, and most give what they know.
+          const late = () => over.abort(new DOMException('It took too long.', 'TimeoutError'))
+          const timer = setTimeout(late, this.#options.answersWithinMs ?? ANSWERS_WITHIN_MS).unref()
+          untilAbort(listed, over.signal)
+            .finally(() => clearTimeout(timer))
+            .then(
+              (tools) => this.#settle(() => this.#accept(tools)),
+              (error: unknown) => this.#settle(() => this.#fail(error)),
+            )
           return
         }
       }
@@ -104,12 +110,12 @@ export class SourceListing {
   }
 
   #settle(take: () => void): void {
-    if (!this.#stopped.signal.aborted) take()
+    if (!this.#isStopped) take()
     this.#listAll()
   }
 
   #fail(error: unknown): void {
-    if (this.#stopped.signal.aborted) return
+    if (this.#isStopped) return
     const isLate = error instanceof DOMException && error.name === 'TimeoutError'
     const seconds = (this.#options.answersWithinMs ?? ANSWERS_WITHIN_MS) / 1000
     this.#say(isLate ? `did not list its tools within ${seconds} s` : `could not list its tools: ${lineOf(error)}`)
@@ -177,6 +183,7 @@ function lineOf(error: unknown): string {
 function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     Promise.resolve(work)
       .then(resolve, reject)

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { silentLogger } from '@hermes/contracts'
+import type { Extension } from '@hermes/contracts/extension'
 import { createSessionHost, type SessionHost, unattendedMode } from '@hermes/host'
 import { type ChatVariables, openRuntime, type Runtime } from '@hermes/runtime'
 import type { Storage } from '@hermes/storage'
@@ -10,6 +11,7 @@ import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
 import { onTestFinished } from 'vitest'
 import { configuredPlatforms } from '../platforms/open-platforms.js'
 import { fileNotes } from '../platforms/outgoing-files.js'
+import type { PlatformReport } from '../platforms/platform-health.js'
 import { runPlatforms } from '../platforms/run-platforms.js'
 
 const BASE = {
@@ -33,16 +35,18 @@ export interface ChatStage {
 interface Gateway {
   readonly storage: Storage
   readonly host: SessionHost
+  reports(): readonly PlatformReport[]
   /** As a signal ends it. */
   stop(): Promise<void>
 }
 
-/** Makes one; it goes when the test ends. `seen`: the store as chats see it, where it is not what it is. */
+/** Makes one; it goes when the test ends. `seen`: the store as chats see it, where it is not what it is. `brought`: extensions of others. */
 export async function chatStage(
   config: object = {},
   telegram: object = {},
   seen: (storage: Storage) => Storage = (storage) => storage,
   variables: ChatVariables = {},
+  brought: readonly Extension[] = [],
 ): Promise<ChatStage> {
   const [server, bot, temporary] = [await startModelServer(), await startBotApiServer(), await temporaryHome()]
   const path = (...names: readonly string[]) => join(temporary.path, ...names)
@@ -59,7 +63,7 @@ export async function chatStage(
     const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
     const notes = fileNotes(async () => (await runtime.storage()).meta)
     const runtime: Runtime = await openRuntime({
-      extensions: (builtIn) => [...builtIn, notes],
+      extensions: (builtIn) => [...builtIn, notes, ...brought],
       home,
       userHome: path('home'),
       env,
@@ -90,7 +94,7 @@ export async function chatStage(
       await chats.close()
       await runtime.close()
     }
-    running = { storage, host, stop }
+    running = { storage, host, reports: chats.reports, stop }
     return running
   }
   onTestFinished(async () => {

@@ -4,10 +4,8 @@ import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import type { OwnPlatform } from '@hermes/runtime'
 import { gatewayStates } from '../gateway-state.js'
-import { type ConfiguredPlatform, configuredPlatforms } from './open-platforms.js'
+import { type ConfiguredPlatform, configuredPlatforms, withinTime } from './open-platforms.js'
 import { hearing } from './platform-health.js'
-
-const WITHIN_MS = 20_000
 
 /** Options of {@link checkPlatforms}. */
 export interface CheckOptions {
@@ -58,17 +56,8 @@ export async function checkPlatform(
   try {
     const platform = await one.create({ fetchTo, keeper, clock: systemClock, logger: silentLogger })
     if (isOffline) return { level: 'ok', text: `${one.name}: has an account; not asked` }
-    return { level: 'ok', text: `${one.name}: answers as ${await withinTime(platform.probe())}` }
+    return { level: 'ok', text: `${one.name}: answers as ${await withinTime(platform.probe(), systemClock)}` }
   } catch (error) {
     return { level: 'fail', text: `${one.name}: ${errorLine(error)}` }
   }
-}
-
-async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
-  const over = new AbortController()
-  const late = systemClock.sleep(WITHIN_MS, over.signal).then(
-    () => Promise.reject(new Error(`There was no answer within ${WITHIN_MS / 1000} seconds.`)),
-    () => work,
-  )
-  return Promise.race([work, late]).finally(() => over.abort())
 }

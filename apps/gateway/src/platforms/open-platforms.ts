@@ -9,6 +9,8 @@ import type { AccessSettings } from '@hermes/platform'
 import { type ChatVariables, emailAccount, type OwnPlatform, ownAccount, telegramAccount } from '@hermes/runtime'
 import { humanDelay, type Pause } from './human-delay.js'
 
+/** For one that an extension brings to open, and for any to answer. */
+const WITHIN_MS = 20_000
 const TELEGRAM_ROOT = 'https://api.telegram.org'
 /** Instead of the name of a server that vouches for senders. */
 const AT_THEIR_WORD = 'none'
@@ -49,7 +51,9 @@ export interface ConfiguredPlatform {
   readonly fingerprint: string
   /** What a person should know of how it is set up. */
   readonly warnings: readonly string[]
-  /** Not connected. Rejects with `platform.bad_options`. */
+  /** An extension brings it: it may be broken in ways that no setting mends, and keeps no others from running. */
+  readonly isForeign: boolean
+  /** Not connected. Rejects with `platform.bad_options`, a foreign one also with whatever it throws, or after 20 seconds. */
   create(tools: PlatformTools): Promise<Platform>
 }
 
@@ -77,6 +81,7 @@ function telegramOf(config: HermesConfig, variables: ChatVariables): ConfiguredP
       pause: humanDelay(config, variables),
       requiresMention: telegram.require_mention,
       warnings: [],
+      isForeign: false,
     },
     access,
     fingerprint: fingerprintOf(`telegram:${token}`),
@@ -106,6 +111,7 @@ function emailOf(config: HermesConfig, variables: ChatVariables): ConfiguredPlat
     overrides: Object.fromEntries(overrides),
     fingerprint: fingerprintOf(`email:${address.toLowerCase()}`),
     warnings: isUnproven ? [UNPROVEN] : [],
+    isForeign: false,
     create: async ({ keeper, clock, logger }) => {
       if (authservId === '') throw new HermesError(NOBODY_VOUCHES, { code: 'platform.bad_options' })
       const { createEmail } = await import('@hermes/platform-email')
@@ -122,16 +128,48 @@ function ownOf(own: OwnPlatform, config: HermesConfig, variables: ChatVariables)
   const { values, access } = account
   return {
     ...{ name, ...commonOf(settings), pause: humanDelay(config, variables), access, warnings: [] },
-    requiresMention: settings.require_mention,
+    ...{ requiresMention: settings.require_mention, isForeign: true },
     fingerprint: fingerprintOf(JSON.stringify([name, values])),
     create: async (tools) => {
-      const platform = await own.open({ account: values, settings: { ...settings } as never, ...tools })
-      // What is of an extension may be anything.
-      if (platform?.name === name && platform.abilities?.maxLength) return platform
-      const message = `What opens the chat platform ${name} gives no platform of that name. Look for another version: hermes plugins update`
+      const opened = (async () => own.open({ account: values, settings: { ...settings } as never, ...tools }))()
+      const platform = await withinTime(opened, tools.clock).catch((error: unknown) => {
+        // One that opens after all is used by nobody.
+        opened.then((late) => late.close()).catch(() => undefined)
+        throw error
+      })
+      const wrong = wrongWith(platform, name)
+      if (wrong === null) return platform
+      const message = `What opens the chat platform ${name} gives none that can be used: ${wrong}. Look for another version: hermes plugins update`
       throw new HermesError(message, { code: 'platform.bad_options' })
     },
   }
+}
+
+const UNITS = ['utf16', 'bytes', 'code-points']
+const NEEDED = ['connect', 'send', 'download', 'probe', 'close'] as const
+/** In less no answer can be cut. */
+const LEAST_LENGTH = 64
+
+/** What is of an extension may be anything; `null` for what is a platform. */
+function wrongWith(platform: Partial<Platform> | undefined, name: string): string | null {
+  if (platform?.name !== name) return 'it has another name'
+  const missing = NEEDED.find((method) => typeof platform[method] !== 'function')
+  if (missing) return `it has no ${missing}`
+  const { unit, limit } = platform.abilities?.maxLength ?? {}
+  const isLength = UNITS.includes(String(unit)) && Number.isInteger(limit) && limit! >= LEAST_LENGTH
+  return isLength
+    ? null
+    : `abilities.maxLength has to have one of the units ${UNITS.join(', ')} and a limit of ${LEAST_LENGTH} or more`
+}
+
+/** @throws Error after 20 seconds */
+export async function withinTime<Result>(work: Promise<Result>, clock: Clock): Promise<Result> {
+  const over = new AbortController()
+  const late = clock.sleep(WITHIN_MS, over.signal).then(
+    () => Promise.reject(new Error(`There was no answer within ${WITHIN_MS / 1000} seconds.`)),
+    () => work,
+  )
+  return Promise.race([work, late]).finally(() => over.abort())
 }
 
 /** What all platforms take. */

@@ -1,4 +1,6 @@
 // A platform that a person can rest: nothing is heard, and what is to be sent waits. What was said meanwhile comes when it goes on.
+// Its adapter may be of an extension: what throws where none may is how that platform is doing, and nobody else's trouble.
+import { type Clock, errorLine, systemClock } from '@hermes/contracts'
 import type {
   IncomingAttachment,
   Platform,
@@ -7,6 +9,10 @@ import type {
   PlatformState,
 } from '@hermes/contracts/platform'
 import { platformError } from '@hermes/platform'
+
+/** How long an adapter is waited for to end. */
+const CLOSED_WITHIN_MS = 10_000
+const MOST_ERROR_CHARS = 300
 
 /** Keeps the account and all that stands around a platform while its adapter is closed and, later, made anew. */
 export class PausablePlatform implements Platform {
@@ -19,16 +25,20 @@ export class PausablePlatform implements Platform {
   readonly react?: NonNullable<Platform['react']>
   readonly receive?: NonNullable<Platform['receive']>
   readonly #create: () => Promise<Platform>
+  readonly #clock: Clock
   #adapter: Platform
+  /** Why the adapter cannot be used, where it could not say so itself. */
+  #broken: PlatformState | null = null
   #listener: PlatformListener | null = null
   #isPaused = false
   #isClosed = false
   #changing: Promise<void> = Promise.resolve()
 
   /** `create` makes another adapter of the same account. */
-  constructor(adapter: Platform, create: () => Promise<Platform>) {
+  constructor(adapter: Platform, create: () => Promise<Platform>, clock: Clock = systemClock) {
     this.#adapter = adapter
     this.#create = create
+    this.#clock = clock
     this.name = adapter.name
     this.abilities = adapter.abilities
     if (adapter.edit) this.edit = async (...args) => this.#used().edit!(...args)
@@ -41,11 +51,20 @@ export class PausablePlatform implements Platform {
   }
 
   get state(): PlatformState {
-    return this.#isPaused && !this.#isClosed ? { type: 'paused' } : this.#adapter.state
+    if (this.#isPaused && !this.#isClosed) return { type: 'paused' }
+    try {
+      return this.#broken ?? this.#adapter.state
+    } catch (error) {
+      return brokenBy(error)
+    }
   }
 
   get heardAtMs(): number | null {
-    return this.#adapter.heardAtMs
+    try {
+      return this.#adapter.heardAtMs
+    } catch {
+      return null
+    }
   }
 
   /** Nothing goes out. */
@@ -74,15 +93,41 @@ export class PausablePlatform implements Platform {
     const { type } = this.state
     if (this.#isClosed || !this.#listener || (type !== 'waiting' && type !== 'failed')) return
     const next = await this.#create()
-    await this.#adapter.close()
+    await this.#end()
     this.#adapter = next
-    this.#adapter.connect(this.#listener)
+    this.#begin(this.#listener)
+  }
+
+  /** One whose `connect` throws, or is a promise that rejects, has failed for good. */
+  #begin(listener: PlatformListener): void {
+    const adapter = this.#adapter
+    const fail = (error: unknown) => {
+      if (this.#adapter !== adapter || this.#isClosed) return
+      this.#broken = brokenBy(error)
+      listener.onState(this.#broken)
+    }
+    this.#broken = null
+    try {
+      const connected: unknown = adapter.connect(listener)
+      Promise.resolve(connected).catch(fail)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  /** Ends the adapter; one that cannot, or takes too long, is left. Never rejects. */
+  async #end(): Promise<void> {
+    const adapter = this.#adapter
+    const over = new AbortController()
+    const ended = (async () => adapter.close())()
+    await Promise.race([ended, this.#clock.sleep(CLOSED_WITHIN_MS, over.signal)]).catch(() => undefined)
+    over.abort()
   }
 
   async #pause(): Promise<void> {
     if (this.#isPaused || this.#isClosed) return
     this.#isPaused = true
-    await this.#adapter.close()
+    await this.#end()
     this.#listener?.onState({ type: 'paused' })
   }
 
@@ -90,12 +135,12 @@ export class PausablePlatform implements Platform {
     if (!this.#isPaused || this.#isClosed) return
     this.#adapter = await this.#create()
     this.#isPaused = false
-    if (this.#listener) this.#adapter.connect(this.#listener)
+    if (this.#listener) this.#begin(this.#listener)
   }
 
   connect(listener: PlatformListener): void {
     this.#listener = listener
-    if (!this.#isPaused) this.#adapter.connect(listener)
+    if (!this.#isPaused) this.#begin(listener)
   }
 
   async send(message: PlatformMessage): Promise<string> {
@@ -116,11 +161,15 @@ export class PausablePlatform implements Platform {
   async close(): Promise<void> {
     await this.#changing
     this.#isClosed = true
-    await this.#adapter.close()
+    await this.#end()
   }
 
   #used(): Platform {
     if (this.#isPaused) throw platformError('unreachable', `${this.name} is paused.`)
     return this.#adapter
   }
+}
+
+function brokenBy(error: unknown): PlatformState {
+  return { type: 'failed', error: errorLine(error).slice(0, MOST_ERROR_CHARS) }
 }

@@ -22,6 +22,7 @@ import { ChatCommandLine } from './chat-commands.js'
 import { type ChatShows, ChatView } from './chat-view.js'
 import type { ChatWorkerOptions } from './chat-worker.js'
 import { Dispatcher } from './dispatcher.js'
+import { requireEvent } from './foreign-event.js'
 import { pauseBetween } from './human-delay.js'
 import { createMediaCache } from './media-cache.js'
 import { mirror } from './mirror.js'
@@ -40,6 +41,7 @@ const PRUNE_EVERY_MS = 6 * 3_600_000
 /** What was answered gets a moment to be sent. */
 const FLUSH_MS = 3_000
 const SEE_EVERY_MS = 1_000
+const MOST_ERROR_CHARS = 300
 /** Words for a chat that is none of these platforms wait for a gateway that has it. */
 const LOOK_AGAIN_MS = 60_000
 
@@ -75,6 +77,7 @@ export interface RunningPlatforms {
 
 interface Connected {
   readonly platform: PausablePlatform
+  readonly isForeign: boolean
   readonly dispatcher: Dispatcher
   readonly view: ChatView
   readonly breaker: Breaker
@@ -96,6 +99,8 @@ export async function runPlatforms(
   const stopSending = new AbortController()
   const releases: (() => void)[] = []
   const connected: Connected[] = []
+  /** Foreign ones that could not be opened. */
+  const broken: PlatformReport[] = []
   const [wake, changes] = [new Wake(), new Wake()]
   const pauses = new PlatformPauses()
   const reader = await host.subscribe()
@@ -105,19 +110,31 @@ export async function runPlatforms(
     await Promise.all([reader.return(), ...loops, ...connected.map(({ sending }) => sending)])
     for (const release of releases) release()
   }
-  const reports = () =>
-    connected.map(({ platform, dispatcher, breaker }) => ({
+  const reports = () => [
+    ...connected.map(({ platform, dispatcher, breaker }) => ({
       ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
       sending: breaker.state,
-    }))
+    })),
+    ...broken,
+  ]
   try {
     for (const one of configured) {
-      releases.push(await lockAccount(one, userHome))
+      const release = await lockAccount(one, userHome)
+      releases.push(release)
       for (const warning of one.warnings) logger.warn(`${one.name}: ${warning}`)
       const fetchTo = (address: string) => runtime.fetchTo(address)
       const create = () => one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
-      const platform = new PausablePlatform(await create(), create)
       const { name } = one
+      const adapter = await create().catch((error: unknown) => {
+        if (!one.isForeign) throw error
+        const line = errorLine(error).slice(0, MOST_ERROR_CHARS)
+        logger.error(`${name}: cannot be opened, and all else goes on without it: ${line}`)
+        broken.push({ name, state: { type: 'failed', error: line }, heardAtMs: null, atWork: 0 })
+        release()
+        return null
+      })
+      if (adapter === null) continue
+      const platform = new PausablePlatform(adapter, create)
       const masked: ChatWorkerOptions['masked'] = (user) => aliases?.userOf(name, user) ?? user
       connected.push(
         open({ one, platform, storage, masked, wake, clock, reports, signal: stopSending.signal }, options),
@@ -135,9 +152,12 @@ export async function runPlatforms(
     throw error
   }
   const showing = showAll(reader, connected, logger)
-  for (const { platform, dispatcher } of connected) {
+  for (const { platform, isForeign, dispatcher } of connected) {
     platform.connect({
-      hear: (event) => dispatcher.hear(event),
+      hear: async (event) => {
+        if (isForeign) requireEvent(event, platform.name)
+        await dispatcher.hear(event)
+      },
       onState: (state) => {
         const level = state.type === 'failed' ? 'error' : state.type === 'waiting' ? 'warn' : 'info'
         const why = 'error' in state ? { error: state.error } : {}
@@ -304,7 +324,7 @@ function open(
     },
     signal,
   )
-  return { platform, dispatcher, view, breaker, sending }
+  return { platform, isForeign: one.isForeign, dispatcher, view, breaker, sending }
 }
 
 /** What the chats of a platform show beside answers. */

@@ -27,16 +27,29 @@ export function createServer(settings: ServerSettings, { answersOf, authOf, ...s
   return new McpServer({ ...shared, settings, ...(answers ? { answers } : {}), ...(auth ? { auth } : {}) })
 }
 
-/**
- * A server as a source of tools. It lists what is known, and says when that changes; listing never connects. It is listed after `until`, by
- * default at once, and `onListed` is called whenever it was.
- */
-export function toSource(
-  server: McpServer,
-  calls: Calls,
-  { until, onListed }: { readonly until?: Promise<void>; readonly onListed?: () => void } = {},
-): ToolSource {
+/** When the tools of a server are known: not before `isRevealed`, which changes at most once; `revealed` takes what is to be called then. */
+interface Revealing {
+  isRevealed(): boolean
+  revealed(call: () => void): void
+  /** Called whenever it was listed. */
+  onListed(): void
+}
+
+/** A server as a source of tools. It lists what is known, by default at once, and says when that changes; listing never connects. */
+export function toSource(server: McpServer, calls: Calls, revealing?: Revealing): ToolSource {
   let isHarmless = false
+  const listNow = async () => {
+    try {
+      await server.load()
+      const tools = toolsOf(server, calls)
+      const asAccepted =
+        server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
+      isHarmless = asAccepted && (await areHarmless(tools))
+      return tools
+    } finally {
+      revealing?.onListed()
+    }
+  }
   return {
     name: toolsetName(server.name),
     description: `the MCP server ${server.name}`,
@@ -45,20 +58,11 @@ export function toSource(
     get trusted() {
       return isHarmless
     },
-    async list() {
-      try {
-        await until
-        await server.load()
-        const tools = toolsOf(server, calls)
-        const asAccepted =
-          server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
-        isHarmless = asAccepted && (await areHarmless(tools))
-        return tools
-      } finally {
-        onListed?.()
-      }
+    list: () => (revealing?.isRevealed() === false ? [] : listNow()),
+    onChange: (changed) => {
+      revealing?.revealed(changed)
+      return server.onChange(changed)
     },
-    onChange: (changed) => server.onChange(changed),
   }
 }
 
@@ -93,7 +97,8 @@ export class HomeServers {
     }
   >()
 
-  readonly #revealed = Promise.withResolvers<void>()
+  #isRevealed = false
+  readonly #whenRevealed: (() => void)[] = []
 
   /** Those that have gone and have not ended. */
   readonly #leaving = new Set<McpServer>()
@@ -135,9 +140,15 @@ export class HomeServers {
       if (this.#servers.has(name)) continue
       const server = createServer(settings, this.#options)
       const { promise: listed, resolve: onListed } = Promise.withResolvers<void>()
-      const listing = { until: this.#revealed.promise, onListed }
+      const revealing = {
+        isRevealed: () => this.#isRevealed,
+        revealed: (call: () => void) => {
+          if (!this.#isRevealed) this.#whenRevealed.push(call)
+        },
+        onListed,
+      }
       try {
-        const source = this.#api.tools.addSource(toSource(server, this.#options.calls, listing))
+        const source = this.#api.tools.addSource(toSource(server, this.#options.calls, revealing))
         this.#servers.set(name, { server, source, key: JSON.stringify(settings), listed })
         server.onChange(() => this.#prompts.update(server))
         added.push(name)
@@ -155,7 +166,8 @@ export class HomeServers {
    * wait. Resolves once they are there. Never rejects.
    */
   async reveal(): Promise<void> {
-    this.#revealed.resolve()
+    this.#isRevealed = true
+    for (const call of this.#whenRevealed.splice(0)) call()
     await Promise.all([...this.#servers.values()].map(({ listed }) => listed))
     // What is listed is taken in before anything else happens.
     await new Promise<void>((resolve) => setImmediate(resolve))

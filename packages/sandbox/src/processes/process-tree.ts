@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { Clock } from '@hermes/contracts'
+import { SharedLook } from './shared-look.js'
 
 /** Short enough that a tree which resists is gone within two seconds all the same. */
 const DEFAULT_GRACE_MS = 1_500
 const FIRST_PAUSE_MS = 10
 const LAST_PAUSE_MS = 100
-const KILL_ROUNDS = 20
+/** For what is killed to be gone. */
+const KILL_MS = 200
 /** Looked for again: a process may fork between being found and being told to end. */
 const MARK_ROUNDS = 3
 
@@ -51,27 +53,26 @@ export async function killTree(
   options: { readonly clock: Clock; readonly startTime?: string; readonly graceMs?: number },
 ): Promise<void> {
   const { graceMs = DEFAULT_GRACE_MS } = options
+  const { clock, startTime } = options
   const known = new Map<number, string>()
-  // Looked for again each time: a process may fork between being found and being told to end.
-  const alive = (isFirst = false) => {
-    const rows = lookTogether(options.clock, isFirst ? root : null)
-    const fresh = treeOf(rows, root, options.startTime).filter((row) => known.get(row.pid) !== row.startTime)
+  /** What is alive of the tree, and what of that was not known. */
+  const aliveIn = (rows: readonly ProcessRow[]) => {
+    const fresh = treeOf(rows, root, startTime).filter((row) => known.get(row.pid) !== row.startTime)
     for (const row of fresh) known.set(row.pid, row.startTime)
     return { all: rows.filter((row) => !row.ended && known.get(row.pid) === row.startTime), fresh }
   }
+  const looks = sharedBy(clock)
+  // Looked for again each time: a process may fork between being found and being told to end.
+  let { all, fresh } = aliveIn(looks.now((rows) => rows.some((row) => isOf(row, root) && !row.ended)))
   let pauseMs = FIRST_PAUSE_MS
-  for (let waitedMs = 0; waitedMs < graceMs; waitedMs += pauseMs) {
-    const { all, fresh } = alive(waitedMs === 0)
-    if (all.length === 0) return
+  for (const untilMs = clock.now() + graceMs; all.length > 0 && clock.now() < untilMs; ) {
     signalEach(fresh, 'SIGTERM')
-    if (waitedMs > 0) pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)
-    await options.clock.sleep(pauseMs)
+    ;({ all, fresh } = aliveIn(await looks.next(pauseMs)))
+    pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS)
   }
-  for (let round = 0; round < KILL_ROUNDS; round++) {
-    const { all } = alive()
-    if (all.length === 0) return
+  for (const untilMs = clock.now() + KILL_MS; all.length > 0 && clock.now() < untilMs; ) {
     signalEach(all, 'SIGKILL')
-    await options.clock.sleep(FIRST_PAUSE_MS)
+    ;({ all } = aliveIn(await looks.next(FIRST_PAUSE_MS)))
   }
 }
 
@@ -118,9 +119,7 @@ function treeOf(rows: readonly ProcessRow[], root: number, startTime: string | u
   const leader = rows.find((row) => row.pid === root)
   if (leader && startTime !== undefined && leader.startTime !== startTime) return []
   const found = new Map<number, ProcessRow>()
-  for (const row of rows) {
-    if (row.pid === root || row.group === root || row.session === root) found.set(row.pid, row)
-  }
+  for (const row of rows) if (isOf(row, root)) found.set(row.pid, row)
   let before = -1
   while (found.size !== before) {
     before = found.size
@@ -130,20 +129,15 @@ function treeOf(rows: readonly ProcessRow[], root: number, startTime: string | u
   return [...found.values()].filter((row) => !row.ended)
 }
 
-/** What was last seen in this turn of the event loop, by the clock of those who asked. */
-const looks = new WeakMap<Clock, readonly ProcessRow[]>()
+const isOf = ({ pid, group, session }: ProcessRow, root: number) => pid === root || group === root || session === root
 
-/**
- * All processes. Trees that end side by side share one look a turn, since each reads a file for every process of the machine. One in which `root`
- * is not alive is too old for it.
- */
-function lookTogether(clock: Clock, root: number | null): readonly ProcessRow[] {
-  const shared = looks.get(clock)
-  if (shared && (root === null || shared.some(({ pid, ended }) => pid === root && !ended))) return shared
-  const rows = listProcesses()
-  looks.set(clock, rows)
-  setImmediate(() => looks.delete(clock))
-  return rows
+/** Of those who wait by one clock: trees that end side by side look together, since each look reads a file for every process of the machine. */
+const shared = new WeakMap<Clock, SharedLook<readonly ProcessRow[]>>()
+
+function sharedBy(clock: Clock): SharedLook<readonly ProcessRow[]> {
+  const known = shared.get(clock) ?? new SharedLook<readonly ProcessRow[]>(listProcesses, clock)
+  shared.set(clock, known)
+  return known
 }
 
 function listProcesses(): ProcessRow[] {

@@ -1,0 +1,134 @@
+// Chat platforms of extensions that throw, hang or lie where they must not: each is named, and all others run.
+import { defaultConfig, platformEntry } from '@hermes/config'
+import { silentLogger } from '@hermes/contracts'
+import type { ChatPlatform, Extension } from '@hermes/contracts/extension'
+import type { Platform } from '@hermes/contracts/platform'
+import { createFakeClock } from '@hermes/testkit'
+import { expect, it } from 'vitest'
+import { chatStage } from '../__fixtures__/chat-stage.js'
+import { configuredPlatforms } from './open-platforms.js'
+import { hearing } from './platform-health.js'
+
+const fails = (): never => {
+  throw new Error('no such room')
+}
+
+/** A platform that connects and hears nothing, but for what `broken` does otherwise. */
+function adapter(name: string, broken: object = {}): Platform {
+  const platform: Platform = {
+    name,
+    abilities: { maxLength: { unit: 'utf16', limit: 2_000 } },
+    state: { type: 'connected', account: 'bot' },
+    heardAtMs: null,
+    connect: () => undefined,
+    send: async () => '1',
+    download: async () => fails(),
+    probe: async () => 'bot',
+    close: async () => undefined,
+  }
+  return Object.defineProperties(platform, Object.getOwnPropertyDescriptors(broken))
+}
+
+/** What is wrong with each, by its name. */
+const BROKEN: Readonly<Record<string, ChatPlatform['open']>> = {
+  throws: fails,
+  rejects: async () => fails(),
+  formless: () => ({ ...adapter('formless'), close: undefined }) as never,
+  tiny: () => adapter('tiny', { abilities: { maxLength: { unit: 'utf16', limit: 0 } } }),
+  unconnected: () => adapter('unconnected', { connect: fails }),
+  later: () => adapter('later', { connect: async () => fails() }),
+  stateless: () =>
+    adapter('stateless', {
+      get state() {
+        return fails()
+      },
+    }),
+  unclosed: () => adapter('unclosed', { close: async () => fails() }),
+}
+
+const bringing = (platforms: Readonly<Record<string, ChatPlatform['open']>>): Extension => ({
+  name: 'others',
+  setup: (api) => {
+    for (const [name, open] of Object.entries(platforms))
+      api.factories.add('platform', name, () => ({ account: [], open }))
+  },
+})
+
+it('has a platform named in one line that cannot be opened, connected, asked or ended, and all others run', async () => {
+  const { bot, server, start } = await chatStage({}, {}, undefined, {}, [bringing(BROKEN)])
+  server.setHandler(() => ({ text: 'Here.' }))
+  const { reports, stop, storage } = await start()
+  const states = () => Object.fromEntries(reports().map((report) => [report.name, hearing(report, 0).text]))
+  const off = (why: string) => expect.stringMatching(new RegExp(`^off until the configuration changes: .*${why}.*$`))
+  await expect.poll(() => states()['later']).toEqual(off('no such room'))
+  expect(states()).toMatchObject({
+    throws: off('no such room'),
+    rejects: off('no such room'),
+    formless: off('has no close'),
+    tiny: off('maxLength'),
+    unconnected: off('no such room'),
+    stateless: off('no such room'),
+    unclosed: expect.stringContaining('connected as bot'),
+  })
+  bot.say('Are you there?')
+  await bot.waitFor(7, (messages) => messages.some(({ text }) => text === 'Here.'))
+  // One that rests as the gateway begins is closed before it was connected.
+  await storage.meta.set('platform.paused:unclosed', '1')
+  await stop()
+  const again = (await start()).reports().find(({ name }) => name === 'unclosed')
+  expect(again).toMatchObject({ state: { type: 'paused' } })
+})
+
+it('gives a platform 20 seconds to open, and ends one that opens later', async () => {
+  const clock = createFakeClock()
+  const late = Promise.withResolvers<Platform>()
+  const { settings } = platformEntry('slow', [])
+  const slow = {
+    name: 'slow',
+    account: [],
+    open: () => late.promise,
+    settings: settings!,
+    hints: {},
+    toolsets: undefined,
+  }
+  const [one] = configuredPlatforms(defaultConfig(), {}, [slow])
+  const keeper = { get: async () => null, set: async () => undefined }
+  const opened = one!.create({ fetchTo: () => fetch, keeper, clock, logger: silentLogger })
+  const failed = expect(opened).rejects.toMatchObject({ message: expect.stringContaining('20 seconds') })
+  await clock.advance(20_000)
+  await failed
+  const ended = Promise.withResolvers<void>()
+  late.resolve(adapter('slow', { close: async () => ended.resolve() }))
+  await ended.promise
+})
+
+it('takes nothing from a platform that says who speaks where in a way that nobody can go by', async () => {
+  const event = {
+    ...{ type: 'message', id: '1', messageId: '1', chat: { id: '7', type: 'dm' }, sender: { id: '7', name: 'Ada' } },
+    ...{ text: 'hi', attachments: [], isToBot: true, atMs: 1 },
+  }
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ id: 1 }, /heard was not taken: its id has to be a text/],
+    [{ chat: { id: 7, type: 'dm' } }, /chat\.id/],
+    [{ chat: { id: '7', type: 'room' } }, /chat\.type has to be dm, group, channel/],
+    [{ sender: undefined }, /sender\.id/],
+    [{ sender: { id: '', name: 'Ada' } }, /sender\.id/],
+    [{ attachments: undefined }, /attachments/],
+    [{ attachments: [{ kind: 'program', ref: 'x' }] }, /attachments/],
+    [{ type: 'press', data: 'x' }, /acknowledge/],
+    [{ type: 'shout' }, /type has to be message/],
+    [{ type: 'moved', fromChatId: '1' }, /toChatId/],
+  ]
+  const heard = Promise.withResolvers<readonly PromiseSettledResult<void>[]>()
+  const connect: Platform['connect'] = ({ hear }) => {
+    const all = [...wrong.map(([change]) => ({ ...event, ...change })), null, event]
+    heard.resolve(Promise.allSettled(all.map((one) => hear(one as never))))
+  }
+  const { start } = await chatStage({}, {}, undefined, {}, [bringing({ lobby: () => adapter('lobby', { connect }) })])
+  await start()
+  const outcomes = (await heard.promise).map((one) =>
+    one.status === 'rejected' ? String(one.reason.message) : 'taken',
+  )
+  expect(outcomes.slice(0, wrong.length)).toEqual(wrong.map(([, line]) => expect.stringMatching(line)))
+  expect(outcomes.slice(wrong.length)).toEqual([expect.stringMatching(/its id has to be/), 'taken'])
+})
