@@ -30,11 +30,12 @@ interface Scripts {
  */
 export function writeScripts(dist: string, outputs: Outputs, { sources, later, runner }: Scripts): void {
   const first = chunksOf(outputs, sources, runner)
-  const start = { module: writeScript(dist, 'start', { inside: first, runner, start: null }), names: first }
-  takeFromScript(join(dist, 'bin.js'), start)
   const both = chunksOf(outputs, [...sources, ...later], runner)
   const rest = new Set([...both].filter((name) => !first.has(name)))
-  if (rest.size > 0) writeScript(dist, 'later', { inside: rest, runner, start })
+  const module = writeScript(dist, 'start', { inside: first, runner, start: null, later: rest })
+  takeFromScript(join(dist, 'bin.js'), { module, names: first })
+  if (rest.size > 0)
+    writeScript(dist, 'later', { inside: rest, runner, start: { module, names: first }, later: new Set() })
 }
 
 interface Script {
@@ -43,7 +44,12 @@ interface Script {
   readonly runner: string
   /** The script of the start, for another one. */
   readonly start: { readonly module: string; readonly names: ReadonlySet<string> } | null
+  /** The chunks of the script that is read later: they are taken from it, not each from a file of its own. */
+  readonly later: ReadonlySet<string>
 }
+
+/** The module of the script that is read later; that of the start names it, and has its own name by what it holds. */
+const LATER = 'later.js'
 
 /** Gives back the name of its module. */
 function writeScript(dist: string, kind: string, script: Script): string {
@@ -58,14 +64,15 @@ function writeScript(dist: string, kind: string, script: Script): string {
     'const $taken={},$builtin=name=>$taken[name]??=process.getBuiltinModule(name),$made={},$makers={',
     // Each of hundreds of files takes its own.
     makers.join(',\n').replaceAll('process.getBuiltinModule?.(', '$builtin('),
-    '},$need=name=>$made[name]??=$makers[name](),$near=async name=>$need(name);return $need})',
+    '},$need=name=>$made[name]??=$makers[name](),$near=async name=>$need(name),',
+    `$later=async name=>(await $load("./${LATER}")).need(name);return $need})`,
   ].join('')
   // It is read as one byte a letter, which is half the work. And what a function cannot hold, such as `await`, is found here.
   if (BEYOND_ASCII.test(text)) throw new Error(`The script ${kind} has letters beyond ASCII.`)
   new VmScript(text)
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   const file = `${kind}-${hash}.script.js`
-  const module = `${kind}-${hash}.js`
+  const module = start ? LATER : `${kind}-${hash}.js`
   writeFileSync(join(dist, file), text)
   const modules = start ? [...beside, `./${start.module}`] : beside
   const lines = [
@@ -200,7 +207,7 @@ function takeApart(name: string, text: string): Chunk {
 }
 
 /** The body of the function that evaluates a chunk. */
-function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start }: Script): string {
+function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start, later }: Script): string {
   const from = (path: string) => {
     if (!isFile(path))
       return `{default:process.getBuiltinModule("node:module").createRequire($url)(${JSON.stringify(path)})}`
@@ -214,11 +221,12 @@ function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start }
     .map((one) => `const{${one.entries.join(',')}}=${from(one.from)};`)
   const isOurs = (name: string) => inside.has(name) || start?.names.has(name) === true
   const needed = imports.filter(({ entries, from: path }) => entries.length === 0 && isOurs(basename(path)))
-  const loads = calls.map(({ start, at, path }) =>
-    path !== null && inside.has(path)
-      ? { start, end: at + path.length + 4, by: `$near(${JSON.stringify(path)}` }
-      : { start, end: at, by: '$load(' },
-  )
+  const loads = calls.map(({ start, at, path }) => {
+    const way = path === null ? null : inside.has(path) ? '$near' : later.has(path) ? '$later' : null
+    return path === null || way === null
+      ? { start, end: at, by: '$load(' }
+      : { start, end: at + path.length + 4, by: `${way}(${JSON.stringify(path)}` }
+  })
   const results = exports.map(({ name, local }) => `${name}:${local}`)
   const first = needed.map(({ from: path }) => `${from(path)};`)
   return `${first.join('')}${taken.join('')}${cut(text, [...cuts, ...loads])}\nreturn{${results.join(',')}}`

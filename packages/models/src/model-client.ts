@@ -340,10 +340,13 @@ async function repaired(
 
 async function untakenParts({ messages }: ModelRequest, endpoint: Endpoint): Promise<ReadonlySet<UserPart>> {
   const untaken = new Set<UserPart>()
-  for (const message of messages)
-    if (message.role === 'user')
-      for (const part of message.content)
-        if ((part.type === 'audio' || part.type === 'file') && (await endpoint.refuses(part))) untaken.add(part)
+  // Runs over the whole conversation before each request, hence a plain loop.
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at]!
+    if (message.role !== 'user') continue
+    for (const part of message.content)
+      if ((part.type === 'audio' || part.type === 'file') && (await endpoint.refuses(part))) untaken.add(part)
+  }
   return untaken
 }
 

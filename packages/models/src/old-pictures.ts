@@ -14,7 +14,9 @@ const NOTE: TextPart = Object.freeze({
 
 /** The request without the oldest pictures that tools gave, where they are many. What a person sent stays. The same messages give the same bytes; nothing is changed in place. */
 export function withoutOldPictures(request: ModelRequest): ModelRequest {
-  const count = request.messages.reduce((sum, message) => sum + picturesIn(message), 0)
+  // Runs over the whole conversation before each request, hence plain loops.
+  let count = 0
+  for (let at = 0; at < request.messages.length; at++) count += picturesIn(request.messages[at]!)
   if (count <= MOST) return request
   let left = Math.ceil((count - MOST) / AT_ONCE) * AT_ONCE
   const messages = request.messages.map((message) => {
@@ -25,5 +27,8 @@ export function withoutOldPictures(request: ModelRequest): ModelRequest {
 }
 
 function picturesIn(message: Message): number {
-  return message.role === 'tool' ? message.content.filter(({ type }) => type === 'image').length : 0
+  if (message.role !== 'tool') return 0
+  let count = 0
+  for (let at = 0; at < message.content.length; at++) if (message.content[at]!.type === 'image') count++
+  return count
 }

@@ -156,7 +156,11 @@ async function withinTime<T>(
   const endsMs = clock.now() + timeoutMs - waited()
   if (await settlesAtOnce(work)) return work
   const done = new AbortController()
-  const waits = AbortSignal.any([event.signal, done.signal])
+  const waits = done.signal
+  // Less work than a signal of both, in each call that a handler looks at files for.
+  const abort = () => done.abort(event.signal.reason)
+  if (event.signal.aborted) abort()
+  else event.signal.addEventListener('abort', abort, { once: true })
   const late = async (): Promise<never> => {
     if (timeoutMs === Number.POSITIVE_INFINITY) return aborted(waits)
     await clock.sleep(endsMs - clock.now() + waited(), waits)
@@ -167,6 +171,7 @@ async function withinTime<T>(
   try {
     return await Promise.race([work, late()])
   } finally {
+    event.signal.removeEventListener('abort', abort)
     done.abort(OVER)
   }
 }

@@ -83,6 +83,8 @@ export function foldersOf(sources: readonly TextSource[]): readonly string[] {
 const MAX_NAME_CHARS = 100
 /** Control characters, and those that turn text round or are not seen. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+/** Nearly every name, without any of them; to look for those takes as long as a regular expression ever does. */
+const ASCII = /^[ -~]*$/
 
 /** What a person is told of a source, on one line; more than one for what was inherited. */
 export function sourceNames(source: TextSource): readonly string[] {
@@ -102,7 +104,8 @@ export function sourceNames(source: TextSource): readonly string[] {
 
 /** On one line, without what is not seen. */
 export function plain(name: string): string {
-  const line = name.replace(UNSEEN, ' ').replace(/ +/g, ' ').trim()
+  const seen = ASCII.test(name) ? name : name.replace(UNSEEN, ' ')
+  const line = seen.replace(/ {2,}/g, ' ').trim()
   return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1).toWellFormed()}…`
 }
 

@@ -132,9 +132,10 @@ export function repairConversation(messages: readonly Message[], rules: RepairRu
         if (needsUserBefore(repaired.at(-1), rules)) repaired.push(goOn())
         const ids = unusedIds(calls, used)
         repaired.push(ids === null ? assistant : renameCalls(assistant, ids))
-        const results: ToolMessage[] = []
-        while (messages[index + 1]?.role === 'tool') results.push(wellFormedMessage(messages[++index] as ToolMessage))
-        for (let at = 0; at < calls.length; at++) repaired.push(renameResult(resultFor(calls[at]!, results), ids))
+        const first = index + 1
+        while (messages[index + 1]?.role === 'tool') index++
+        for (let at = 0; at < calls.length; at++)
+          repaired.push(renameResult(resultFor(calls[at]!, messages, first, index), ids))
         break
       }
       case 'tool':
@@ -233,11 +234,13 @@ function isValidAssistant(message: AssistantMessage): boolean {
   return hasContent(message) && calls.every((call) => call.args !== null)
 }
 
-function resultFor(call: ToolCallPart, results: readonly ToolMessage[]): ToolMessage {
-  for (let at = 0; at < results.length; at++) {
-    const result = results[at]!
-    if (result.callId === call.id)
-      return result.content.length > 0 ? result : { ...result, content: [{ type: 'text', text: EMPTY }] }
+/** Of the results from `first` to `last`. */
+function resultFor(call: ToolCallPart, messages: readonly Message[], first: number, last: number): ToolMessage {
+  for (let at = first; at <= last; at++) {
+    const message = messages[at] as ToolMessage
+    if (message.callId.toWellFormed() !== call.id) continue
+    const result = wellFormedMessage(message)
+    return result.content.length > 0 ? result : { ...result, content: [{ type: 'text', text: EMPTY }] }
   }
   return {
     role: 'tool',

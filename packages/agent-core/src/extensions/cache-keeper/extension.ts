@@ -76,20 +76,23 @@ export function cacheKeeper(): Extension {
       })
       hooks.on('before-model-call', ({ runId, clock }) => {
         const wait = waits.get(runId)
-        wait?.ended.abort()
+        wait?.ended.abort(OVER)
         if (wait) wait.endedAtMs ??= clock.now()
         return undefined
       })
       hooks.on('run-end', async ({ runId }) => {
         const wait = waits.get(runId)
         waits.delete(runId)
-        wait?.runEnded.abort()
+        wait?.runEnded.abort(OVER)
         await wait?.work
       })
       hooks.on('session-end', ({ session }) => void balances.delete(session.id))
     },
   }
 }
+
+/** Why a wait ends. One for all: there is one for each call of a model, and to make an error with its stack takes longer. */
+const OVER = new DOMException('The wait is over.', 'AbortError')
 
 const cachedTokens = ({ finish: { usage } }: ModelAnswerEvent) => usage.cacheReadTokens + usage.cacheWriteTokens
 
