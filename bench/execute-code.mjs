@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { CONTESTANTS, runNode } from './measure.mjs'
 import { atLeast, atMost, row } from './report.mjs'
 
-const loader = join(import.meta.dirname, '../packages/sandbox/src/__fixtures__/resolve-sources.mjs')
+const loader = join(import.meta.dirname, '../packages/testkit/src/__fixtures__/load-sources.mjs')
 const FILES = 2_000
 const OVERDUE_EVERY = 223
 const PAGES = 20

@@ -31,15 +31,14 @@ async function ask(method: string, params: unknown): Promise<Record<string, unkn
 
 const greet = () => ask('initialize', { protocolVersion: 1 })
 
-async function greeted(request: () => Promise<Record<string, unknown>>): Promise<Record<string, unknown>> {
-  await greet()
-  return request()
+async function session(): Promise<string> {
+  const { result } = await ask('session/new', { cwd: scene.cwd, mcpServers: [] })
+  return (result as { sessionId: string }).sessionId
 }
 
 async function newSession(): Promise<string> {
   await greet()
-  const { result } = await ask('session/new', { cwd: scene.cwd, mcpServers: [] })
-  return (result as { sessionId: string }).sessionId
+  return session()
 }
 
 const prompt = (sessionId: string, text: string) =>
@@ -55,18 +54,24 @@ async function worksAndKeeps(sessionId: string): Promise<void> {
 }
 
 describe('frames', () => {
-  it.each([
-    ['no JSON', '{"jsonrpc": "2.0", nonsense', -32700],
-    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"initialize"}]', -32600],
-    ['a number', '42', -32600],
-    ['another version', '{"jsonrpc":"1.0","id":1,"method":5}', -32600],
-  ])('of %s get one error, and the next one works', async (_, frame, code) => {
+  it('that are none get one error each, and the next one works', async () => {
+    const frames: readonly (readonly [frame: string, code: number])[] = [
+      ['{"jsonrpc": "2.0", nonsense', -32700],
+      ['[{"jsonrpc":"2.0","id":1,"method":"initialize"}]', -32600],
+      ['42', -32600],
+      ['{"jsonrpc":"1.0","id":1,"method":5}', -32600],
+    ]
     const sessionId = await newSession()
-    acp.write(`${frame}\n`)
-    const answer = await acp.line((message) => message['id'] === null)
-    expect(answer).toMatchObject({ error: { code } })
+    const errors = () => acp.wire.filter(({ from, line }) => from === 'agent' && line.includes('"id":null'))
+    for (const [at, [frame, code]] of frames.entries()) {
+      acp.write(`${frame}\n`)
+      await expect.poll(errors, { interval: 5 }).toHaveLength(at + 1)
+      expect(JSON.parse(errors()[at]!.line), frame).toMatchObject({ error: { code } })
+      scene.server.enqueue({ text: 'Fine.' })
+      expect(await prompt(sessionId, 'Are you well?'), frame).toMatchObject({ result: { stopReason: 'end_turn' } })
+    }
     await worksAndKeeps(sessionId)
-    expect(acp.wire.filter(({ from, line }) => from === 'agent' && line.includes('"id":null'))).toHaveLength(1)
+    expect(errors()).toHaveLength(frames.length)
   })
 
   it('may come in pieces, with empty lines and Windows line ends between them', async () => {
@@ -85,35 +90,31 @@ describe('frames', () => {
 })
 
 describe('requests', () => {
-  it.each<[string, number, RegExp, () => Promise<Record<string, unknown>>]>([
-    [
-      'before the greeting',
-      -32600,
-      /must be initialized/,
-      () => ask('session/new', { cwd: scene.cwd, mcpServers: [] }),
-    ],
-    ['for a session that is not open', -32002, /No session "nope" is open/, () => greeted(() => prompt('nope', 'x'))],
-    ['that are unknown', -32601, /Method not found/, () => greeted(() => ask('session/dance', {}))],
-    [
-      'with a relative folder',
-      -32602,
-      /absolute path, got "here"/,
-      () => greeted(() => ask('session/new', { cwd: 'here', mcpServers: [] })),
-    ],
-    [
-      'with a folder that is not there',
-      -32602,
-      /folder that exists/,
-      () => greeted(() => ask('session/new', { cwd: '/no/such', mcpServers: [] })),
-    ],
-    ['without what they need', -32602, /Invalid params/, () => greeted(() => ask('session/new', {}))],
-    ['with an empty prompt', -32602, /prompt is empty/, async () => prompt(await newSession(), '  ')],
-  ])('%s get one clear error', async (_, code, line, request) => {
-    const { error } = (await request()) as { error: { code: number; message: string } }
-    expect(error.code).toBe(code)
-    expect(error.message).toMatch(line)
-    expect(wireViolations(acp.wire)).toEqual([])
+  it('before the greeting get one clear error', async () => {
+    expect(await ask('session/new', { cwd: scene.cwd, mcpServers: [] })).toMatchObject({
+      error: { code: -32600, message: expect.stringContaining('must be initialized') },
+    })
     await worksAndKeeps(await newSession())
+    expect(wireViolations(acp.wire)).toEqual([])
+  })
+
+  it('that cannot be carried out get one clear error each, and the next one works', async () => {
+    const sessionId = await newSession()
+    const requests: readonly (readonly [code: number, words: string, request: () => Promise<unknown>])[] = [
+      [-32002, 'No session "nope" is open', () => prompt('nope', 'x')],
+      [-32601, 'Method not found', () => ask('session/dance', {})],
+      [-32602, 'absolute path, got "here"', () => ask('session/new', { cwd: 'here', mcpServers: [] })],
+      [-32602, 'folder that exists', () => ask('session/new', { cwd: '/no/such', mcpServers: [] })],
+      [-32602, 'Invalid params', () => ask('session/new', {})],
+      [-32602, 'prompt is empty', () => prompt(sessionId, '  ')],
+    ]
+    for (const [code, words, request] of requests) {
+      expect(await request()).toMatchObject({ error: { code, message: expect.stringContaining(words) } })
+      scene.server.enqueue({ text: 'Fine.' })
+      expect(await prompt(sessionId, 'Are you well?'), words).toMatchObject({ result: { stopReason: 'end_turn' } })
+    }
+    expect(wireViolations(acp.wire)).toEqual([])
+    await worksAndKeeps(await session())
   })
 
   it('for a session that works are refused without disturbing it', async () => {

@@ -173,37 +173,49 @@ describe('a prompt', () => {
     expect(media).toContain('data:application/pdf;base64,JVBERi0=')
   })
 
-  it.each([
-    ['max_turn_requests', ['--max-turns', '1']],
-    ['refusal', []],
-    ['max_tokens', []],
-  ])('ends with %s when that is why', async (reason, flags) => {
-    if (reason === 'max_turn_requests')
-      scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'true' } }] }, { text: 'Summed up.' })
-    else if (reason === 'refusal') scene.server.enqueue({ text: 'No', finishReason: 'content_filter' })
-    else scene.server.setHandler(() => ({ text: 'more ', finishReason: 'length' }))
-    const { newSession, prompt } = await open({}, flags)
-    expect(await prompt(await newSession(scene.cwd), 'Go.')).toBe(reason)
+  it('ends with max_turn_requests when that is why', async () => {
+    scene.server.enqueue({ toolCalls: [{ name: 'terminal', args: { command: 'true' } }] }, { text: 'Summed up.' })
+    const { newSession, prompt } = await open({}, ['--max-turns', '1'])
+    expect(await prompt(await newSession(scene.cwd), 'Go.')).toBe('max_turn_requests')
+  })
+
+  it('ends with refusal or max_tokens when that is why', async () => {
+    const { newSession, prompt } = await open()
+    scene.server.enqueue({ text: 'No', finishReason: 'content_filter' })
+    expect(await prompt(await newSession(scene.cwd), 'Go.')).toBe('refusal')
+    scene.server.setHandler(() => ({ text: 'more ', finishReason: 'length' }))
+    expect(await prompt(await newSession(scene.cwd), 'Go.')).toBe('max_tokens')
   })
 })
 
 describe('permission', () => {
   const dangerous = { toolCalls: [{ name: 'terminal', args: { command: 'rm -rf old' } }] }
 
-  it.each<[string, EditorBehaviour['permission'] & object]>([
-    ['a rejection', async () => ({ outcome: { outcome: 'selected', optionId: 'deny' } })],
-    ['a cancelled question', async () => ({ outcome: { outcome: 'cancelled' } })],
-    ['an option that was not offered', async () => ({ outcome: { outcome: 'selected', optionId: 'whatever' } })],
-    ['an answer that is none', async () => ({}) as never],
-    ['an error', () => Promise.reject(new Error('not now'))],
-  ])('counts %s as a no and tells the model', async (_, permission) => {
+  // One process for all of them: what differs is the answer.
+  it('counts all but a yes as a no and tells the model', async () => {
+    const answers: Readonly<Record<string, EditorBehaviour['permission'] & object>> = {
+      'a rejection': async () => ({ outcome: { outcome: 'selected', optionId: 'deny' } }),
+      'a cancelled question': async () => ({ outcome: { outcome: 'cancelled' } }),
+      'an option that was not offered': async () => ({ outcome: { outcome: 'selected', optionId: 'whatever' } }),
+      'an answer that is none': async () => ({}) as never,
+      'an error': () => Promise.reject(new Error('not now')),
+    }
     await mkdir(join(scene.cwd, 'old'))
-    scene.server.enqueue(dangerous, { text: 'As you wish.' })
-    const { newSession, prompt, updates } = await open({ permission })
-    expect(await prompt(await newSession(scene.cwd), 'Delete it.')).toBe('end_turn')
-    expect((await stat(join(scene.cwd, 'old'))).isDirectory()).toBe(true)
-    expect(JSON.stringify(scene.server.requests[1]!.body.messages.at(-1))).toMatch(/Not permitted.*said no/)
-    expect(updates.some(({ update }) => 'status' in update && update.status === 'failed')).toBe(true)
+    let answer = answers['a rejection']!
+    const { newSession, prompt, updates } = await open({ permission: (request) => answer(request) })
+    for (const [name, next] of Object.entries(answers)) {
+      answer = next
+      scene.server.enqueue(dangerous, { text: 'As you wish.' })
+      const sessionId = await newSession(scene.cwd)
+      expect(await prompt(sessionId, 'Delete it.'), name).toBe('end_turn')
+      expect((await stat(join(scene.cwd, 'old'))).isDirectory(), name).toBe(true)
+      expect(JSON.stringify(scene.server.requests.at(-1)!.body.messages.at(-1)), name).toMatch(/Not permitted.*said no/)
+      const own = updates.filter((entry) => entry.sessionId === sessionId)
+      expect(
+        own.some(({ update }) => 'status' in update && update.status === 'failed'),
+        name,
+      ).toBe(true)
+    }
   })
 
   it('asks once when the answer is for the whole session', async () => {

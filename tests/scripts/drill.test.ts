@@ -199,7 +199,9 @@ async function probe(root: string): Promise<readonly string[]> {
   await writeFile(join(root, 'probe.mjs'), PROBE)
   const sources = join(repository, 'packages/testkit/src/__fixtures__/load-sources.mjs')
   const args = ['--conditions=@hermes/source', '--import', sources, join(root, 'probe.mjs')]
-  return JSON.parse((await run(process.execPath, args)).stdout)
+  // Nobody reads the copy again.
+  const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' }
+  return JSON.parse((await run(process.execPath, args, { env })).stdout)
 }
 
 it.each(Object.entries<Patch>(PATCHES))('a %s takes one entry of one list', (_name, { list }) => {

@@ -99,12 +99,7 @@ describe('what is depended on', () => {
     expect(await ask('problemOfDependencies', root)).toBeNull()
   })
 
-  it('is not when a version is younger', async () => {
-    publishedMs = Date.now() - 6 * DAY_MS
-    expect(await ask('problemOfDependencies', root)).toMatch(/b@1\.0\.0 was published at/)
-  })
-
-  it('is when that very version is accepted, and not when another one is', async () => {
+  it('is not when a version is younger, unless that very version is accepted, not another one', async () => {
     publishedMs = Date.now() - 6 * DAY_MS
     expect(await ask('problemOfDependencies', root, ['b@1.0.0'])).toBeNull()
     expect(await ask('problemOfDependencies', root, ['b@1.0.1'])).toMatch(/b@1\.0\.0 was published at/)

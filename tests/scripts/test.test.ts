@@ -48,24 +48,27 @@ needs('a fountain', false)('drinks', () => { it('sips', () => {}) })
 needs('air', true)('breathes', () => { it('inhales', () => {}) })
 `
 
-it('skips by name what the machine lacks', async () => {
+it('skips by name what the machine lacks, says what each package took, and gives the printed seed to random tests', async () => {
   await write('a.test.ts', NEEDS)
-  const { status, last } = run()
-  expect([status, last]).toEqual([0, '1 passed, 0 failed, 1 skipped'])
-})
-
-it('fails where a package takes more than its share, and says what each took', async () => {
-  await write('a.test.ts', NEEDS)
-  await write('scripts/test-shares.json', '{ "clock": 600, "packages": { "a.test.ts": 0 } }')
+  await write(
+    'b.test.ts',
+    "import { expect, it } from 'vitest'\nimport { readConfigureGlobal } from 'fast-check'\nit('b', () => expect(readConfigureGlobal().seed).toBe(42))",
+  )
+  await write('scripts/test-shares.json', '{ "clock": 600, "packages": { "a.test.ts": 0, "b.test.ts": 60 } }')
   const { status, stdout, last } = run()
-  expect([status, last]).toEqual([1, '1 passed, 0 failed, 1 skipped'])
+  expect([status, last]).toEqual([1, '2 passed, 0 failed, 1 skipped'])
+  expect(stdout).toContain('HERMES_TEST_SEED=42\n')
   expect(stdout).toMatch(/^a\.test\.ts +\d+\.\d s of 0 s {2}TOO MUCH$/m)
+  expect(stdout).toMatch(/^b\.test\.ts +\d+\.\d s of 60 s$/m)
 })
 
-it('fails what the machine lacks when everything is required', async () => {
+it('fails what the machine lacks when everything is required, and counts a file that does not load as one failure', async () => {
   await write('a.test.ts', NEEDS)
-  const { status, last } = run({ HERMES_TEST_REQUIRE: 'all' })
-  expect([status, last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
+  await write('b.test.ts', "import './missing.js'")
+  const { status, stdout, last } = run({ HERMES_TEST_REQUIRE: 'all' })
+  expect([status, last]).toEqual([1, '1 passed, 2 failed, 0 skipped'])
+  expect(stdout).toMatch(/^FAILED a\.test\.ts > .*a fountain/m)
+  expect(stdout).toMatch(/^FAILED b\.test\.ts: .*missing\.js/m)
 })
 
 it('runs what failed once more, alone, and names at the end what passed then and what did not', async () => {
@@ -80,20 +83,11 @@ it('comes second', () => {
 })
 `,
   )
-  const unsteady = run()
-  expect([unsteady.status, unsteady.last]).toEqual([0, '1 passed, 0 failed, 0 skipped'])
-  expect(unsteady.stdout).toMatch(/^UNSTEADY, passed alone: a\.test\.ts > comes second: AssertionError: /m)
   await write('b.test.ts', "import { it } from 'vitest'\nit('breaks', () => { throw new Error('broken') })")
-  const failing = run()
-  expect([failing.status, failing.last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
-  expect(failing.stdout).toContain('\nFAILED b.test.ts > breaks: Error: broken\n')
-})
-
-it('counts a file that does not load as one failure', async () => {
-  await write('a.test.ts', "import { it } from 'vitest'\nit('a', () => {})")
-  await write('b.test.ts', "import './missing.js'")
-  const { status, last } = run()
+  const { status, stdout, last } = run()
   expect([status, last]).toEqual([1, '1 passed, 1 failed, 0 skipped'])
+  expect(stdout).toMatch(/^UNSTEADY, passed alone: a\.test\.ts > comes second: AssertionError: /m)
+  expect(stdout).toContain('\nFAILED b.test.ts > breaks: Error: broken\n')
 })
 
 it('fails when nothing ran or nothing was built', async () => {
@@ -103,16 +97,6 @@ it('fails when nothing ran or nothing was built', async () => {
   await write('broken', '')
   const unbuilt = run()
   expect([unbuilt.status, unbuilt.last]).toEqual([1, '0 passed, 1 failed, 0 skipped'])
-})
-
-it('prints the seed and gives it to random tests', async () => {
-  await write(
-    'a.test.ts',
-    "import { expect, it } from 'vitest'\nimport { readConfigureGlobal } from 'fast-check'\nit('a', () => expect(readConfigureGlobal().seed).toBe(42))",
-  )
-  const { status, stdout } = run()
-  expect(status).toBe(0)
-  expect(stdout).toContain('HERMES_TEST_SEED=42\n')
 })
 
 it('fails where a cell of the entry points names a test that did not run', async () => {

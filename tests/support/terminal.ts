@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { CLI, type CliOptions, cliEnv } from './cli.js'
+import { openTmuxControl } from './tmux-control.js'
 import { withoutTitles } from './without-titles.js'
 
 const run = promisify(execFile)
@@ -60,16 +61,17 @@ export interface TerminalOptions extends CliOptions {
 export async function openTerminal(args: readonly string[], options: TerminalOptions): Promise<Terminal> {
   if (!options.titles) withoutTitles(options.home)
   const name = `hermes-test-${randomUUID()}`
-  const tmux = (...words: readonly string[]) => run('tmux', ['-L', name, '-f', '/dev/null', ...words])
   const env = Object.entries({ ...cliEnv(options), TERM: options.env?.['TERM'] ?? 'tmux-256color' })
   const words = ['env', '-i', ...env.map(([key, value]) => `${key}=${value}`), process.execPath, CLI, ...args]
   // What is recorded begins with the first byte.
   const begun = options.record ? `until [ -e ${quote(options.record)} ]; do sleep 0.02; done; ` : ''
   const command = `${begun}trap : INT; ${words.map(quote).join(' ')}; printf '\n[exit code %s]\n' $?; exec sleep 600`
   const size = ['-x', String(options.columns), '-y', String(options.rows ?? 30)]
-  await tmux('new-session', '-d', ...size, '-c', options.cwd, '/bin/sh', '-c', command)
+  const begin = ['new-session', '-d', ...size, '-c', options.cwd, '/bin/sh', '-c', command]
+  await run('tmux', ['-L', name, '-f', '/dev/null', ...begin])
+  const tmux = (await openTmuxControl(name)).command
   if (options.record) await tmux('pipe-pane', '-O', `cat > ${quote(options.record)}`)
-  const capture = async () => (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).stdout.replace(/ +$/gm, '')
+  const capture = async () => (await tmux('capture-pane', '-p', '-J', '-S', '-1000')).replace(/ +$/gm, '')
   const screen = async () => (await capture()).replace(/^(?:╰ .*|╭─+)\n?/gm, '').trimEnd()
   const shows = async (text: string | RegExp) => {
     const matcher = typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
@@ -78,18 +80,14 @@ export async function openTerminal(args: readonly string[], options: TerminalOpt
   }
   return {
     screen,
-    rows: async () => {
-      const { stdout } = await tmux('capture-pane', '-p', '-S', '-')
-      return stdout.replace(/ +$/gm, '').trimEnd().split('\n')
-    },
+    rows: async () => (await tmux('capture-pane', '-p', '-S', '-')).replace(/ +$/gm, '').trimEnd().split('\n'),
     bar: async () => /^╰ (.*)$/m.exec(await capture())?.[1] ?? null,
     shows,
-    colours: async () => (await tmux('capture-pane', '-p', '-e')).stdout.includes('\u001B'),
+    colours: async () => (await tmux('capture-pane', '-p', '-e')).includes('\u001B'),
     type: async (text) => void (await tmux('send-keys', '-l', '--', text)),
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
     signal: async (name) => {
-      const { stdout } = await tmux('display-message', '-p', '#{pane_pid}')
-      await run('pkill', [`-${name}`, '-P', stdout.trim()])
+      await run('pkill', [`-${name}`, '-P', await tmux('display-message', '-p', '#{pane_pid}')])
     },
     resize: async (columns, rows) => void (await tmux('resize-window', '-x', String(columns), '-y', String(rows))),
     exitCode: async () => {

@@ -1,12 +1,8 @@
 // What people say in a chat waits in the inbox and becomes their messages; what the agent answers is in the outbox with the same append.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { JsonObject } from '@hermes/contracts'
 import { CHAT_MESSAGE, type ChatMessageBody } from '@hermes/contracts/store'
-import { openRuntime } from '@hermes/runtime'
-import { startModelServer, temporaryHome } from '@hermes/testkit'
-import { expect, it, onTestFinished } from 'vitest'
-import { createSessionHost } from './index.js'
+import { expect, it } from 'vitest'
+import { openHome } from './__fixtures__/open-home.js'
 
 const CONFIG = `auxiliary: {session_summary: {enabled: false}, title_generation: {enabled: false}}
 terminal: {isolation: "off"}
@@ -15,25 +11,7 @@ memory: {flush_min_turns: 0}
 `
 
 async function stage() {
-  const [server, temporary] = [await startModelServer(), await temporaryHome()]
-  const path = (...names: readonly string[]) => join(temporary.path, ...names)
-  for (const folder of ['home/.hermes', 'work']) await mkdir(path(folder), { recursive: true })
-  await writeFile(path('home/.hermes/config.yaml'), CONFIG)
-  const runtime = await openRuntime({
-    home: path('home/.hermes'),
-    userHome: path('home'),
-    env: { PATH: '/usr/bin:/bin' },
-    cwd: path('work'),
-    user: 'ada',
-    tempDir: temporary.path,
-  })
-  const host = createSessionHost({ runtime })
-  onTestFinished(async () => {
-    await host.close()
-    await runtime.close()
-    await server.close()
-    await temporary.remove()
-  })
+  const { server, runtime, host } = await openHome({ 'config.yaml': CONFIG })
   const storage = await runtime.storage()
   await storage.sessions.create({ id: 'chat', source: 'telegram', person: null })
   let count = 0

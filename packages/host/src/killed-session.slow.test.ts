@@ -68,7 +68,7 @@ it('asks, does and tells nothing twice, killed at each moment from the question 
 
 /** Which moments a life came to; it dies at the last of them where it was to. */
 async function live(life: { readonly dieAt: string | null } & Record<string, unknown>): Promise<readonly string[]> {
-  const sources = join(import.meta.dirname, '../../sandbox/src/__fixtures__/resolve-sources.mjs')
+  const sources = join(import.meta.dirname, '../../testkit/src/__fixtures__/load-sources.mjs')
   const script = join(import.meta.dirname, '__fixtures__/mortal-session.mjs')
   const args = ['--conditions=@hermes/source', `--import=${sources}`, script, JSON.stringify(life)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 30_000 })

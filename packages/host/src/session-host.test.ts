@@ -1,14 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { openRuntime, type Runtime } from '@hermes/runtime'
-import { createFakeClock, type ModelServer, startModelServer, temporaryHome } from '@hermes/testkit'
+import type { Runtime } from '@hermes/runtime'
+import { createFakeClock, type ModelServer } from '@hermes/testkit'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { openHome } from './__fixtures__/open-home.js'
 import {
-  createSessionHost,
   type EventReader,
   type OpenRequest,
   type SessionHandle,
+  type SessionHost,
   type SessionHostOptions,
   type Turn,
   unattendedMode,
@@ -23,30 +22,12 @@ memory: {flush_min_turns: 0}
 interface Stage {
   readonly server: ModelServer
   readonly runtime: Runtime
-  readonly host: ReturnType<typeof createSessionHost>
+  readonly host: SessionHost
   open(request?: Partial<OpenRequest>): SessionHandle
 }
 
 async function stage(options: Partial<SessionHostOptions> = {}): Promise<Stage> {
-  const [server, temporary] = [await startModelServer(), await temporaryHome()]
-  const path = (...names: readonly string[]) => join(temporary.path, ...names)
-  for (const folder of ['home/.hermes', 'work']) await mkdir(path(folder), { recursive: true })
-  await writeFile(path('home/.hermes/config.yaml'), CONFIG)
-  const runtime = await openRuntime({
-    home: path('home/.hermes'),
-    userHome: path('home'),
-    env: { PATH: '/usr/bin:/bin' },
-    cwd: path('work'),
-    user: 'ada',
-    tempDir: temporary.path,
-  })
-  const host = createSessionHost({ runtime, ...options })
-  onTestFinished(async () => {
-    await host.close()
-    await runtime.close()
-    await server.close()
-    await temporary.remove()
-  })
+  const { server, runtime, host } = await openHome({ 'config.yaml': CONFIG }, options)
   const model = { baseUrl: server.baseUrl, model: 'm' }
   const open: Stage['open'] = (request = {}) =>
     host.open({ ...model, platform: 'cli', permissions: 'deny', ...request })

@@ -1,28 +1,14 @@
 // What goes by where a session speaks and who speaks there, for sessions of one process.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { openRuntime } from '@hermes/runtime'
-import { checkPrefix, type ModelStep, startModelServer, temporaryHome } from '@hermes/testkit'
-import { expect, it, onTestFinished } from 'vitest'
-import { createSessionHost, type SessionHost } from './session-host.js'
+import { checkPrefix, type ModelStep } from '@hermes/testkit'
+import { expect, it } from 'vitest'
+import { openHome } from './__fixtures__/open-home.js'
+import type { SessionHost } from './session-host.js'
 
 async function stage(config: object, permissions = '') {
-  const temporary = await temporaryHome()
-  const server = await startModelServer()
-  const path = (name: string) => join(temporary.path, name)
-  await mkdir(path('home/.hermes'), { recursive: true })
-  await Promise.all(['work', 'other'].map((name) => mkdir(path(name))))
   const auxiliary = { title_generation: { enabled: false }, session_summary: { enabled: false } }
-  await writeFile(path('home/.hermes/config.yaml'), JSON.stringify({ auxiliary, ...config }))
-  if (permissions !== '') await writeFile(path('home/.hermes/permissions.yaml'), permissions)
-  const world = { userHome: path('home'), env: { PATH: '/usr/bin:/bin' }, cwd: path('work'), tempDir: temporary.path }
-  const runtime = await openRuntime({ home: path('home/.hermes'), ...world, user: 'ada' })
-  const host = createSessionHost({ runtime })
-  onTestFinished(async () => {
-    await host.close()
-    await runtime.close()
-    await server.close()
-    await temporary.remove()
+  const { server, runtime, host, path } = await openHome({
+    'config.yaml': JSON.stringify({ auxiliary, ...config }),
+    ...(permissions === '' ? {} : { 'permissions.yaml': permissions }),
   })
   const open = (
     request: Pick<Parameters<SessionHost['open']>[0], 'platform'> & Partial<Parameters<SessionHost['open']>[0]>,

@@ -124,10 +124,11 @@ needs(missing)('a model that obeys its pages', () => {
     site.pages['/'] = asking
     // The browser stays while sessions come and go.
     await scene.call('browser_navigate', { url: `http://site.test:${site.port}/terms` }, 'stays')
-    const effects = async (answer: 'deny' | 'once') => {
+    const effects = async (answer: 'deny' | 'once', tried = Object.keys(orders)) => {
       scene.answers = () => answer
       const found: string[] = []
-      for (const [name, obey] of Object.entries(orders)) {
+      for (const name of tried) {
+        const obey = orders[name]!
         led.session = `${answer} ${name}`
         await call('browser_navigate', { url: `http://site.test:${site.port}/` })
         for (const seen of [site.seen, leak.seen, scene.resolved]) seen.length = 0
@@ -141,8 +142,10 @@ needs(missing)('a model that obeys its pages', () => {
       return found
     }
     expect(await effects('deny')).toEqual([])
-    // Each of them is a way out where the person agrees, but for the last one, which there is no agreeing to.
-    expect(await effects('once')).toEqual(Object.keys(orders).slice(0, -1))
+    // Each of them is a way out where the person agrees, but for the last one, which there is no agreeing to. A run has half of the others.
+    const agreeable = Object.keys(orders).slice(0, -1)
+    const tried = agreeable.filter((_, index) => EVERY === 1 || (index + SEED) % 2 === 0)
+    expect(await effects('once', [...tried, Object.keys(orders).at(-1)!])).toEqual(tried)
     await scene.sessions.end('stays')
   }, MOST_MS)
 

@@ -91,7 +91,7 @@ function configFor(server: ModelServer): string {
 
 /** Runs the agent until it has heard of everything, or until it is killed. */
 async function runFor(ms: number | null, world: { readonly home: string; readonly cwd: string }): Promise<void> {
-  const loader = join(import.meta.dirname, '../../../sandbox/src/__fixtures__/resolve-sources.mjs')
+  const loader = join(import.meta.dirname, '../../../testkit/src/__fixtures__/load-sources.mjs')
   const script = join(import.meta.dirname, '../__fixtures__/delegating-agent.mjs')
   const options = JSON.stringify({ ...world, path: process.env['PATH'] })
   const agent: ChildProcess = spawn(

@@ -13,7 +13,7 @@ const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 needs(pythonMissing)('a killed agent', () => {
   it('ends a program whose agent is killed, after it noticed; its folder goes later', async () => {
     const { tempDir, python } = await codeScene()
-    const loader = fixture('../__fixtures__/resolve-sources.mjs')
+    const loader = fixture('../../../testkit/src/__fixtures__/load-sources.mjs')
     const script = fixture('./__fixtures__/code-agent.mjs')
     const args = ['--conditions=@hermes/source', '--import', loader, script, tempDir, PATH]
     const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

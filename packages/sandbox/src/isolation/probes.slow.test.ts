@@ -36,6 +36,12 @@ needs(await probeIsolation())('isolated commands', () => {
     await environment.close()
   })
 
+  it('say in the words of the system that they need more', async () => {
+    const { run, environment } = await setup()
+    const { output, exitCode } = await run(`echo x >> ${environment.resolve('~/.bashrc')}`)
+    expect([exitCode, output]).toEqual([1, expect.stringMatching(/Read-only file system/)])
+  })
+
   it('neither see nor end processes of the machine, and no socket of its services', async () => {
     const { run, at } = await setup()
     const { output } = await run(

@@ -30,7 +30,7 @@ async function startAgent(...more: readonly string[]): Promise<RunningAgent> {
   const args = [
     '--conditions=@hermes/source',
     '--import',
-    fixture('resolve-sources.mjs'),
+    fixture('../../../testkit/src/__fixtures__/load-sources.mjs'),
     fixture('agent.mjs'),
     cwd,
     outputDir,

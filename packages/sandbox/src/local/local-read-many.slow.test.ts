@@ -154,7 +154,7 @@ describe('many files of the local environment', () => {
       let count = 0
       for await (const some of readMany(${JSON.stringify(folder)}, [${JSON.stringify(names)}], options, 0)) count += some.length
       console.log(count)`
-    const loader = new URL('../__fixtures__/resolve-sources.mjs', import.meta.url).href
+    const loader = new URL('../../../testkit/src/__fixtures__/load-sources.mjs', import.meta.url).href
     const flags = ['--permission', '--allow-fs-read=*', '--conditions=@hermes/source', `--import=${loader}`]
     const args = [...flags, '--input-type=module', '--eval', script]
     const { stdout } = await promisify(execFile)(process.execPath, args)
