@@ -7,7 +7,11 @@ import { defaultToolSettings } from '../../packages/tools/src/settings.ts'
 const documents = join(import.meta.dirname, '../../packages/tools/src/documents')
 // What people install: sources have their types taken out in each process, which costs as much as the process itself.
 const dist = join(import.meta.dirname, '../../apps/cli/dist')
-const chunk = (name) => join(dist, readdirSync(dist).find((file) => file.startsWith(`${name}-`)))
+const chunk = (name) =>
+  join(
+    dist,
+    readdirSync(dist).find((file) => file.startsWith(`${name}-`)),
+  )
 const { runConfined } = await import(chunk('run-confined'))
 const { confined, extractTextModule } = await import(chunk('extract-text'))
 

@@ -29,7 +29,11 @@ describe('an isolated command where the network is off after text from outside w
       'pnpm add -w vite',
     ],
     ...['CI=1 npm ci', 'PATH=$HOME/.cargo/bin:$PATH cargo build', 'export CI=1 && npm ci', 'CI=1; export CI; npm ci'],
-    ...['export PATH="$(go env GOPATH)/bin:$PATH" && go mod download', 'go get golang.org/x/net@latest', 'go get -u ./...'],
+    ...[
+      'export PATH="$(go env GOPATH)/bin:$PATH" && go mod download',
+      'go get golang.org/x/net@latest',
+      'go get -u ./...',
+    ],
     ...['f() { npm ci; }; f', 'retry() { npm ci || npm ci; }; retry && npm test', 'go test -failfast ./...'],
     ...['. .venv/bin/activate && pip install -r requirements.txt', 'npm ci --prefix "$PWD/packages/a"'],
     ...['go test $(go list ./...)', 'npm install --save-dev vitest@^3 @types/node'],
@@ -194,15 +198,18 @@ describe('an isolated command where the network is off after text from outside w
   it.each([
     ...['export NODE_ENV=test', 'export PATH=$HOME/.cargo/bin:$PATH', '. .venv/bin/activate', 'ls'],
     ...['PATH="$(go env GOPATH)/bin:$PATH"; export PATH', '. ~/.nvm/nvm.sh', 'eval "$(fnm env)"', 'f() { npm ci; }; f'],
-    ...['npm() { ./exfil; }', "eval 'npm() { ./exfil; }'", "alias npm='./exfil'", 'read name < list', 'x=1; ((x = x + 1))'],
-  ])(
-    'package managers go on after %s',
-    async (command) => {
-      const asking = policy()
-      await asking.decide({ ...action(command), network: 'off' } as Action, subject)
-      expect((await asking.decide(action('npm ci'), subject)).type).toBe('allow')
-    },
-  )
+    ...[
+      'npm() { ./exfil; }',
+      "eval 'npm() { ./exfil; }'",
+      "alias npm='./exfil'",
+      'read name < list',
+      'x=1; ((x = x + 1))',
+    ],
+  ])('package managers go on after %s', async (command) => {
+    const asking = policy()
+    await asking.decide({ ...action(command), network: 'off' } as Action, subject)
+    expect((await asking.decide(action('npm ci'), subject)).type).toBe('allow')
+  })
 
   it('a file that a command writes is no host', async () => {
     const asking = policy()

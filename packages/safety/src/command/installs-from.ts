@@ -19,7 +19,8 @@ export function installsFromAddress({ name, args }: Invocation): boolean {
   const words = texts(args)
   if (name === 'git') return words.includes('clone') || (words.includes('submodule') && words.includes('add'))
   if (/^python[\d.]*$/.test(name) && words[0] === '-m' && words[1] === 'pip') return namesAddress(words.slice(2))
-  if (name === 'go') return namesAddress(words) || (/^(?:get|install|run|list)$/.test(words[0] ?? '') && namesModule(words))
+  if (name === 'go')
+    return namesAddress(words) || (/^(?:get|install|run|list)$/.test(words[0] ?? '') && namesModule(words))
   return PROGRAMS.installers.includes(name) && (namesAddress(words) || namesRepository(name, words))
 }
 

@@ -43,7 +43,8 @@ export function keptVariables(invocation: Invocation): readonly KeptVariable[] |
     })
     return [...set, ...quoted, ...inner]
   }
-  if (name === 'printf') return words[0]?.startsWith('-v') ? [unknownOf(words[0].slice(2) || (words[1] ?? '')), ...inner] : inner
+  if (name === 'printf')
+    return words[0]?.startsWith('-v') ? [unknownOf(words[0].slice(2) || (words[1] ?? '')), ...inner] : inner
   return FILLS.test(name) ? [...words.map((word) => unknownOf(word.replace(/\[.*$/s, ''))), ...inner] : inner
 }
 

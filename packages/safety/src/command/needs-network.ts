@@ -41,8 +41,7 @@ export function networkNeeds({ invocations, functions }: Collected): readonly Ne
     if (isIdle(invocation) || PROGRAMS.look.has(name) || isActivation(invocation) || setsPlainly(invocation)) return []
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
     const isBeside = PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name)
-    if (isBeside && !(name === 'go' && installsFromAddress(invocation)))
-      return [{ name, host: null, kind: 'beside' }]
+    if (isBeside && !(name === 'go' && installsFromAddress(invocation))) return [{ name, host: null, kind: 'beside' }]
     const { hosts, isWhole } = namedHosts(invocation)
     const isHere = hosts.length > 0 && hosts.every((host) => LOOPBACK.test(host))
     if (isHere || !isClient(invocation))
@@ -80,8 +79,7 @@ function steers({ name, value }: KeptVariable, context: CommandContext): boolean
 }
 
 /** What stands between the colons; those within `$(…)` and `${…}` are none. */
-const foldersIn = (path: string): readonly string[] =>
-  path.match(/(?:\$\([^)]*\)|\$\{[^}]*\}|[^:])+/g) ?? ['']
+const foldersIn = (path: string): readonly string[] => path.match(/(?:\$\([^)]*\)|\$\{[^}]*\}|[^:])+/g) ?? ['']
 
 function isNear(folder: string, context: CommandContext): boolean {
   const variable = /^\$\{?(\w+)\}?(?:\/|$)/.exec(folder)?.[1]
