@@ -2,6 +2,7 @@ import type { Action, Subject } from '@hermes/contracts/policy'
 import type { Collected } from './command/collect.js'
 import { resolveShellPath } from './command/context.js'
 import { type Invocation, texts } from './command/invocation.js'
+import { keptVariables } from './command/kept-variables.js'
 import { payloads } from './command/payloads.js'
 import { PROGRAMS } from './command/program-tables.js'
 import { interpreterOf } from './command/programs.js'
@@ -204,13 +205,14 @@ const LOOKUP =
 
 /** Whether a command changes which programs later ones of the same shell find. One that cannot be followed may. */
 export function changesLookup({ invocations, functions, complete }: Collected): boolean {
-  return !complete || functions.length > 0 || invocations.some(redefines)
+  if (!complete || functions.length > 0) return true
+  return invocations.some((one) => {
+    const kept = keptVariables(one)
+    return redefines(one) || kept === 'unknown' || kept.some(({ name }) => LOOKUP.test(name))
+  })
 }
 
-/** Quoted words of `export` and its kin set variables too. */
-const assignedName = (word: string): string => /^(\w+)(?:\[.*?\])?\+?=/s.exec(word)?.[1] ?? ''
-
-function redefines({ name, args, variables }: Invocation): boolean {
+function redefines({ name, args }: Invocation): boolean {
   const words = texts(args)
   switch (name) {
     case 'alias':
@@ -221,19 +223,7 @@ function redefines({ name, args, variables }: Invocation): boolean {
     case 'hash':
       return words.some((word) => /^-\w*p/.test(word))
     case 'unset':
-      return words.some((word) => /^-\w*f/.test(word) || LOOKUP.test(word))
-    case 'read':
-    case 'mapfile':
-    case 'readarray':
-    case 'printf':
-      return words.some((word) => LOOKUP.test(word))
-    // In front of a program a variable is for that program alone.
-    case '':
-    case 'export':
-    case 'declare':
-    case 'typeset':
-    case 'readonly':
-      return [...variables.map((variable) => variable.name), ...words.map(assignedName)].some((set) => LOOKUP.test(set))
+      return words.some((word) => /^-\w*f/.test(word))
     default:
       return false
   }

@@ -2,31 +2,38 @@ import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { importedFiles } from './imported-files.js'
 
 /** What is larger is not read: its size and its times of change count instead of what it holds. */
 const MAX_BYTES = 20_000_000
 
 /**
- * SHA-256 as hexadecimal digits over those of `paths` that are files, with their names; `~` is `userHome`. `null` where none is a file.
+ * SHA-256 as hexadecimal digits over those of `paths` that are files, with their names, and what scripts among them load of the files beside
+ * them; `~` is `userHome`. `null` where none is a file.
  * What cannot be read makes it `unknown`, which is like no other. Of a large one its size and its times of change count instead of what it holds.
  */
 export async function digestFiles(paths: readonly string[], userHome: string): Promise<string | null> {
   const hash = createHash('sha256')
-  let found = 0
-  for (const path of [...paths].sort()) {
-    const file = path.replace(/^~(?=\/|$)/, userHome)
+  const found: string[] = []
+  let isAny = false
+  const add = async (path: string, file: string): Promise<boolean> => {
     const info = await stat(file, { bigint: true }).catch(() => null)
-    if (!info?.isFile()) continue
-    found++
+    if (!info?.isFile()) return true
+    isAny = true
     if (info.size > MAX_BYTES) {
       hash.update(`${path}\0${marksOf(info)}\0`)
-      continue
+      return true
     }
+    found.push(file)
     const content = await readFile(file).catch(() => null)
-    if (content === null) return 'unknown'
-    hash.update(`${path}\0${content.length}\0`).update(content)
+    if (content !== null) hash.update(`${path}\0${content.length}\0`).update(content)
+    return content !== null
   }
-  return found === 0 ? null : hash.digest('hex')
+  const named = [...paths].sort()
+  for (const path of named) if (!(await add(path, path.replace(/^~(?=\/|$)/, userHome)))) return 'unknown'
+  const { files, beside } = await importedFiles(found)
+  for (const file of [...files].sort()) if (!(await add(file, file))) return 'unknown'
+  return !isAny ? null : hash.update(JSON.stringify(beside)).digest('hex')
 }
 
 /** What tells a file from one with other contents without reading it. */

@@ -1,5 +1,5 @@
 import { chmod, mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { appendPermission, loadPermissions, removePermission } from '@hermes/config'
 import type { Action, ApprovalChoice, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
 import { createPolicy, type RevocablePolicy } from '@hermes/safety'
@@ -190,6 +190,40 @@ describe('an "always"', () => {
     expect(await says(run(command))).toBe('allow')
     await writeFile(join(cwd, file), 'two\n')
     expect(await says(run(command))).toBe('ask')
+  })
+
+  it.each([
+    ['python3 x.py', { 'x.py': 'import lib.a\n', 'lib/__init__.py': '', 'lib/a.py': '1' }, 'lib/a.py'],
+    ['python3 x.py', { 'x.py': 'from lib import (\n  a,\n)\n', 'lib/a.py': '1' }, 'lib/a.py'],
+    ['python3 -m lib.b', { 'lib/b.py': 'from . import a\n', 'lib/a.py': '1' }, 'lib/a.py'],
+    ['python3 x.py', { 'x.py': 'import y\n', 'y.py': 'import z\n', 'z.py': '1' }, 'z.py'],
+    ['python3 x.py', { 'x.py': 'import re\n' }, 'enum.py'],
+    ['python3 x.py', { 'x.py': 'import requests\n' }, 'idna/__init__.py'],
+    ['node x.js', { 'x.js': "import { a } from './lib/a.js'\n", 'lib/a.js': '1' }, 'lib/a.js'],
+    ['node x.js', { 'x.js': "const a = require('./lib')\n", 'lib/index.js': '1' }, 'lib/index.js'],
+    ['tsx x.ts', { 'x.ts': "export * from './a.js'\n", 'a.ts': '1' }, 'a.ts'],
+    ['bash x.sh', { 'x.sh': 'set -e\n. ./lib/a.sh\n', 'lib/a.sh': '1' }, 'lib/a.sh'],
+    ['./x', { x: '#!/bin/sh\nif true; then source lib/a.sh; fi\n', 'lib/a.sh': '1' }, 'lib/a.sh'],
+    ['ruby x.rb', { 'x.rb': "require_relative 'lib/a'\n", 'lib/a.rb': '1' }, 'lib/a.rb'],
+  ] as const)('for %s does not hold once what it loads is another one: %j', async (command, files, changed) => {
+    for (const [file, text] of Object.entries(files)) {
+      await mkdir(join(cwd, dirname(file)), { recursive: true })
+      await writeFile(join(cwd, file), text)
+    }
+    await always(run(command))
+    await writeFile(join(cwd, 'notes.txt'), 'another')
+    expect(await says(run(command))).toBe('allow')
+    await mkdir(join(cwd, dirname(changed)), { recursive: true })
+    await writeFile(join(cwd, changed), 'changed\n')
+    expect(await says(run(command))).toBe('ask')
+  })
+
+  it('follows scripts that load each other, and a large project as far as two hundred files', async () => {
+    for (let at = 0; at < 300; at++) await writeFile(join(cwd, `m${at}.py`), `import m${(at + 1) % 300}\n`)
+    await always(run('python3 m0.py'))
+    expect(await says(run('python3 m0.py'))).toBe('allow')
+    await writeFile(join(cwd, 'm150.py'), 'import m151 # changed\n')
+    expect(await says(run('python3 m0.py'))).toBe('ask')
   })
 
   it('holds in no other folder, machine or isolation, and for nobody else', async () => {

@@ -3,7 +3,10 @@ import { PROGRAMS } from './program-tables.js'
 
 const OTHER_INDEX =
   /^(?:--(?:extra-)?index-url|--registry|--source|--find-links|--index|--default-index|--git)(?:=|$)|^-[if]$/
-const ADDRESS = /^(?:git\+|git@|git:|https?:\/\/|ssh:\/\/|github:|gitlab:|bitbucket:|gist:)/
+const ADDRESS =
+  /^(?:git\+|git@|git:|https?:\/\/|ssh:\/\/|github:|gitlab:|bitbucket:|gist:)|^[^@\s:/]+@[^:.\s/]+\.[^:\s/]+:./
+/** A module of Go is named by the host that has it; those of the language itself come from no other. */
+const MODULE = /^(?!golang\.org\/)[\w-]+(?:\.[\w-]+)+(?::\d+)?\//
 /** `OWNER/REPOSITORY` of GitHub, as package managers of JavaScript read it; `@scope/name` and `./folder` are none. */
 const REPOSITORY = /^\w[\w.-]*\/[\w.-]+(?:#.*)?$/s
 
@@ -16,6 +19,8 @@ export function installsFromAddress({ name, args }: Invocation): boolean {
   const words = texts(args)
   if (name === 'git') return words.includes('clone') || (words.includes('submodule') && words.includes('add'))
   if (/^python[\d.]*$/.test(name) && words[0] === '-m' && words[1] === 'pip') return namesAddress(words.slice(2))
+  if (name === 'go')
+    return namesAddress(words) || (/^(?:get|install|run|list)$/.test(words[0] ?? '') && namesModule(words))
   return PROGRAMS.installers.includes(name) && (namesAddress(words) || namesRepository(name, words))
 }
 
@@ -36,6 +41,8 @@ function namesRepository(name: string, words: readonly string[]): boolean {
     packages.some((one) => REPOSITORY.test(one))
   )
 }
+
+const namesModule = (words: readonly string[]): boolean => words.some((word) => MODULE.test(word))
 
 function namesAddress(words: readonly string[]): boolean {
   return words.some((word) => ADDRESS.test(word) || /@(?:git\+)?https?:\/\//.test(word) || OTHER_INDEX.test(word))

@@ -1,8 +1,10 @@
+import type { Word } from '../shell/script.js'
 import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
 import { isIdle } from './harmless.js'
 import { installsFromAddress } from './installs-from.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
+import { isActivation, type KeptVariable, keptVariables } from './kept-variables.js'
 import { namedHosts } from './named-hosts.js'
 import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
@@ -24,22 +26,26 @@ interface NetworkNeed {
 }
 
 /** What the programs of a command line that do something need of the network. */
-export function networkNeeds({ invocations }: Collected): readonly NetworkNeed[] {
+export function networkNeeds({ invocations, functions }: Collected): readonly NetworkNeed[] {
+  const ofLine = new Set(functions.filter((name) => !invocations.some((one) => mayForget(one, name))))
   return invocations.flatMap((invocation, at): NetworkNeed[] => {
     const { name, written } = invocation
     if (name === '' && written === '') return []
+    // What a function of this line runs is listed with it; what it is given, it may run.
+    if (ofLine.has(name) && written === name) return []
     // What a package manager runs was listed with it.
     const before = invocations[at - 1]
     if (before && PROGRAMS.besideInstallations.has(formOf(before)) && before.written.endsWith(written)) return []
     // A file of the workspace is whatever it holds, not what it is called.
     if (isOfWorkspace(invocation)) return [{ name: invocation.program.text, host: null, kind: 'none' }]
-    if (isIdle(invocation) || PROGRAMS.look.has(name)) return []
+    if (isIdle(invocation) || PROGRAMS.look.has(name) || isActivation(invocation) || setsPlainly(invocation)) return []
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
-    if (PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name))
-      return [{ name, host: null, kind: 'beside' }]
+    const isBeside = PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name)
+    if (isBeside && !(name === 'go' && installsFromAddress(invocation))) return [{ name, host: null, kind: 'beside' }]
     const { hosts, isWhole } = namedHosts(invocation)
     const isHere = hosts.length > 0 && hosts.every((host) => LOOPBACK.test(host))
-    if (isHere || !isClient(invocation)) return [{ name, host: null, kind: 'none' }]
+    if (isHere || !isClient(invocation))
+      return [{ name: name || (invocation.variables[0]?.name ?? written), host: null, kind: 'none' }]
     return [...hosts, ...(isWhole ? [] : [null])].map((host) => ({ name, host, kind: 'far' }))
   })
 }
@@ -54,28 +60,54 @@ function isOfWorkspace({ program, context }: Invocation): boolean {
 
 /** Variables that say where packages come from, by way of whom, or which program comes for them. */
 const STEERS =
-  /^(?:HOME|CARGO_HOME|GOFLAGS|BASH_ENV|ENV|NETRC|\w*(?:INDEX|REGISTR|PROXY|FIND_LINKS)\w*|npm_config_(?:userconfig|globalconfig|script_shell|node_options|prefix)|PIP_CONFIG_FILE|UV_CONFIG_FILE)$/i
+  /^(?:HOME|CARGO_HOME|GOFLAGS|GOENV|BASH_ENV|ENV|NETRC|NODE_OPTIONS|PYTHON(?:PATH|HOME|STARTUP)|(?:LD|DYLD)_\w+|GIT_(?:SSH\w*|CONFIG\w*|PROXY_COMMAND|EXEC_PATH|ASKPASS)|RUSTC\w*|CARGO_\w+_(?:LINKER|RUNNER|WRAPPER)|\w*(?:INDEX|REGISTR|PROXY|FIND_LINKS)\w*|npm_config_(?:userconfig|globalconfig|script_shell|node_options|prefix|git)|PIP_CONFIG_FILE|UV_CONFIG_FILE)$/i
+/** Folders that programs are looked for in, or that stand in the names of such. */
+const FOLDERS =
+  /^(?:PATH|GOPATH|GOROOT|GOBIN|PNPM_HOME|NVM_(?:DIR|BIN)|PYENV_ROOT|RBENV_ROOT|BUN_INSTALL|DENO_INSTALL|VOLTA_HOME|JAVA_HOME|ANDROID_HOME|VIRTUAL_ENV)$/
+/** Programs that say where they keep what they install. */
+const TOLD_BY =
+  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)(?:\/|$)/
 
 function isSteered({ variables, context }: Invocation): boolean {
-  const isNear = (folder: string) => !/^[/~$]/.test(folder) || !isBeyond(folder, context.workspace ?? [], context)
-  return variables.some(({ name, value: { text } }) =>
-    name === 'PATH' ? text.split(':').some((folder) => !folder.startsWith('$') && isNear(folder)) : STEERS.test(name),
-  )
+  return variables.some(({ name, value: { text } }) => steers({ name, value: text }, context))
 }
 
-/** Whether names of programs may mean others, of the workspace, in a shell that ran this. */
-export function misleads({ invocations, functions }: Collected): boolean {
-  return functions.length > 0 || invocations.some((one) => redefines(one) || (isKept(one) && isSteered(one)))
+/** Whether a variable leads package managers, or the names of programs, to somewhere else. */
+function steers({ name, value }: KeptVariable, context: CommandContext): boolean {
+  if (!FOLDERS.test(name)) return STEERS.test(name)
+  return value === null || foldersIn(value).some((folder) => isNear(folder, context))
 }
 
-/** What sets variables for later commands too; in front of a program they are for that one alone. */
-const isKept = ({ name }: Invocation): boolean => /^(?:|export|declare|typeset|readonly)$/.test(name)
+/** What stands between the colons; those within `$(…)` and `${…}` are none. */
+const foldersIn = (path: string): readonly string[] => path.match(/(?:\$\([^)]*\)|\$\{[^}]*\}|[^:])+/g) ?? ['']
 
-function redefines({ name, args }: Invocation): boolean {
-  const words = texts(args)
-  if (name === 'alias') return words.some((word) => word.includes('='))
-  return (name === 'hash' && words.includes('-p')) || (name === 'enable' && words.includes('-f'))
+function isNear(folder: string, context: CommandContext): boolean {
+  const variable = /^\$\{?(\w+)\}?(?:\/|$)/.exec(folder)?.[1]
+  if (variable !== undefined) return variable !== 'HOME' && !FOLDERS.test(variable)
+  if (folder.startsWith('$')) return !TOLD_BY.test(folder)
+  return !/^[/~]/.test(folder) || !isBeyond(folder, context.workspace ?? [], context)
 }
+
+/** Whether names of programs may mean others, of the workspace, in a shell that ran this: it keeps the variables, and nothing else. */
+export function misleads({ invocations }: Collected): boolean {
+  return invocations.some((one) => {
+    const kept = keptVariables(one)
+    return kept === 'unknown' || kept.some((variable) => steers(variable, one.context))
+  })
+}
+
+/** Whether a command does nothing but set variables that lead nowhere else. */
+function setsPlainly(invocation: Invocation): boolean {
+  const { name, args, redirects } = invocation
+  if (!/^(?:|export|declare|typeset|readonly|local)$/.test(name) || redirects.length > 0) return false
+  if (!texts(args).every((word) => /^(?:-x|\w+(?:=.*)?)$/s.test(word))) return false
+  const kept = keptVariables(invocation)
+  return kept !== 'unknown' && !kept.some((variable) => steers(variable, invocation.context))
+}
+
+/** Whether a command may take a function of that name away. */
+const mayForget = ({ name, args }: Invocation, called: string): boolean =>
+  name === 'unset' && args.some(({ text, dynamic }) => dynamic || text === called)
 
 /** Whether a command is known to need more of the network than this machine, by its form. */
 export function needsNetwork(command: string, context: CommandContext = {}): boolean {
@@ -94,11 +126,22 @@ function isRegistryCommand(invocation: Invocation): boolean {
   const { args } = invocation
   if (!REGISTRY.has(formOf(invocation)) || isSteered(invocation)) return false
   // One at an address of the command's own is none of the registries'.
-  return (
-    !installsFromAddress(invocation) &&
-    !texts(args).some((word) => /^(?:--?(?:index-url|extra-index-url|registry|find-links|i|f))(?:=|$)|:\/\//.test(word))
-  )
+  if (installsFromAddress(invocation) || texts(args).some((word) => LEADS_ELSEWHERE.test(word))) return false
+  // What is known only then may be an address, or an option that names one.
+  return !INSTALLS.test(formOf(invocation)) || (invocation.via === null && args.every(isKnownPackage))
 }
+
+/** What is given names of packages. */
+const INSTALLS =
+  /^(?:npm|pnpm|yarn|bun|deno|pip3?|uv|poetry|pdm|pipenv|cargo|go|composer|dotnet) (?:ci|i|install|add|get|update|download|require|pip|cache)$/
+
+/** A folder of the person's or of the project may be given by a variable. */
+const isKnownPackage = ({ text, dynamic }: Word): boolean =>
+  !dynamic || /^(?:--?[\w-]+=)?(?:\$\{?(?:HOME|PWD)\}?|\$\(pwd\))(?:\/[^$`]*)?$/.test(text)
+
+/** Options that name other registries, what stands between, or settings that may; and addresses. */
+const LEADS_ELSEWHERE =
+  /^--?(?:index-url|extra-index-url|find-links|i|f|proxy|https-proxy|userconfig|globalconfig|script-shell|node-options|config-file|configfile|source|use-yarnrc|(?:config\.)?(?:@[\w.-]+:)?registry)(?:=|$)|^--config(?:=|$)|^-D[\w.]*proxyHost|:\/\//i
 
 /** A program with its verb, or the module that Python runs: `npm test`, `pytest`. */
 export function formOf({ name, args }: Invocation): string {

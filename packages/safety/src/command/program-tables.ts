@@ -417,7 +417,7 @@ export const PROGRAMS = Object.freeze({
   /** Tests and builds that go on without a network, and may have it behind an installation on the same line. */
   besideInstallations: new Set<string>(
     phrases(`
-    npm test, npm t, npm run, pnpm test, pnpm run, yarn test, yarn run, bun test, bun run, uv run, pytest, tox, make
+    npm test, npm t, npm run, pnpm test, pnpm run, yarn test, yarn run, bun test, bun run, uv run, pytest, tox, make, go env, go list
   `),
   ),
   /** Programs that reach no other machine by themselves, or do so with one of these verbs only for what they build. */

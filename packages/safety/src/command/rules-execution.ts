@@ -4,6 +4,7 @@ import { inlineCode, isRiskyCode, mayWriteFiles, pathsInCode } from './inline-co
 import { type Invocation, texts } from './invocation.js'
 import { mayName } from './may-name.js'
 import { payloads, readsInput } from './payloads.js'
+import { printsSettings } from './prints-settings.js'
 import { PROGRAMS } from './program-tables.js'
 import { interpreterOf, isDecoder } from './programs.js'
 import { usesNetwork, writesBeyond } from './reaching-code.js'
@@ -241,13 +242,6 @@ function takesUnseen({ name, args, made, context }: Invocation): boolean {
         (new RegExp(`^-[a-zA-Z]*${letter}$`).test(before) && isUnseen(word))
       )
     }),
-  )
-}
-
-/** What tools print for a shell to set variables by: `eval "$(fnm env)"`. */
-function printsSettings(text: string): boolean {
-  return /^\$\(\s*(?:(?:fnm|opam|goenv|jenv) env|(?:\/[\w/.-]+\/)?brew shellenv|(?:pyenv|rbenv|nodenv|plenv|starship|zoxide|conda|atuin) (?:init|shell\.\w+ hook)|(?:direnv|mise|rtx) (?:hook|activate)|ssh-agent(?: -s)?|dircolors|minikube (?:-p \w+ )?docker-env|luarocks path|thefuck --alias|pip completion|npm completion)(?:\s[\w\s./~-]*)?\)$/.test(
-    text,
   )
 }
 

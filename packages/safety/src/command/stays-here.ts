@@ -3,6 +3,7 @@ import { collectInvocations } from './collect.js'
 import { type CommandContext, resolveShellPath } from './context.js'
 import { isIdle } from './harmless.js'
 import { type Invocation, texts } from './invocation.js'
+import { isActivation } from './kept-variables.js'
 import { formOf } from './needs-network.js'
 import { PROGRAMS } from './program-tables.js'
 import { readsSecret } from './reads-secrets.js'
@@ -91,7 +92,7 @@ function keepsToMachine(invocation: Invocation): boolean {
     const { verb } = gitCommand(args)
     return PROGRAMS.localGit.has(verb) || PROGRAMS.lookingGit.has(verb)
   }
-  if (name === 'source' || name === '.') return words.length === 1 && /(?:^|\/)activate$/.test(words[0]!)
+  if (name === 'source' || name === '.') return isActivation(invocation)
   if (/^[gmn]?awk$/.test(name)) return !words.some((word) => word === '-f' || AWK_STARTS.test(word))
   if (name === 'sed') return !words.some((word) => RUNS_LINE.test(word))
   if (/^python[\d.]*$/.test(name) && words[0] === '-m')

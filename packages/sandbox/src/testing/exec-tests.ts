@@ -41,6 +41,15 @@ export function execTests({ shared, create, it }: Backend): void {
       expect((await run(`echo "[\${NAME-none}]"; pwd`)).output).toBe(`[none]\n${start}\n`)
     })
 
+    it('keeps no function, alias or remembered program for the next command', async () => {
+      const { run } = await shared()
+      await run('ls() { echo changed; }; export -f ls; alias ls="echo changed"; hash -p /bin/echo ls; true')
+      const { output, exitCode } = await run('type ls; ls -d .')
+      expect(exitCode).toBe(0)
+      expect(output.trim().split('\n').at(-1)).toBe('.')
+      expect(output).not.toContain('changed')
+    })
+
     it('keeps state when the command calls exit or fails under set -e', async () => {
       const { run, environment } = await shared()
       const start = environment.cwd()

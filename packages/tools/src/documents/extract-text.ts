@@ -31,3 +31,10 @@ async function extractText(kind: DocumentKind, bytes: Uint8Array): Promise<Docum
       return kind satisfies never
   }
 }
+
+/** Loads the libraries that documents of this kind need. */
+export async function prepare(kind: string): Promise<void> {
+  if (kind === 'notebook') await import('./notebook.js')
+  else if (kind === 'pdf') await (await import('./pdf.js')).loadLibrary()
+  else await import('./office.js')
+}

@@ -1,4 +1,4 @@
-import { getDocumentProxy } from 'unpdf'
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
 import type { DocumentText } from './document-kind.js'
 
 /** A file can name one page a hundred thousand times. */
@@ -36,4 +36,9 @@ async function pageText(document: Awaited<ReturnType<typeof getDocumentProxy>>, 
   page.cleanup()
   const pieces = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
   return pieces.join('').trim()
+}
+
+/** Loads the library, which `pdfText` does otherwise. */
+export async function loadLibrary(): Promise<void> {
+  await getResolvedPDFJS()
 }

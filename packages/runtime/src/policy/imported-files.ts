@@ -1,0 +1,138 @@
+import { access, readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+
+/** So many files are followed, each as far as that, so that looking at a large project holds no command up. */
+const [MAX_FILES, MAX_CHARS] = [200, 200_000]
+const MAX_ENTRIES = 2_000
+
+/** What scripts of a language load of the files beside them. */
+interface Language {
+  /** Where the files may lie that `text`, the contents of `file`, loads. `roots` are folders of the scripts that were begun with. */
+  readonly loaded: (text: string, file: string, roots: readonly string[]) => readonly string[]
+  /** Names beside a script that may be loaded in the place of what is installed. */
+  readonly beside?: (folder: string) => Promise<readonly string[]>
+}
+
+const JAVASCRIPT: Language = {
+  loaded: (text, file) =>
+    [
+      ...text.matchAll(/\b(?:from|import|require|resolve)[\s(]{0,20}["'`](\.{1,2}(?:\/[^"'`\n]{0,200})?)["'`]/g),
+    ].flatMap(([, path = '']) => {
+      const target = join(dirname(file), path)
+      const bare = target.replace(/\.[cm]?jsx?$/, '')
+      return [
+        target,
+        ...SCRIPTS_OF_NODE.flatMap((extension) => [`${target}${extension}`, join(target, `index${extension}`)]),
+        ...(bare === target ? [] : [`${bare}.ts`, `${bare}.tsx`, `${bare}.mts`, `${bare}.cts`]),
+      ]
+    }),
+}
+const SCRIPTS_OF_NODE = ['.js', '.cjs', '.mjs', '.json', '.ts', '.tsx', '.jsx', '.node']
+
+const PYTHON: Language = {
+  loaded: (text, file, roots) =>
+    modulesOf(text).flatMap((module) => {
+      const dots = /^\.*/.exec(module)![0].length
+      const path = module.slice(dots).replaceAll('.', '/')
+      const own = join(dirname(file), ...Array.from({ length: Math.max(0, dots - 1) }, () => '..'))
+      return [...new Set(dots > 0 ? [own] : [own, ...roots])].flatMap((root) => {
+        const parts = path.split('/').map((_, at, all) => all.slice(0, at + 1).join('/'))
+        return [...parts.map((part) => join(root, part, '__init__.py')), join(root, `${path}.py`)]
+      })
+    }),
+  // The folder of a script comes before what is installed, also for what that loads.
+  beside: async (folder) => {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    const names = entries.slice(0, MAX_ENTRIES).map(async (entry) => {
+      if (!entry.isDirectory()) return /\.(?:py|pyc|so|pyd)$/.test(entry.name) ? [entry.name] : []
+      return access(join(folder, entry.name, '__init__.py')).then(
+        () => [`${entry.name}/`],
+        () => [],
+      )
+    })
+    return (await Promise.all(names)).flat().sort()
+  },
+}
+
+const IMPORT =
+  /^[ \t]{0,40}(?:from[ \t]+([.\w]{1,200})[ \t]+)?import(?:[ \t]*\(([^)]{0,2000})|[ \t]+([^#;\n]{0,2000}))/gm
+
+/** The modules that a text of Python names: `a.b`, and for `from a import b` also `a.b`, which may be one. */
+function modulesOf(text: string): readonly string[] {
+  return [...text.matchAll(IMPORT)].flatMap(([, from, several, names = several ?? '']) => {
+    const named = names.split(/[,\s\\]+/).filter((name) => /^[\w.]+$/.test(name))
+    if (from === undefined) return named
+    return [from, ...named.map((name) => (from.endsWith('.') ? `${from}${name}` : `${from}.${name}`))]
+  })
+}
+
+/** The words behind what loads a file, as far as they are written there. */
+const words = (pattern: RegExp, extensions: readonly string[]): Language => ({
+  loaded: (text, file, roots) =>
+    [...text.matchAll(pattern)].flatMap(([, path = '']) =>
+      [dirname(file), ...roots].flatMap((root) => extensions.map((extension) => join(root, `${path}${extension}`))),
+    ),
+})
+
+const SHELL = words(
+  /(?:^|[;&|{(]|\b(?:then|do|else))[ \t]{0,20}(?:source|\.|bash|sh|zsh)[ \t]{1,20}["']?((?:[\w.-]|\/)[^\s"'$`;&|]{0,200})/gm,
+  [''],
+)
+const RUBY = words(/\b(?:require_relative|require|load)[\s(]{1,20}["']((?:\.{0,2}\/)?[\w./-]{1,200})["']/g, ['', '.rb'])
+const PERL = words(/\b(?:require|do)[\s(]{1,20}["']([\w./-]{1,200})["']/g, [''])
+
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  ...Object.fromEntries(['.js', '.cjs', '.mjs', '.jsx', '.ts', '.cts', '.mts', '.tsx'].map((one) => [one, JAVASCRIPT])),
+  ...{ '.py': PYTHON, '.pyw': PYTHON, '.rb': RUBY, '.pl': PERL, '.pm': PERL },
+  ...{ '.sh': SHELL, '.bash': SHELL, '.zsh': SHELL },
+}
+
+/** Of scripts without an extension their first line says what they are written in. */
+const FIRST_LINES: readonly (readonly [line: RegExp, language: Language])[] = [
+  [/^#!.{0,200}\bpython/, PYTHON],
+  [/^#!.{0,200}\b(?:node|bun|deno|tsx)\b/, JAVASCRIPT],
+  [/^#!.{0,200}\b(?:ba|da|z|k)?sh\b/, SHELL],
+  [/^#!.{0,200}\bruby\b/, RUBY],
+  [/^#!.{0,200}\bperl\b/, PERL],
+]
+
+const languageOf = (file: string, text: string): Language | undefined =>
+  LANGUAGES[extname(file)] ?? FIRST_LINES.find(([line]) => line.test(text))?.[1]
+
+/**
+ * What the scripts among `files` load of the files beside them, and what those load, as far as it is written there. `beside` are the names in
+ * their folders that may stand in the place of installed modules. Of a large project the first two hundred files count.
+ */
+export async function importedFiles(
+  files: readonly string[],
+): Promise<{ readonly files: readonly string[]; readonly beside: readonly string[] }> {
+  const seen = new Set(files)
+  // A module is named from the folder that its package lies in, and what a shell sources from where it is started.
+  const roots = [...new Set(files.flatMap((file) => [dirname(file), dirname(dirname(file))]))].slice(0, MAX_ROOTS)
+  const beside = new Map<string, readonly string[]>()
+  const queue = [...files]
+  for (let at = 0; at < queue.length && at < MAX_FILES; at++) {
+    const file = queue[at]!
+    const text = (await readFile(file, 'utf8').catch(() => '')).slice(0, MAX_CHARS)
+    const language = languageOf(file, text)
+    if (language === undefined) continue
+    const folder = dirname(file)
+    if (at < files.length && language.beside && !beside.has(folder)) beside.set(folder, await language.beside(folder))
+    const named = [...new Set(language.loaded(text, file, roots))].filter((path) => !seen.has(path))
+    const found = await Promise.all(named.map(async (path) => ((await isFile(path)) ? path : null)))
+    for (const path of found) {
+      if (path === null || seen.has(path) || queue.length >= MAX_FILES) continue
+      seen.add(path)
+      queue.push(path)
+    }
+  }
+  return { files: queue.slice(files.length), beside: [...beside].flatMap(([folder, names]) => [folder, ...names]) }
+}
+
+const MAX_ROOTS = 10
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (info) => info.isFile(),
+    () => false,
+  )

@@ -1,0 +1,74 @@
+import { type Invocation, texts } from './invocation.js'
+import { printsSettings } from './prints-settings.js'
+import { isBeyond } from './write-targets.js'
+
+/** A variable that commands of the same shell find after this one. */
+export interface KeptVariable {
+  readonly name: string
+  /** `null` where it is not known. */
+  readonly value: string | null
+}
+
+/** What sets variables by words of its own; in front of a program they are for that one alone. */
+const SETS = /^(?:|export|declare|typeset|readonly|local)$/
+const FILLS = /^(?:read|mapfile|readarray|getopts|unset)$/
+/** Arithmetic, and what a variable stands for. */
+const INNER = /\(\([^)]*|\$\[[^\]]*|\$\{[^}]*/g
+/** An assignment there. */
+const INNER_ASSIGNMENT = /([A-Za-z_]\w*)(?:\[[^\]]*\])?\s*(?::|[-+*/%&|^]|<<|>>)?=(?!=)/g
+
+/**
+ * The variables that a shell keeps from a command, which is all that it keeps: functions and aliases end with the command that made them.
+ * `unknown` where text that is not at hand may set any of them: a file of the workspace that is sourced, an `eval` of what a program prints.
+ */
+export function keptVariables(invocation: Invocation): readonly KeptVariable[] | 'unknown' {
+  const { name, program, args, variables, via } = invocation
+  const words = texts(args)
+  if (/^(?:source|\.)$/.test(name)) return isUnseenSource(invocation) ? 'unknown' : []
+  if (name === 'eval') {
+    const isUnseen = args.some(({ text, dynamic }) => dynamic && !printsSettings(text))
+    return isUnseen || via !== null ? 'unknown' : []
+  }
+  // What is set by such a name later is another variable.
+  if (SETS.test(name) && name !== 'export' && words.some((word) => /^-[a-zA-Z]*n/.test(word))) return 'unknown'
+  const inner = [program, ...args, ...variables.map(({ value }) => value)].flatMap(({ text }) =>
+    setWithin(name === 'let' ? `((${text}` : text),
+  )
+  if (SETS.test(name)) {
+    const set = variables.map((one) => ({ name: one.name, value: one.value.text }))
+    const quoted = words.flatMap((word) => {
+      const [, variable, value] = /^(\w+)(?:\[.*?\])?(?:\+?=(.*))?$/s.exec(word) ?? []
+      // Without a value it hands on the one that it has.
+      return variable === undefined ? [] : [{ name: variable, value: value ?? `$${variable}` }]
+    })
+    return [...set, ...quoted, ...inner]
+  }
+  if (name === 'printf')
+    return words[0]?.startsWith('-v') ? [unknownOf(words[0].slice(2) || (words[1] ?? '')), ...inner] : inner
+  return FILLS.test(name) ? [...words.map((word) => unknownOf(word.replace(/\[.*$/s, ''))), ...inner] : inner
+}
+
+const unknownOf = (name: string): KeptVariable => ({ name, value: null })
+
+const MAX_LOOKED_AT = 10_000
+
+function setWithin(text: string): readonly KeptVariable[] {
+  const parts = text.slice(0, MAX_LOOKED_AT).match(INNER) ?? []
+  return parts.flatMap((part) => [...part.matchAll(INNER_ASSIGNMENT)].map(([, set = '']) => unknownOf(set)))
+}
+
+/** The scripts that environments of Python are entered by. */
+const ACTIVATION = /(?:^|\/)activate$/
+
+/** Whether a command enters an environment of Python, which puts its programs first. */
+export const isActivation = ({ name, args }: Invocation): boolean =>
+  /^(?:source|\.)$/.test(name) && args.length === 1 && !args[0]!.dynamic && ACTIVATION.test(args[0]!.text)
+
+/** Whether what is sourced lies where an agent may write, or is made only then. A person's own files, elsewhere, are theirs. */
+function isUnseenSource(invocation: Invocation): boolean {
+  if (isActivation(invocation)) return false
+  const { args, context } = invocation
+  const file = args.find(({ text }) => !text.startsWith('-'))
+  if (file === undefined) return false
+  return file.dynamic || !/^[/~]/.test(file.text) || !isBeyond(file.text, context.workspace ?? [], context)
+}
