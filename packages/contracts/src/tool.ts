@@ -323,6 +323,8 @@ export interface ToolSource {
    * seconds, leaves what was listed before; `signal` fires then, and when the source is taken back. What cannot be a tool is left out.
    */
   list(signal: AbortSignal): readonly Tool[] | Promise<readonly Tool[]>
+  /** Nothing is there before it first says that it changed, so it is not asked before. Default `false`. */
+  readonly listsLater?: boolean
   /** Calls `changed` whenever another list would be given, and returns what ends that. Default: the list never changes. */
   onChange?(changed: () => void): () => void
 }

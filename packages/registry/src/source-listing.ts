@@ -17,7 +17,7 @@ export interface SourceListingOptions {
   readonly answersWithinMs?: number | undefined
 }
 
-/** Lists a source at first and after each of its changes, until it is stopped. */
+/** Lists a source at first, unless there is nothing yet, and after each of its changes, until it is stopped. */
 export class SourceListing {
   readonly source: ToolSource
   readonly #options: SourceListingOptions
@@ -59,7 +59,7 @@ export class SourceListing {
     } catch (error) {
       this.#say(`cannot say when it changes: ${lineOf(error)}`)
     }
-    this.#refresh()
+    if (!this.source.listsLater) this.#refresh()
   }
 
   stop(): void {

@@ -87,6 +87,14 @@ describe('tools of a source', () => {
     expect(registry.names()).toEqual(['near'])
   })
 
+  it('are not asked for before their source says that there are some, where it says that it lists later', () => {
+    const { source, change, lists } = changing([tool('early')], { listsLater: true, trusted: true })
+    const { registry } = open(source)
+    expect([lists(), registry.get('early')]).toEqual([0, null])
+    change([tool('late')])
+    expect([lists(), registry.get('late')?.name]).toEqual([1, 'late'])
+  })
+
   it('answer arguments of another schema with the one they have now', async () => {
     const { source } = changing([tool('late')])
     const prepared = await through(open(source).registry, 'late', { to: 'ada' })

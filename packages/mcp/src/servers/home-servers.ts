@@ -27,9 +27,11 @@ export function createServer(settings: ServerSettings, { answersOf, authOf, ...s
   return new McpServer({ ...shared, settings, ...(answers ? { answers } : {}), ...(auth ? { auth } : {}) })
 }
 
-/** When the tools of a server are known: not before `isRevealed`, which changes at most once; `revealed` takes what is to be called then. */
+/** When the tools of a server are known. */
 interface Revealing {
-  isRevealed(): boolean
+  /** Whether they are from now on. */
+  readonly isRevealed: boolean
+  /** Takes what is to be called once they are. */
   revealed(call: () => void): void
   /** Called whenever it was listed. */
   onListed(): void
@@ -38,18 +40,6 @@ interface Revealing {
 /** A server as a source of tools. It lists what is known, by default at once, and says when that changes; listing never connects. */
 export function toSource(server: McpServer, calls: Calls, revealing?: Revealing): ToolSource {
   let isHarmless = false
-  const listNow = async () => {
-    try {
-      await server.load()
-      const tools = toolsOf(server, calls)
-      const asAccepted =
-        server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
-      isHarmless = asAccepted && (await areHarmless(tools))
-      return tools
-    } finally {
-      revealing?.onListed()
-    }
-  }
   return {
     name: toolsetName(server.name),
     description: `the MCP server ${server.name}`,
@@ -58,7 +48,19 @@ export function toSource(server: McpServer, calls: Calls, revealing?: Revealing)
     get trusted() {
       return isHarmless
     },
-    list: () => (revealing?.isRevealed() === false ? [] : listNow()),
+    listsLater: revealing?.isRevealed === false,
+    async list() {
+      try {
+        await server.load()
+        const tools = toolsOf(server, calls)
+        const asAccepted =
+          server.settings.trust === 'full' && (!server.listing || changedTools(server.listing).length === 0)
+        isHarmless = asAccepted && (await areHarmless(tools))
+        return tools
+      } finally {
+        revealing?.onListed()
+      }
+    },
     onChange: (changed) => {
       revealing?.revealed(changed)
       return server.onChange(changed)
@@ -141,7 +143,7 @@ export class HomeServers {
       const server = createServer(settings, this.#options)
       const { promise: listed, resolve: onListed } = Promise.withResolvers<void>()
       const revealing = {
-        isRevealed: () => this.#isRevealed,
+        isRevealed: this.#isRevealed,
         revealed: (call: () => void) => {
           if (!this.#isRevealed) this.#whenRevealed.push(call)
         },
