@@ -203,7 +203,7 @@ function takeBuiltins(): Plugin {
   return {
     name: 'take-builtins',
     setup: (build) => {
-      build.onResolve({ filter: /^[a-z_:/]+$/ }, ({ kind, path }) => {
+      build.onResolve({ filter: /^[a-z0-9_:/]+$/ }, ({ kind, path }) => {
         if (kind !== 'import-statement' || !isBuiltin(path)) return undefined
         return { path: `${path} ${copies++}`, namespace: 'builtin', pluginData: path, sideEffects: false }
       })

@@ -10,6 +10,7 @@ import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
 import { createStyle, printable } from './render/style.js'
 import { chooseSession } from './session-choice.js'
+import { TurnMemory } from './turn-memory.js'
 import { refuseUnknownSkills } from './unknown-skills.js'
 
 const EXIT_OF: Readonly<Record<RunStatus, number>> = {
@@ -30,6 +31,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   const person = canAsk(io) && !isPure ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { yolo: options.yolo ?? false, takesCommands: false, ...openOptions(options) })
   const host = createSessionHost({ runtime, leavesJobs: true })
+  const memory = new TurnMemory()
   let endReason: string | undefined
   try {
     await refuseUnknownSkills(runtime, options, io.cwd)
@@ -60,6 +62,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const showsThoughts = () => runtime.config.display.show_reasoning
     const view = createProgressView({ output: person?.output ?? io.stderr, text: false, showsThoughts })
     for await (const event of turn) {
+      memory.see(event)
       if (options.json) io.stdout.write(`${JSON.stringify(eventToJson(event))}\n`)
       else if (!isPure) view.show(event)
     }
@@ -72,6 +75,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     const waiting = await Promise.all((result.pending ?? []).map((id) => toAnswer(runtime, id)))
     return await report(io, options, { result, sessionId: agent.sessionId, valid, isPlan, isKept, waiting })
   } finally {
+    memory.end()
     await host.settle()
     await runtime.close(endReason)
   }

@@ -28,7 +28,9 @@ export function withoutRecallFence(text: string): string {
 /** The fences of all that was recalled in a session. */
 export function recallFences(entries: readonly Entry[]): readonly RecallFence[] {
   const fences = new Map<string, RecallFence>()
-  for (const entry of entries) {
+  // Runs over the whole log before each request, hence a plain loop.
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at]!
     if (entry.type !== 'message' || entry.message.role !== 'user') continue
     for (const part of entry.message.content) {
       const found = part.type === 'text' && part.origin === 'memory' ? OPEN.exec(part.text) : null

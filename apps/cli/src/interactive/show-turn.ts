@@ -5,6 +5,7 @@ import type { MarkdownStream } from '../markdown/markdown.js'
 import { createProgressView } from '../render/progress.js'
 import { printable } from '../render/style.js'
 import { renderTasks, type ShownTask, tasksIn } from '../render/todo-list.js'
+import { TurnMemory } from '../turn-memory.js'
 import type { Console } from './console.js'
 import type { Display } from './display.js'
 import { isPlanningSession, type OpenSession } from './open-session.js'
@@ -57,8 +58,10 @@ export async function showTurn(turn: Turn, view: TurnView): Promise<boolean> {
     ])
   const ticker = setInterval(showStatus, TICK_MS)
   view.onStatus(showStatus)
+  const memory = new TurnMemory()
   try {
     for await (const event of turn) {
+      memory.see(event)
       progress.show(event)
       status.see(event)
       showTasks(status.takeTasks(false))
@@ -76,6 +79,7 @@ export async function showTurn(turn: Turn, view: TurnView): Promise<boolean> {
     if (isPlanning) written.say(PLAN_HINT)
     return result.status === 'completed'
   } finally {
+    memory.end()
     clearInterval(ticker)
     written.endBlocks()
   }

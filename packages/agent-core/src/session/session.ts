@@ -252,7 +252,9 @@ export class SessionLog {
   /** What was chosen in this session of how answers are made, and not taken back. */
   sampling(): Sampling {
     const chosen: { -readonly [Name in keyof Sampling]: Sampling[Name] } = {}
-    for (const entry of this.#entries) {
+    // Runs over the whole log before each request, hence a plain loop.
+    for (let at = 0; at < this.#entries.length; at++) {
+      const entry = this.#entries[at]!
       if (entry.type !== 'model') continue
       for (const name of SAMPLING) {
         if (entry[name] === undefined) continue

@@ -35,7 +35,8 @@ export class CallIds {
   /** Asked for every call of a long conversation, so it makes nothing. */
   #isTaken(id: string): boolean {
     if (this.#taken.has(id)) return true
-    for (const message of this.#messages) {
+    for (let at = 0; at < this.#messages.length; at++) {
+      const message = this.#messages[at]!
       if (message.role !== 'assistant') continue
       for (const part of message.content) if (part.type === 'tool-call' && part.id === id) return true
     }
