@@ -65,7 +65,7 @@ const STEERS =
 const FOLDERS =
   /^(?:PATH|GOPATH|GOROOT|GOBIN|PNPM_HOME|NVM_(?:DIR|BIN)|PYENV_ROOT|RBENV_ROOT|BUN_INSTALL|DENO_INSTALL|VOLTA_HOME|JAVA_HOME|ANDROID_HOME|VIRTUAL_ENV)$/
 /** Programs that say where they keep what they install. */
-const TOLD_BY =
+const FOUND_BY =
   /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)(?:\/|$)/
 
 function isSteered({ variables, context }: Invocation): boolean {
@@ -84,7 +84,7 @@ const foldersIn = (path: string): readonly string[] => path.match(/(?:\$\([^)]*\
 function isNear(folder: string, context: CommandContext): boolean {
   const variable = /^\$\{?(\w+)\}?(?:\/|$)/.exec(folder)?.[1]
   if (variable !== undefined) return variable !== 'HOME' && !FOLDERS.test(variable)
-  if (folder.startsWith('$')) return !TOLD_BY.test(folder)
+  if (folder.startsWith('$')) return !FOUND_BY.test(folder)
   return !/^[/~]/.test(folder) || !isBeyond(folder, context.workspace ?? [], context)
 }
 

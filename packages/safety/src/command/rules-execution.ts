@@ -10,6 +10,7 @@ import { interpreterOf, isDecoder } from './programs.js'
 import { usesNetwork, writesBeyond } from './reaching-code.js'
 import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule } from './rule.js'
+import { runsShell } from './sed-script.js'
 import { MAX_ADDRESS } from './sends-data.js'
 
 const METADATA = /\b169\.254\.(?:169\.254|170\.2)\b|\b100\.100\.100\.200\b|metadata\.google\.internal|fd00:ec2::254/i
@@ -19,10 +20,6 @@ const comesFromOutside = (from: readonly Invocation[]): boolean =>
 
 const isRunner = ({ name }: Invocation): boolean =>
   PROGRAMS.shells.includes(name) || interpreterOf(name) !== null || ['eval', 'source', '.'].includes(name)
-
-/** The command `e` and the flag `e` of `s` run a shell. */
-const SED_RUNS =
-  /(?:^|[;\n])\s*(?:\d+|\$|\/[^/]*\/)?\s*e(?:\s|$)|(?:^|[;\n{])\s*(?:\d+|\$|\/[^/]*\/)?\s*s([/|#,])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1[gpimMI\d]*e/
 
 /** Commands that run what cannot be seen, or with more rights. */
 export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
@@ -173,7 +170,7 @@ export const EXECUTION_RULES: readonly CommandRule[] = Object.freeze([
         return some(/^(?:-o)?(?:ProxyCommand|LocalCommand|PermitLocalCommand)\b/i) || some(/^-F/)
       if (name === 'rsync')
         return words.some((word, at) => /^(?:-\w*e|--rsh)$/.test(words[at - 1] ?? '') && !/^ssh(?:\s|$)/.test(word))
-      if (name === 'sed' || name === 'gsed') return some(SED_RUNS)
+      if (name === 'sed' || name === 'gsed') return runsShell(args)
       if (name === 'less' || name === 'more') return some(/^\+.*!/)
       if (name === 'zip') return some(/^(?:-TT|--unzip-command)/)
       if (/^[gmn]?awk$/.test(name)) return some(/\bsystem\s*\(|\|\s*"|\|&|getline\s*<|\|\s*getline|print[^;}]*\|\s*/)

@@ -8,6 +8,7 @@ import { formOf } from './needs-network.js'
 import { PROGRAMS } from './program-tables.js'
 import { readsSecret } from './reads-secrets.js'
 import { gitCommand } from './rules-git.js'
+import { runsShell } from './sed-script.js'
 
 /** Where what a command line prints may come from, by its form alone. */
 interface OutputSources {
@@ -75,9 +76,6 @@ const SOCKET = /\/(?:dev\/(?:tcp|udp)|inet[46]?)\//
 /** Where programs of the system and those that a project installed for itself lie. */
 const KNOWN_PATH =
   /^(?:\/(?:usr\/)?(?:local\/)?bin\/[^/]+|(?:\.\/)?node_modules\/\.bin\/[^/]+|\.?\/?(?:\.venv|venv)\/bin\/[^/]+)$/
-/** A command of `sed` that runs its line. */
-const RUNS_LINE = /(?:^|[;\n}])\s*(?:\d+|\$)?e(?:\s|$)|[/|#,][gpIim\d]*e[gpIim\d]*(?:[;\n]|$)/
-
 /** What has awk start a program, or may. */
 const AWK_STARTS = /\bsystem\s*\(|\bgetline\b|\|&?\s*"/
 
@@ -94,7 +92,7 @@ function keepsToMachine(invocation: Invocation): boolean {
   }
   if (name === 'source' || name === '.') return isActivation(invocation)
   if (/^[gmn]?awk$/.test(name)) return !words.some((word) => word === '-f' || AWK_STARTS.test(word))
-  if (name === 'sed') return !words.some((word) => RUNS_LINE.test(word))
+  if (name === 'sed') return !runsShell(args)
   if (/^python[\d.]*$/.test(name) && words[0] === '-m')
     return words[1] !== 'pip' && PROGRAMS.plainModules.has(words[1]!)
   if (words.length === 1 && /^(?:--version|-[vV]|version)$/.test(words[0]!)) return true
