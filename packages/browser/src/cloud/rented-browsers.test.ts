@@ -83,23 +83,34 @@ needs(missing)('browsers that others run', () => {
       scene.settings = { ...scene.settings, backend }
     })
 
-    it('makes a session with the first page, and writes it down where only its owner reads', async () => {
+    it('makes a session with the first page, writes it down where only its owner reads, and tells the minutes', async () => {
       expect(await open()).toContain('Far away')
       expect([there().length, made()]).toEqual([1, 1])
       const [record] = await records()
       expect((await stat(join(scene.folder, 'cache', record!))).mode & 0o777).toBe(0o600)
+      if (isCamofox) expect(await status()).not.toMatch(/paid|cost/)
+      else expect(await status()).toContain(`${label} runs for 1 minute, which are paid.`)
     })
 
-    it('uses it again for every further call, and clouds for every further session', async () => {
+    it('uses it again for every call, clouds for every session, and releases it with the last page', async () => {
       await open()
       await open()
       expect([there().length, made()]).toEqual([1, 1])
       await open('two')
       // In Camofox a session is a user, whose cookies are its own.
       expect(there()).toHaveLength(isCamofox ? 2 : 1)
+      await scene.sessions.end('one')
+      expect(there()).toHaveLength(1)
+      await scene.sessions.end('two')
+      expect([there(), await records()]).toEqual([[], []])
+      const cost = COSTS[backend] ?? null
+      if (cost === null) expect(await status()).not.toContain('cost')
+      else expect(await status()).toContain(`A session of ${label} that is over cost ${cost}.`)
     })
 
     it('has it go on where the connection ends, until nobody wants it', async () => {
+      // Four times in such a while it is looked for what nobody wants.
+      scene.settings = { ...scene.settings, idleMs: 20_000 }
       await open()
       const before = there()
       if (isCamofox) camofox.drop()
@@ -118,15 +129,6 @@ needs(missing)('browsers that others run', () => {
       expect(there()).toEqual([])
     })
 
-    it('releases it with the last page, with the home, and where a page cannot be opened in it', async () => {
-      await open()
-      await scene.sessions.end('one')
-      expect([there(), await records()]).toEqual([[], []])
-      await open()
-      await scene.sessions.close()
-      expect([there(), await records()]).toEqual([[], []])
-    })
-
     it('has what a killed process left released at the next start', async () => {
       const argv = [WORKER, scene.folder, address(), backend, JSON.stringify(variables())]
       const child = spawn(process.execPath, ['--conditions=@hermes/source', `--import=${LOADER}`, ...argv], {
@@ -142,21 +144,11 @@ needs(missing)('browsers that others run', () => {
       }
       const [left] = there()
       expect(await records()).not.toEqual([])
-      await open()
+      const lease = isCamofox ? await open() : await scene.sessions.leases.create(backend)
       expect(there()).toHaveLength(1)
       expect(there()).not.toContain(left)
       expect(await records()).toHaveLength(1)
-    })
-
-    it('tells the minutes that are paid, and what was paid where that is said', async () => {
-      await open()
-      const paid = `${label} runs for 1 minute, which are paid.`
-      if (isCamofox) expect(await status()).not.toMatch(/paid|cost/)
-      else expect(await status()).toContain(paid)
-      await scene.sessions.end('one')
-      const cost = COSTS[backend] ?? null
-      if (cost === null) expect(await status()).not.toContain('cost')
-      else expect(await status()).toContain(`A session of ${label} that is over cost ${cost}.`)
+      if (typeof lease !== 'string') await lease.release()
     })
 
     it.each([
@@ -172,13 +164,11 @@ needs(missing)('browsers that others run', () => {
       expect(line).toContain(`${label} ${words}`.replace(/.*(it (?:wants|may))/, '$1'))
       expect(line).not.toMatch(/\n|-key/)
       clouds.refusal = camofox.refusal = null
-      // Whatever it was, the next page asks anew.
-      if (code === 402) expect(await open()).toContain('Far away')
       await scene.sessions.end('one')
       expect([there(), await records()]).toEqual([[], []])
     })
 
-    it('says so where it has expired, and the next page has one that is new', async () => {
+    it('says so where it has expired, gives the next page one that is new, and releases that with the home', async () => {
       await open()
       if (isCamofox) camofox.tabs.clear()
       else {
@@ -190,6 +180,8 @@ needs(missing)('browsers that others run', () => {
       )
       expect(await open()).toContain('Far away')
       expect([there().length, made(), (await records()).length]).toEqual([1, 2, 1])
+      await scene.sessions.close()
+      expect([there(), await records()]).toEqual([[], []])
     })
   })
 
@@ -204,10 +196,9 @@ needs(missing)('browsers that others run', () => {
 
   it('are released though the connection ends over which that is asked for', async () => {
     for (const backend of CLOUD_NAMES) {
-      scene.settings = { ...DEFAULT_SETTINGS, backend }
-      await open()
+      const lease = await scene.sessions.leases.create(backend)
       clouds.losesReleases = 1
-      await scene.sessions.end('one')
+      await lease.release()
       expect([clouds.open.size, await records()]).toEqual([0, []])
     }
   })

@@ -644,7 +644,8 @@ function driverLine({ message }: Error): string {
     [/net::ERR_BLOCKED_BY_CLIENT/, 'The page was not opened.'],
     [/net::ERR_CERT_\w+/, 'The certificate of the site is not valid, so it was not opened.'],
     [/Download is starting/, 'The address is a file, and the page stayed as it was.'],
-    [/net::ERR_ABORTED/, 'The page was not opened.'],
+    // The one before it, which its call had no more time for, was still on its way.
+    [/net::ERR_ABORTED|is interrupted by another navigation/, 'The page was not opened.'],
     [
       /net::ERR_/,
       `The page cannot be shown: what the site sent is broken (${/net::(ERR_\w+)/.exec(line)?.[1] ?? ''}).`,
