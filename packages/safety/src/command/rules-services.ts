@@ -3,9 +3,24 @@ import { endsItself } from './own-processes.js'
 import { PROGRAMS } from './program-tables.js'
 import type { CommandRule } from './rule.js'
 import { destroysData } from './sql.js'
+import { outsideWorkspace } from './write-targets.js'
 
 const verbs = (args: Invocation['args'], valued: readonly string[] = []): readonly string[] =>
   readOptions(args, valued).operands
+
+const WHOLE_PLACES = /^(?:\/|\/etc|~|\/var\/run\/docker\.sock)$/
+
+/** Folders of this machine that a container is given, as written: a word without a slash names a volume. */
+function openedFolders(words: readonly string[]): readonly string[] {
+  const sources = words.flatMap((word, at) => {
+    const before = words[at - 1] ?? ''
+    const mount = before === '--mount' ? word : /^--mount=(.*)$/s.exec(word)?.[1]
+    if (mount !== undefined) return /(?:^|,)(?:source|src)=([^,]*)/.exec(mount)?.[1] ?? []
+    const volume = /^(?:-v|--volume)$/.test(before) ? word : /^(?:--volume=|-v=?)(.+)$/s.exec(word)?.[1]
+    return volume?.split(':')[0] ?? []
+  })
+  return sources.filter((path) => /^[/~.]/.test(path))
+}
 
 function changesSystem(name: string, words: readonly string[]): boolean {
   if (words.some((word) => /^(?:--help|--version|--dry-run|--simulate)$/.test(word))) return false
@@ -99,20 +114,15 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'containers',
     reason: 'stops or removes containers, images or volumes, or opens the machine to a container',
     programs: ['docker', 'podman', 'nerdctl', 'docker-compose', 'podman-compose'],
-    matches: ({ name, args, written }: Invocation) => {
+    matches: ({ name, args, written, context }: Invocation) => {
       const all = texts(args)
       if (all.some((word) => /^(?:-H|--host|--privileged|--pid=host)/.test(word))) return true
       const verb = all.findIndex((word) => /^[a-z]/.test(word))
       const global = all.slice(0, Math.max(verb, 0) + 1)
       const isElsewhere = global.some((word, at) => /^(?:-c|--context)$/.test(all[at - 1] ?? '') && word !== 'default')
       if (name === 'docker' && (isElsewhere || /(?:^|\s)DOCKER_(?:HOST|CONTEXT)=\S/.test(written))) return true
-      if (
-        all.some(
-          (word, at) =>
-            /^(?:-v|--volume)$/.test(all[at - 1] ?? '') && /^(?:\/|\/etc|~|\/var\/run\/docker\.sock):/.test(word),
-        )
-      )
-        return true
+      const opened = openedFolders(all)
+      if (opened.some((path) => WHOLE_PLACES.test(path)) || outsideWorkspace(opened, context).length > 0) return true
       const [first = '', second = ''] = name.endsWith('-compose')
         ? ['compose', ...verbs(args, ['-f'])]
         : verbs(args, ['-c', '--context', '-f', '-p'])
