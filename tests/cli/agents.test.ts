@@ -139,7 +139,9 @@ needs('tmux', hasTmux)('a plan at the keyboard', () => {
     })
     await using terminal = await open()
     await say(terminal, '/plan Write it.')
-    await terminal.shows(/failed\n {2}terminal was not run: plan mode is on[\s\S]*2\. Read it back\.\n.*\/plan accept/)
+    await terminal.shows(
+      /failed\n {2}terminal was not run: plan mode is on[\s\S]*2\. Read it back\.\n\n.*\/plan accept/,
+    )
     await say(terminal, '/plan accept')
     await terminal.shows(/All done\.\n\ntasks · 0 of 2 done\n☐ Write a\.txt\.\n☐ Read it back\.\n>$/)
     expect(lastText(scene.server.requests.at(-1)!)).toMatch(/Write a\.txt\..*Read it back\./)

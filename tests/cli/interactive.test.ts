@@ -190,7 +190,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await using terminal = await open(columns)
     await say(terminal, 'Edit.')
     expect(await terminal.shows(/Edited\.\n>$/)).toMatch(
-      /✓ patch {2}a\.txt · \+1 −1 · \d.*s\n {2}@@ -1,2 \+1,2 @@\n {2}-one\n {2}\+uno\n {3}two long.*…\n\nEdited\./,
+      /✓ patch {2}a\.txt · \+1 −1 · \d.*s\n {2}1 - one\n {2}1 \+ uno\n {2}2 {3}two long[^\n]*…\n\nEdited\./,
     )
   })
 

@@ -70,6 +70,9 @@ needs('tmux', hasTmux)('in the terminal', () => {
     await using terminal = await openTerminal(['chat', ...flags()], { home: scene.home, cwd: scene.cwd, columns: 100 })
     await terminal.shows('Trust it?')
     await terminal.type('y')
+    // A letter alone may belong to words that somebody is typing already.
+    await terminal.shows('❯ [y] yes')
+    await terminal.press('Enter')
     // A yes is for what was shown.
     await terminal.shows('Let them run? (1 more after these)')
     await terminal.type('y')

@@ -236,7 +236,7 @@ session('a-plan-is-made-and-accepted', async ({ answer, terminal }) => {
   })
   await terminal([], (person) =>
     converse(person, [
-      ['/plan Write it.', /2\. Read it back\.\n.*\/plan accept/],
+      ['/plan Write it.', /2\. Read it back\.\n\n.*\/plan accept/],
       ['/plan accept', /All done\.[\s\S]*\n>$/],
     ]),
   )

@@ -16,7 +16,8 @@ needs('tmux', hasTmux)('the picture of the README', () => {
       const svg = readFileSync(join(folder, 'picture.svg'), 'utf8')
       const rows = [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map((match) => match[1])
       expect(rows).toContain('A test in this folder fails. Fix it and push the branch.')
-      expect(rows).toContain(".replace(/^-|-$/g, '')")
+      // The changed words of the line are texts of their own.
+      expect(rows.join(' ')).toContain("+ .replace(/^- |-$ / g , '')")
       expect(rows.join(' ')).toMatch(/✓ terminal node slug\.test\.js · \d+ ms/)
       expect(rows).toContain('[n] no')
       expect(svg).toMatch(/<text[^>]* fill="#7ee787">\+/)

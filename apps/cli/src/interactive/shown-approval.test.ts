@@ -6,7 +6,7 @@ import { describeApproval } from './shown-approval.js'
 const spawn = { type: 'spawn', cwd: '/home/ada/shop', backend: 'local' } as const
 
 /** What the policy asks about an action. */
-async function asked(action: Action, agentPath: readonly string[] = ['root']): Promise<ApprovalQuestion> {
+async function questionOn(action: Action, agentPath: readonly string[] = ['root']): Promise<ApprovalQuestion> {
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada' })
   policy.listen('s', () => undefined)
   const subject = { sessionId: 's', platform: 'cli', agentPath, origin: 'model', tainted: false } as const
@@ -16,7 +16,7 @@ async function asked(action: Action, agentPath: readonly string[] = ['root']): P
 }
 
 it('has the command a statement a line, then why it is asked and what a lasting yes would write', async () => {
-  const question = await asked({ ...spawn, command: 'cd dist && rm -rf build; git status' })
+  const question = await questionOn({ ...spawn, command: 'cd dist && rm -rf build; git status' })
   expect(describeApproval(question, '/home/ada/shop')).toEqual({
     title: 'Run this?',
     block: ['cd dist &&', 'rm -rf build;', 'git status'],
@@ -25,7 +25,7 @@ it('has the command a statement a line, then why it is asked and what a lasting 
 })
 
 it('names who asks and where it runs, and shows the words of a program as they are', async () => {
-  const question = await asked({ ...spawn, command: 'rm', argv: ['rm', '-rf', 'a b'], backend: 'docker' }, [
+  const question = await questionOn({ ...spawn, command: 'rm', argv: ['rm', '-rf', 'a b'], backend: 'docker' }, [
     'root',
     'task-1',
   ])
@@ -36,7 +36,7 @@ it('names who asks and where it runs, and shows the words of a program as they a
 })
 
 it('has no block for what is no command, and says all of what an older version asked', async () => {
-  const question = await asked({ type: 'write', operation: 'write', path: '/home/ada/.bashrc', backend: 'local' })
+  const question = await questionOn({ type: 'write', operation: 'write', path: '/home/ada/.bashrc', backend: 'local' })
   const { title, block, notes } = describeApproval(question, '/home/ada')
   expect([title, block]).toEqual(['Write /home/ada/.bashrc?', []])
   expect(notes[0]).toMatch(/^[A-Z].*\.$/)

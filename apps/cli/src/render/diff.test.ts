@@ -43,6 +43,12 @@ describe('renderDiff', () => {
     ])
   })
 
+  it('gives a line around the change one row', () => {
+    expect(render(`@@ -1,2 +1,2 @@\n-a\n+b\n ${'x'.repeat(100)}`)).toEqual([
+      ...['  1 R- a', '  1 G+ b', `  2   ${'x'.repeat(33)}…`],
+    ])
+  })
+
   it('names the files where there are several', () => {
     const file = (name: string) => `--- ${name}\n+++ ${name}\n@@ -1 +1 @@\n-x\n+y\n`
     expect(render(file('a.js') + file('b.js')).filter((line) => line.includes('.js'))).toEqual(['  a.js', '  b.js'])

@@ -9,7 +9,7 @@ interface DiffLook {
 }
 
 const MAX_LINES = 40
-/** Of a line that is wider than the screen. */
+/** Of a changed line that is wider than the screen; of one that stands around it, a row is enough. */
 const MAX_ROWS = 3
 /** A narrower screen has no room for numbers. */
 const LEAST_COLUMNS_FOR_NUMBERS = 32
@@ -55,14 +55,14 @@ function drawLine(
   const gutter = hasNumber ? `  ${String(number).padStart(digits)} ` : '  '
   const margin = ' '.repeat(gutter.length + 2)
   const room = Math.max(LEAST_TEXT, columns - margin.length)
-  return rowsOf(stretches, room).map((row, index) => {
+  return rowsOf(stretches, room, type === 'same' ? 1 : MAX_ROWS).map((row, index) => {
     const text = row.map((stretch) => paint(stretch, style)).join('')
     return index === 0 ? `${style.dim(gutter)}${colour(`${SIGN[type]} ${text}`)}` : `${margin}${colour(text)}`
   })
 }
 
-/** Broken where the screen ends; what three rows have no room for is left out. */
-function rowsOf(stretches: readonly Stretch[], columns: number): readonly (readonly Stretch[])[] {
+/** Broken where the screen ends; what `most` rows have no room for is left out. */
+function rowsOf(stretches: readonly Stretch[], columns: number, most: number): readonly (readonly Stretch[])[] {
   const rows: Stretch[][] = [[]]
   let taken = 0
   for (const { text, isChanged } of stretches) {
@@ -71,12 +71,12 @@ function rowsOf(stretches: readonly Stretch[], columns: number): readonly (reado
       if (piece !== '') rows.at(-1)!.push({ text: piece, isChanged })
       piece = ''
     }
-    const clean = printable(text.slice(0, (columns + 1) * MAX_ROWS * 2)).replaceAll('\t', '  ')
+    const clean = printable(text.slice(0, (columns + 1) * most * 2)).replaceAll('\t', '  ')
     for (const sign of graphemes(clean)) {
       const more = width(sign)
       if (taken + more > columns) {
         add()
-        if (rows.length === MAX_ROWS) return [...rows.slice(0, -1), cut(rows.at(-1)!)]
+        if (rows.length === most) return [...rows.slice(0, -1), cut(rows.at(-1)!)]
         rows.push([])
         taken = 0
       }

@@ -53,7 +53,11 @@ describe('a call that went well', () => {
       { toolName: 'terminal', summary: 'echo turn-1', args: {} },
       [{ type: 'text', text: 'x' } as const],
     ]
-    const rows = [{ exit_code: 0 }, { exit_code: 2, exit_code_meaning: 'no such file or folder' }].map((data) => {
+    const results: readonly JsonObject[] = [
+      { exit_code: 0 },
+      { exit_code: 2, exit_code_meaning: 'no such file or folder' },
+    ]
+    const rows = results.map((data) => {
       const end = { toolName: 'terminal', isError: false, content: text, data, durationMs: 2_200 }
       return renderCall(started, end, { style: createStyle({ colors: false }), columns })
     })
