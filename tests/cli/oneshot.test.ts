@@ -15,6 +15,11 @@ const chat = (
   extra: { readonly input?: string; readonly env?: Record<string, string> } = {},
 ) => runCli(['chat', ...args], { ...scene, ...extra })
 
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 describe('hermes chat -q', () => {
   it('edits a file over real HTTP: the answer alone on stdout, progress on stderr, exit code 0', async () => {
     await writeFile(join(scene.cwd, 'note.txt'), 'colour\n')
@@ -108,6 +113,46 @@ describe('hermes chat -q', () => {
     scene.server.enqueue({ text: 'Found.' })
     expect(await chat(['-q', '/git-bisect Where is it?', ...model()])).toMatchObject({ exitCode: 0 })
     expect(JSON.stringify(scene.server.requests[1]!.body.messages)).toContain('git bisect run')
+  })
+
+  it('carries a command out that begins with a stroke, without a model where it needs none', async () => {
+    expect(await chat(['-q', '/skills list git-bisect'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('git-bisect'),
+    })
+    expect(await chat(['-q', '/help'])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('/retry') })
+    expect(scene.server.requests).toHaveLength(0)
+    scene.server.setHandler(() => ({ text: 'Done.' }))
+    expect((await chat(['-q', 'Hi.', ...model()])).stdout).toBe('Done.\n')
+    expect(await chat(['-c', '-q', '/title Garden', ...model()])).toMatchObject({ exitCode: 0 })
+    expect((await runCli(['sessions', 'list'], scene)).stdout).toContain('Garden')
+    expect(scene.server.requests).toHaveLength(1)
+    expect(await chat(['-c', '-q', '/retry', ...model()])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    expect(scene.server.requests[1]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: 'Hi.' })
+    await chat(['-q', '/skill git-bisect Where is it?', ...model()])
+    expect(JSON.stringify(scene.server.requests[2]!.body.messages)).toContain('git bisect run')
+  })
+
+  it.each([
+    ['/yolo', [], '/yolo works in a conversation only (start one: hermes). Here: --yolo.'],
+    ['/hlep', [], 'Unknown command /hlep. Did you mean /help?'],
+    ['/git-bsiect Where?', [], 'Unknown command /git-bsiect. Did you mean /git-bisect?'],
+    ['/skill', ['-c'], 'It needs NAME'],
+    ['/title x', ['-c', '--image', 'x.png'], 'takes no --image'],
+  ])('does not take %j for words to the model', async (line, more, expected) => {
+    scene.server.setHandler(() => ({ text: 'Done.' }))
+    await chat(['-q', 'Hi.', ...model()])
+    await writeFile(join(scene.cwd, 'x.png'), DOT)
+    const refused = await chat(['-q', line, ...more, ...model()])
+    expect(refused).toMatchObject({ exitCode: 2 })
+    expect(refused.stdout + refused.stderr).toContain(expected)
+    expect(scene.server.requests).toHaveLength(1)
+  })
+
+  it.each(['/etc/hosts is wrong', '/tmp is full', '/ alone'])('takes %j for words to the model', async (line) => {
+    scene.server.enqueue({ text: 'I see.' })
+    expect(await chat(['-q', line, ...model()])).toMatchObject({ exitCode: 0, stdout: 'I see.\n' })
+    expect(scene.server.requests[0]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: line })
   })
 
   it('works in a worktree of its own with -w, which stays where something is new', async () => {

@@ -27,13 +27,13 @@ export function homeCommand(
     const asking = canAsk(io) ? { ask: askerOf(io) } : {}
     const context = { caller, session: null, cwd: io.cwd, commands, notice, ...asking, signal: controller.signal }
     const outputs = await callCommand(command, args, context)
-    for (const output of outputs) show(io, output, json)
-    return outputs.some(isProblem) ? EXIT.failed : EXIT.ok
+    for (const output of outputs) showOutput(io, output, json)
+    return exitCodeOf(outputs)
   })
 }
 
 /** Lines that a command asks the person at the terminal for. */
-function askerOf(io: Io): NonNullable<CommandContext['ask']> {
+export function askerOf(io: Io): NonNullable<CommandContext['ask']> {
   return async (question, signal) => {
     const { createAsker } = await import('./interactive/person.js')
     const { askLine } = await import('./interactive/questions.js')
@@ -41,12 +41,17 @@ function askerOf(io: Io): NonNullable<CommandContext['ask']> {
   }
 }
 
+/** 1 when something was left undone. */
+export const exitCodeOf = (outputs: readonly CommandOutput[]): number =>
+  outputs.some(isProblem) ? EXIT.failed : EXIT.ok
+
 function isProblem(output: CommandOutput): boolean {
   if (output.type === 'findings') return output.findings.some(({ level }) => level === 'fail')
   return output.type === 'text' && output.isProblem === true
 }
 
-function show(io: Io, output: CommandOutput, json: boolean): void {
+/** Prints one thing that a command gave back; with `json` rows alone, as JSON lines. */
+export function showOutput(io: Io, output: CommandOutput, json: boolean): void {
   switch (output.type) {
     case 'text':
       if (!json) io.stdout.write(`${printable(output.text)}\n`)

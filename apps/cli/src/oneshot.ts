@@ -6,6 +6,7 @@ import type { Runtime } from '@hermes/runtime'
 import { type ChatOptions, chosenAccount, chosenEffort, openOptions, sessionOptions } from './chat-options.js'
 import { EXIT, UsageError } from './errors.js'
 import { canAsk, type Io } from './io.js'
+import type { carryOutCommand, QueryCommand } from './oneshot-command.js'
 import { openCli } from './open-cli.js'
 import { createProgressView } from './render/progress.js'
 import { createStyle, printable } from './render/style.js'
@@ -25,8 +26,8 @@ const MODELS_SHOWN = 20
 
 /** Asks once: the answer alone on stdout, progress on stderr, the exit code tells how it went. */
 export async function oneshot(io: Io, options: ChatOptions, piped: string | null): Promise<number> {
-  refuseSlash(options, piped)
-  const input = await withImages(toInput(options, piped), options.image ?? [], io.cwd)
+  refusePlan(options, piped)
+  let input = await inputOf(io, options, piped)
   const isPure = options.z !== undefined
   const person = canAsk(io) && !isPure ? (await import('./interactive/person.js')).createPerson(io) : null
   const runtime = await openCli(io, { yolo: options.yolo ?? false, takesCommands: false, ...openOptions(options) })
@@ -35,6 +36,12 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   let endReason: string | undefined
   try {
     await refuseUnknownSkills(runtime, options, io.cwd)
+    const query = await readQuery(io, runtime, options.query)
+    const command = typeof query === 'object' ? query : null
+    if (typeof query === 'string' && query !== options.query) input = await inputOf(io, { ...options, query }, piped)
+    if (command !== null) refuseBeside(command, options, piped)
+    const doing = { io, runtime, json: options.json ?? false }
+    if (command?.command.needsSession === false) return (await carryOut(command, { ...doing, handle: null })).exitCode
     const session = await chooseSession(io, await runtime.storage(), options)
     const handle = host.open({
       ...sessionOptions(options, session),
@@ -58,6 +65,11 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
     if (options.plan) await agent.plan()
     // To go on without a word is to accept the plan that was shown.
     else if (isResume(input)) await agent.endPlan('accept')
+    if (command !== null) {
+      const outcome = await carryOut(command, { ...doing, handle })
+      if (outcome.type === 'done') return outcome.exitCode
+      input = outcome.type === 'send' ? await inputOf(io, { ...options, query: outcome.text }, piped) : { resume: true }
+    }
     const turn = handle.send(input)
     const showsThoughts = () => runtime.config.display.show_reasoning
     const view = createProgressView({ output: person?.output ?? io.stderr, text: false, showsThoughts })
@@ -108,11 +120,36 @@ async function toAnswer(runtime: Runtime, id: string): Promise<string> {
 }
 
 /** Whoever asks for a plan this way must not get a run with full rights instead. */
-function refuseSlash({ query, plan }: ChatOptions, piped: string | null): void {
+function refusePlan({ query, plan }: ChatOptions, piped: string | null): void {
   if (!plan && /^\s*\/plan(?:\s|$)/.test(query ?? piped ?? ''))
     throw new UsageError(
       '/plan works in a conversation only. Here: --plan to make a plan, -c --accept to carry it out.',
     )
+}
+
+/** A query that may be a command is read as one. */
+async function readQuery(
+  io: Io,
+  runtime: Runtime,
+  query: string | undefined,
+): Promise<QueryCommand | string | undefined> {
+  if (query === undefined || !/^\s*\/[a-z]/i.test(query)) return query
+  return (await import('./oneshot-command.js')).readCommand(query, { runtime, io })
+}
+
+async function carryOut(command: QueryCommand, of: Parameters<typeof carryOutCommand>[1]) {
+  return (await import('./oneshot-command.js')).carryOutCommand(command, of)
+}
+
+/** What comes along with a message has no place beside a command that sends none. */
+function refuseBeside({ command }: QueryCommand, { image, plan }: ChatOptions, piped: string | null): void {
+  const beside = piped !== null ? 'piped text' : image !== undefined ? '--image' : plan ? '--plan' : null
+  if (beside !== null && !command.changes?.includes('send'))
+    throw new UsageError(`/${command.name} is a command of Hermes and takes no ${beside}.`)
+}
+
+async function inputOf(io: Io, options: ChatOptions, piped: string | null): Promise<RunInput> {
+  return withImages(toInput(options, piped), options.image ?? [], io.cwd)
 }
 
 function toInput(options: ChatOptions, piped: string | null): RunInput {

@@ -39,6 +39,7 @@ export async function openCommandContext(options: CommandContextOptions): Promis
 async function commandSession(handle: SessionHandle, options: CommandContextOptions): Promise<CommandSession> {
   const { runtime, isBusy, stop = () => handle.interrupt(), steer = (text) => handle.steer(text) } = options
   let agent = await handle.agent()
+  const logged = agent.agent.entries().length > 0 ? [] : await (await runtime.storage()).log.entries(handle.id)
   return createCommandSession<SessionAgent>({
     runtime,
     ready: () => ({ ...agent, changeModel: (change) => handle.changeModel(change) }),
@@ -46,6 +47,7 @@ async function commandSession(handle: SessionHandle, options: CommandContextOpti
       agent = next
     },
     isBusy,
+    logged: () => logged,
     own: { stop, steer },
   })
 }

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.remove())
 
-const said = async (at: Scene) => {
+const textOf = async (at: Scene) => {
   const { text, problems } = await at.skills.section({ cwd: at.home.cwd, windowTokens: 4_000 })
   return [text, ...problems].join('\n')
 }
@@ -29,12 +29,12 @@ const isThere = (file: string) =>
   )
 
 it('says the same after a new start without reading the index, which is there for the first use of a skill', async () => {
-  const first = await said(scene)
+  const first = await textOf(scene)
   await scene.settled()
   await rm(scene.home.cacheFile)
   const again = await scene.again()
   again.trusted.add(join(scene.root, 'user/.agents/skills'))
-  expect(await said(again)).toBe(first)
+  expect(await textOf(again)).toBe(first)
   expect(first).toContain('- tides: Tells the tides.')
   expect(first).toContain('broken is left out')
   expect(await isThere(again.home.cacheFile)).toBe(false)
@@ -77,30 +77,30 @@ describe('looks anew', () => {
       '- tides: Tells the tides.',
     ],
   ])('where %s', async (_, change, expected) => {
-    await said(scene)
+    await textOf(scene)
     await scene.settled()
     await change()
     const again = await scene.again()
     again.trusted.add(join(scene.root, 'user/.agents/skills'))
-    expect(await said(again)).toContain(expected)
-    expect((await said(again)).split('\n').filter((line) => line.startsWith('- tides'))).toHaveLength(1)
+    expect(await textOf(again)).toContain(expected)
+    expect((await textOf(again)).split('\n').filter((line) => line.startsWith('- tides'))).toHaveLength(1)
   })
 
   it('where one is gone', async () => {
-    await said(scene)
+    await textOf(scene)
     await scene.settled()
     await rm(join(scene.root, 'home/skills/tides'), { recursive: true })
-    expect(await said(await scene.again())).not.toContain('tides')
+    expect(await textOf(await scene.again())).not.toContain('tides')
   })
 
   it('where a folder is trusted no more, one is switched off, or the window has less room', async () => {
-    expect(await said(scene)).toContain('- shared (shared): Is shared.')
+    expect(await textOf(scene)).toContain('- shared (shared): Is shared.')
     await scene.settled()
     const distrusting = await scene.again()
-    expect(await said(distrusting)).toMatch(/^- shared \(shared\)$/m)
+    expect(await textOf(distrusting)).toMatch(/^- shared \(shared\)$/m)
     await distrusting.settled()
     const without = await scene.again({ settings: { ...scene.home.settings, disabled: ['tides'] } })
-    expect(await said(without)).not.toContain('tides')
+    expect(await textOf(without)).not.toContain('tides')
     await without.settled()
     const { text } = await (await scene.again()).skills.section({ cwd: scene.home.cwd, windowTokens: 400 })
     expect(text).not.toContain('Tells the tides')
@@ -111,11 +111,11 @@ describe('looks anew', () => {
     const shown = await scene.type(`skills install ${join(scene.root, 'source')}`)
     await scene.type(`skills accept ${/accept ([0-9a-f]+)/.exec(shown)![1]!}`)
     const before = await scene.again()
-    expect(await said(before)).toContain('- moon (installed): Shows the moon.')
+    expect(await textOf(before)).toContain('- moon (installed): Shows the moon.')
     await before.settled()
     const lock = JSON.parse(await readFile(join(scene.root, 'home/skills/.hub/lock.json'), 'utf8'))
     await scene.put(`home/skills/.hub/skills/${lock.skills.moon.folder}/SKILL.md`, skillText('moon', 'Shows the sun.'))
-    const after = await said(await scene.again())
+    const after = await textOf(await scene.again())
     expect(after).toContain('Skill moon is not loaded: SKILL.md was changed since it was installed')
     expect(after).not.toContain('- moon')
   })

@@ -46,8 +46,8 @@ export class SkillPrompt {
     const own = [...index.skills.values()].filter(({ source }) => source !== 'bundled')
     const { trusted, trust } = await trustedIn(own, this.#library)
     const { listed, steering } = await this.#withoutOrders(own, trusted)
-    const { shown, ...said } = skillsSection(listed, { uses: this.#library.usage.all(), windowTokens })
-    const section: PromptSkills = { ...said, problems: [...index.problems, ...steering] }
+    const { shown, ...words } = skillsSection(listed, { uses: this.#library.usage.all(), windowTokens })
+    const section: PromptSkills = { ...words, problems: [...index.problems, ...steering] }
     return { section, index, shown, trust }
   }
 

@@ -304,6 +304,7 @@ export class Conversation implements ConsoleHandlers {
         this.#watchTasks(opened)
       },
       isBusy: () => this.isBusy,
+      logged: () => this.session.entries,
       own: {
         stop: () => this.stop(),
         steer: (text) => this.steer(text),

@@ -1,4 +1,5 @@
 import { HermesError, systemClock } from '@hermes/contracts'
+import { type Entry, liveEntries } from '@hermes/contracts/conversation'
 import type { CommandSession, CommandTasks } from '@hermes/contracts/extension'
 import type { ReadyAgent, Runtime } from '../runtime.js'
 
@@ -28,6 +29,8 @@ interface CommandSessionOptions<Next> {
   /** Another agent goes on with the session. */
   readonly replaced: (ready: Next) => void
   readonly isBusy: () => boolean
+  /** The log of a session that goes on, until its agent has read it. Default: nothing. */
+  readonly logged?: () => readonly Entry[]
   /** What the entry point does in its own way. */
   readonly own: Pick<CommandSession, 'stop' | 'steer'> & Partial<Pick<CommandSession, 'title' | 'rename'>>
 }
@@ -50,6 +53,7 @@ export function createCommandSession<Next>({
   ready,
   replaced,
   isBusy,
+  logged = () => [],
   own,
 }: CommandSessionOptions<Next>): CommandSession {
   const agent = () => ready().agent
@@ -69,7 +73,10 @@ export function createCommandSession<Next>({
     get isBusy() {
       return isBusy()
     },
-    entries: () => agent().entries(),
+    entries: () => {
+      const known = agent().entries()
+      return liveEntries(known.length > 0 ? known : logged())
+    },
     title: async () => (await stored())?.title ?? null,
     rename: async (title) => {
       if (!(await stored()))

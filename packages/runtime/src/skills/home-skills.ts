@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { changeConfigList, type HermesConfig, homeLayout, type TrustStore } from '@hermes/config'
-import type { Clock, Logger } from '@hermes/contracts'
+import { type Clock, HermesError, type Logger } from '@hermes/contracts'
 import type { Policy } from '@hermes/contracts/policy'
 import type { Proxies } from '@hermes/safety'
 import { type HomeSkills, openSkills, type SkillsHome } from '@hermes/skills'
@@ -59,7 +59,11 @@ export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
       runProgram(argv, how, { options, services: options }, { whose: 'skills', agreed: 'hermes skills install' }),
     fetch: async (url, request) => {
       const { fetchForPerson } = await import('../web/fetch-for-person.js')
-      return fetchForPerson(url, { platform: 'cli', user: null, ...request }, options)
+      return fetchForPerson(url, { platform: 'cli', user: null, ...request }, options).catch((error: unknown) => {
+        if (!HermesError.isInstance(error) || error.code !== 'policy.denied') throw error
+        const why = `${error.message[0]?.toLowerCase()}${error.message.slice(1)}`
+        throw new HermesError(`${url} is not read: ${why}`, { code: error.code })
+      })
     },
     ofServer: async (server, signal) => {
       const action = { type: 'send', target: `mcp:${server}/skills`, chosen: 'looks' } as const

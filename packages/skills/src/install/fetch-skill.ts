@@ -117,7 +117,7 @@ async function cloned(from: string, stage: string, fetching: Fetching, shown = f
     .replace(/^git\+/, '')
     .replace(/^github:/, 'https://github.com/')
     .split('#')
-  const [, repository = place, below = ''] = /^(.*?\.git)\/{1,2}(.+)$/.exec(place) ?? []
+  const [repository, below] = partsOf(place)
   if (/^-/.test(repository) || ref?.startsWith('-') || below.split('/').includes('..'))
     throw notFetched(`${from.slice(0, 100)} is no git address`)
   const target = join(stage, basename(repository).replace(/\.git$/, '') || 'skill')
@@ -152,6 +152,15 @@ async function cloned(from: string, stage: string, fetching: Fetching, shown = f
     if (way === '') return shown
     return `${head}${isShort || below !== '' ? '/' : '//'}${way}${withRef}`
   })
+}
+
+/** A repository and the folder in it: what follows `.git`, else what follows two slashes behind the host. */
+function partsOf(place: string): readonly [repository: string, below: string] {
+  const [, repository, below] = /^(.*?\.git)\/{1,2}(.+)$/.exec(place) ?? []
+  if (repository !== undefined) return [repository, below!]
+  const host = /^[a-z+]+:\/\/[^/]*\/?/.exec(place)?.[0].length ?? 0
+  const at = place.indexOf('//', host)
+  return at > 0 ? [place.slice(0, at), place.slice(at + 2)] : [place, '']
 }
 
 async function run(argv: readonly [string, ...string[]], cwd: string, { home, signal }: Fetching): Promise<string> {

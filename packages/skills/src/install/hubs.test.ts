@@ -521,6 +521,11 @@ describe('a marketplace of plugins', () => {
     const offer = await scene.type(`skills install ${from}//extra/pdf`)
     await scene.type(`skills accept ${idIn(offer)}`)
     expect(await installed()).toEqual(['pdf'])
+    // What is offered of a repository can be got, whatever its name ends in.
+    const plain = `file://${join(scene.root, 'tree')}`
+    const moon = `${plain}//plugins/sea/more/moon`
+    expect(await scene.type(`skills install ${plain}`)).toContain(moon)
+    expect(await scene.type(`skills install ${moon}`)).toContain(`moon: Does moon.\nfrom ${moon}`)
   })
 
   it.each<[string, string, string]>([
