@@ -15,9 +15,9 @@ import type { RunningPlatforms } from './platforms/run-platforms.js'
 import { type Flags, resolveSettings, type Settings } from './settings.js'
 
 const ALERT_MS = 10_000
-/** Whose commands run on this machine costs little while nobody says anything; others hold a container or a connection each. */
 const MAX_AGENTS = 1_024
-const MAX_AGENTS_ELSEWHERE = 64
+/** Each of them may hold a shell, a container or a page. */
+const MAX_AGENTS_WITH_TOOLS = 64
 /** Of the conversations that are kept ready: some 100 MB. */
 const MAX_CHARS = 50_000_000
 const IDLE_MS = 30 * 60_000
@@ -119,8 +119,8 @@ async function openParts(io: Io, parts: Parts): Promise<OpenGateway> {
   const { flags, version, home, cwd, settings, runtime, logger } = parts
   const { model } = runtime.chooseModel(flags.agent)
   const models = [...new Set([settings.modelName, model])]
-  const maxAgents = runtime.config.terminal.backend === 'local' ? MAX_AGENTS : MAX_AGENTS_ELSEWHERE
-  const host = createSessionHost({ runtime, idleMs: IDLE_MS, maxAgents, maxChars: MAX_CHARS, logger })
+  const limits = { maxAgents: MAX_AGENTS, maxAgentsWithTools: MAX_AGENTS_WITH_TOOLS, maxChars: MAX_CHARS }
+  const host = createSessionHost({ runtime, idleMs: IDLE_MS, ...limits, logger })
   const request = {
     ...flags.agent,
     platform: 'gateway',

@@ -118,6 +118,8 @@ export class LiveSession {
   #ready: ReadyAgent | null = null
   /** Has completed a run. */
   #proven: ReadyAgent | null = null
+  /** The agent there is has called a tool. */
+  #hasCalled = false
   /** A run that left something to do has ended since the session was last left. */
   #hasRun = false
   #opening: Promise<ReadyAgent> | null = null
@@ -190,6 +192,11 @@ export class LiveSession {
   /** Whether a run or something in the background goes on. */
   get isAtWork(): boolean {
     return this.queue.isTaken || this.#opening !== null || (this.#ready?.hasProcesses() ?? false)
+  }
+
+  /** Whether its agent has called a tool, and so may hold a shell, a container or a page. */
+  get hasCalled(): boolean {
+    return this.#hasCalled
   }
 
   /** Whether it may yet go on by itself, as a goal that waits does: its agent is not to be dropped before. */
@@ -496,6 +503,7 @@ export class LiveSession {
 
   async #publishAll(bus: EventBus, run: Run): Promise<void> {
     for await (const event of run) {
+      if (event.type === 'tool-start') this.#hasCalled = true
       if (event.type === 'approval-resolve') this.#withdraw(event.approvalId)
       if (event.type === 'tool-end') await this.#questions.used(event.callId)
       bus.publish(this.id, event)
@@ -576,6 +584,7 @@ export class LiveSession {
     // Whoever came first closes it.
     if (!ready || this.#ready !== ready) return this.#closing
     this.#ready = null
+    this.#hasCalled = false
     // Who keeps the session open for later keeps no agent with it.
     this.#proven = null
     const resting = this.#rest?.over

@@ -335,6 +335,21 @@ describe('the agents of a host', () => {
     expect((await turn.result).status).toBe('interrupted')
   })
 
+  it('are fewer of those that have called a tool', async () => {
+    const { server, host, open } = await stage({
+      ...{ idleMs: 1_000_000, maxAgents: 3, maxAgentsWithTools: 1 },
+      clock: createFakeClock(0),
+    })
+    const sessions = [open(), open(), open()]
+    for (const [index, session] of sessions.entries()) {
+      if (index > 0) server.enqueue({ toolCalls: [{ name: 'read_file', args: { path: 'none' } }] })
+      server.enqueue({ text: 'Done.' })
+      await session.send('look').result
+    }
+    await host.closeIdle()
+    expect(sessions.map(({ ready }) => ready !== null)).toEqual([true, false, true])
+  })
+
   it('are as many as their conversations have room in memory: the one used longest ago goes first', async () => {
     const { server, host, open } = await stage({ idleMs: 1_000_000, maxChars: 30_000, clock: createFakeClock(0) })
     echo(server)

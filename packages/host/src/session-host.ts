@@ -84,6 +84,8 @@ export interface SessionHostOptions {
   readonly idleMs?: number
   /** Of more agents those used longest ago are closed, unless a run or something in the background goes on. Default: no limit. */
   readonly maxAgents?: number
+  /** The same of agents that have called a tool, and so may hold a shell, a container or a page. Default: no limit. */
+  readonly maxAgentsWithTools?: number
   /** The same where what their conversations take in memory comes to more, in characters. Default: no limit. */
   readonly maxChars?: number
   /** The process ends with its answer: a process that stays gives titles, writes summaries and looks for what should last. Default `false`. */
@@ -220,17 +222,21 @@ class Host implements SessionHost {
   }
 
   async closeIdle(idleMs = this.#options.idleMs ?? Number.POSITIVE_INFINITY): Promise<void> {
-    const { maxAgents = Number.POSITIVE_INFINITY, maxChars = Number.POSITIVE_INFINITY } = this.#options
+    const none = Number.POSITIVE_INFINITY
+    const { maxAgents = none, maxAgentsWithTools = none, maxChars = none } = this.#options
     const withAgents = [...this.#sessions.values()].filter(({ ready }) => ready !== null)
     const charsOf = ({ ready }: LiveSession) => ready!.agent.size()
     let surplus = withAgents.length - maxAgents
+    let surplusWithTools = withAgents.filter(({ hasCalled }) => hasCalled).length - maxAgentsWithTools
     let surplusChars = withAgents.reduce((chars, session) => chars + charsOf(session), 0) - maxChars
     const isOld = (session: LiveSession) => this.#clock.now() - session.usedAtMs >= idleMs
     const idle = withAgents.filter((session) => {
-      const isChosen = (isOld(session) || surplus > 0 || surplusChars > 0) && !session.isAtWork && !session.isResting
-      if (!isChosen) return false
+      if (session.isAtWork || session.isResting) return false
+      const isTooMany = surplus > 0 || surplusChars > 0 || (session.hasCalled && surplusWithTools > 0)
+      if (!isTooMany && !isOld(session)) return false
       surplus--
       surplusChars -= charsOf(session)
+      if (session.hasCalled) surplusWithTools--
       return true
     })
     // Who only makes room for others may be in the midst of a conversation.
