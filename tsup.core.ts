@@ -28,14 +28,17 @@ interface Scripts {
  * the first request. Of a script all of it can be kept. So the chunks that a start needs become functions of one script, and what is left in
  * their files hands on what these give back, for chunks that are loaded later. One of them is evaluated when it is needed first, as before.
  */
-export function writeScripts(dist: string, outputs: Outputs, { sources, later, runner }: Scripts): void {
+export function writeScripts(dist: string, outputs: Outputs, { sources, later: soon, runner }: Scripts): void {
   const first = chunksOf(outputs, sources, runner)
-  const both = chunksOf(outputs, [...sources, ...later], runner)
+  const both = chunksOf(outputs, [...sources, ...soon], runner)
   const rest = new Set([...both].filter((name) => !first.has(name)))
-  const module = writeScript(dist, 'start', { inside: first, runner, start: null, later: rest })
+  const contents = createHash('sha256')
+  for (const name of [...both].sort()) contents.update(readFileSync(join(dist, name)))
+  // Each script names the other, so this one is called by what both are made of: a process that an update overtakes finds its own or none.
+  const later = { module: `later-${contents.digest('hex').slice(0, 16)}.js`, names: rest }
+  const module = writeScript(dist, 'start', { inside: first, runner, start: null, later })
   takeFromScript(join(dist, 'bin.js'), { module, names: first })
-  if (rest.size > 0)
-    writeScript(dist, 'later', { inside: rest, runner, start: { module, names: first }, later: new Set() })
+  if (rest.size > 0) writeScript(dist, 'later', { inside: rest, runner, start: { module, names: first }, later })
 }
 
 interface Script {
@@ -44,16 +47,13 @@ interface Script {
   readonly runner: string
   /** The script of the start, for another one. */
   readonly start: { readonly module: string; readonly names: ReadonlySet<string> } | null
-  /** The chunks of the script that is read later: they are taken from it, not each from a file of its own. */
-  readonly later: ReadonlySet<string>
+  /** The script that is read later: its chunks are taken from it, not each from a file of its own. */
+  readonly later: { readonly module: string; readonly names: ReadonlySet<string> }
 }
-
-/** The module of the script that is read later; that of the start names it, and has its own name by what it holds. */
-const LATER = 'later.js'
 
 /** Gives back the name of its module. */
 function writeScript(dist: string, kind: string, script: Script): string {
-  const { inside, runner, start } = script
+  const { inside, runner, start, later } = script
   const chunks = [...inside].map((name) => takeApart(name, readFileSync(join(dist, name), 'utf8')))
   const beside = [...new Set(chunks.flatMap(({ imports }) => imports.map(({ from }) => from)))].filter(
     (from) => isFile(from) && !inside.has(basename(from)) && !start?.names.has(basename(from)),
@@ -65,14 +65,14 @@ function writeScript(dist: string, kind: string, script: Script): string {
     // Each of hundreds of files takes its own.
     makers.join(',\n').replaceAll('process.getBuiltinModule?.(', '$builtin('),
     '},$need=name=>$made[name]??=$makers[name](),$near=async name=>$need(name),',
-    `$later=async name=>(await $load("./${LATER}")).need(name);return $need})`,
+    `$later=async name=>(await $load("./${later.module}")).need(name);return $need})`,
   ].join('')
   // It is read as one byte a letter, which is half the work. And what a function cannot hold, such as `await`, is found here.
   if (BEYOND_ASCII.test(text)) throw new Error(`The script ${kind} has letters beyond ASCII.`)
   new VmScript(text)
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
   const file = `${kind}-${hash}.script.js`
-  const module = start ? LATER : `${kind}-${hash}.js`
+  const module = start ? later.module : `${kind}-${hash}.js`
   writeFileSync(join(dist, file), text)
   const modules = start ? [...beside, `./${start.module}`] : beside
   const lines = [
@@ -222,7 +222,7 @@ function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start, 
   const isOurs = (name: string) => inside.has(name) || start?.names.has(name) === true
   const needed = imports.filter(({ entries, from: path }) => entries.length === 0 && isOurs(basename(path)))
   const loads = calls.map(({ start, at, path }) => {
-    const way = path === null ? null : inside.has(path) ? '$near' : later.has(path) ? '$later' : null
+    const way = path === null ? null : inside.has(path) ? '$near' : later.names.has(path) ? '$later' : null
     return path === null || way === null
       ? { start, end: at, by: '$load(' }
       : { start, end: at + path.length + 4, by: `${way}(${JSON.stringify(path)}` }

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { estimateTokens } from '@hermes/contracts/conversation'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from './__fixtures__/scene.js'
+import { HEADS_FORM } from './index/head-cache.js'
+import { writeSummed } from './index/summed-file.js'
 
 let scene: Scene
 beforeEach(async () => {
@@ -149,10 +150,8 @@ describe('skills are found', () => {
     const { cacheFile } = scene.home
     const text = await readFile(cacheFile, 'utf8')
     // What the cache says is believed while the facts of the file are the same.
-    const [stamp = '', heads = ''] = text.split('\n')
-    const changed = heads.replace('Before.', 'Cached.')
-    const sum = createHash('sha256').update(changed).digest('hex')
-    await writeFile(cacheFile, `${stamp.replace(/\w+$/, sum)}\n${changed}`)
+    const [, heads = ''] = text.split('\n')
+    await writeSummed(cacheFile, HEADS_FORM, heads.replace('Before.', 'Cached.'))
     scene = await scene.again()
     expect(await scene.type('skills list cached')).toContain('Cached.')
     await own('cached', 'After now.')

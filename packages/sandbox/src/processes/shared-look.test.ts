@@ -25,3 +25,17 @@ it('shares what was seen in this turn where that is enough, and shows what is se
   await new Promise((resolve) => setImmediate(resolve))
   expect(shared.now(() => true)).toBe(3)
 })
+
+it('rejects a wait whose look fails, and no other', async () => {
+  const clock = createFakeClock()
+  let looks = 0
+  const shared = new SharedLook(() => {
+    if (++looks === 1) throw new Error('too many open files')
+    return looks
+  }, clock)
+  const [first, second] = [shared.next(10), shared.next(20)]
+  const failed = expect(first).rejects.toThrow('too many open files')
+  await clock.advance(20)
+  await failed
+  expect(await second).toBe(2)
+})

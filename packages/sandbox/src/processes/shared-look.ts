@@ -18,19 +18,26 @@ export class SharedLook<Seen> {
     return known && enough(known.seen) ? known.seen : this.#lookForAll()
   }
 
-  /** Resolves with what is seen after `pauseMs` milliseconds, or as soon as somebody else looks. */
+  /** Resolves with what is seen after `pauseMs` milliseconds, or as soon as somebody else looks. Rejects as its own look throws. */
   next(pauseMs: number): Promise<Seen> {
-    const { promise, resolve } = Promise.withResolvers<Seen>()
+    const { promise, resolve, reject } = Promise.withResolvers<Seen>()
     const over = new AbortController()
     let isSeen = false
-    this.#waiting.push((seen) => {
+    const take = (seen: Seen) => {
       isSeen = true
       over.abort()
       resolve(seen)
-    })
+    }
+    this.#waiting.push(take)
     this.#clock.sleep(pauseMs, over.signal).then(
       () => {
-        if (!isSeen) this.#lookForAll()
+        if (isSeen) return
+        try {
+          this.#lookForAll()
+        } catch (error) {
+          this.#waiting = this.#waiting.filter((one) => one !== take)
+          reject(error)
+        }
       },
       () => undefined,
     )

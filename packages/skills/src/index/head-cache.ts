@@ -23,7 +23,7 @@ interface CachedRoot {
 }
 
 /** Of the form of the file, and of the scanner: what either changed in is read anew. */
-const VERSION = `4 ${SCANNER}`
+export const HEADS_FORM = `4 ${SCANNER}`
 
 /** What is kept: heads by folder, and what lay below roots. */
 interface Kept {
@@ -99,7 +99,7 @@ export class HeadCache {
     if (!this.#isChanged || !this.#kept) return
     this.#isChanged = false
     const text = JSON.stringify([[...this.#kept.heads], [...this.#kept.roots]])
-    await writeSummed(this.#file, VERSION, text).catch((error: unknown) =>
+    await writeSummed(this.#file, HEADS_FORM, text).catch((error: unknown) =>
       this.#logger.warn('The index of skills could not be kept.', { error: errorLine(error) }),
     )
   }
@@ -107,7 +107,7 @@ export class HeadCache {
 
 /** A file is believed by its sum: looking at the parts of each of hundreds of heads would take as long as reading them. */
 function read(file: string): Kept {
-  const text = readSummed(file, VERSION)
+  const text = readSummed(file, HEADS_FORM)
   if (text === null) return { heads: new Map(), roots: new Map() }
   const [heads, roots] = JSON.parse(text) as [[string, CachedHead][], [string, CachedRoot][]]
   return { heads: new Map(heads), roots: new Map(roots) }
