@@ -51,7 +51,7 @@ needs('tmux', hasTmux)('keys of the line', () => {
     await file.close()
     const question = await terminal.shows('brings')
     expect(question).not.toContain('yes please')
-    await terminal.press('n')
+    await terminal.press('n', 'Enter')
     const screen = await terminal.shows('Noted.')
     expect(sent()).toEqual(['yes please, 日本 now'])
     expect(screen.match(/yes please/g)).toHaveLength(1)
@@ -101,8 +101,8 @@ needs('tmux', hasTmux)('keys of the line', () => {
       await terminal.shows('> short and longer')
     }
     for (const [script, problem] of [
-      ['exit 3', /The editor \(.*\) failed/],
-      ['exit 0', 'returned at once and nothing was changed'],
+      ['exit 3', /The editor \([^)]*\)\s+failed/],
+      ['exit 0', /returned\s+at\s+once\s+and\s+nothing\s+was\s+changed/],
     ] as const) {
       await using terminal = await begin({ EDITOR: await editor(script) })
       await terminal.type('kept')

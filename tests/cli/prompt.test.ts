@@ -116,7 +116,7 @@ it('says why two sessions were told different things', async () => {
     /are the same for the first \d+ bytes\.\n\nproject \(.*AGENTS\.md\): only in the second, \d+ bytes\.\n/,
   )
   const changed = await hermes('prompt', 'diff', second, third)
-  expect(changed.stdout).toContain('  -Use tabs.\n  +Use spaces.\n')
+  expect(changed.stdout).toMatch(/^ +3 - Use tabs\.\n +3 \+ Use spaces\.\n/m)
   expect((await hermes('prompt', 'diff', first, first)).stdout).toBe(
     'Both sessions were told the same, byte for byte.\n',
   )

@@ -113,7 +113,7 @@ needs('chromium', hasChromium && hasTmux)('with a browser', () => {
     const questions = await answering(terminal, /It is booked\./, () => sentBefore.push(web.posted.length))
     const screen = await terminal.shows(/It is booked\.[\s\S]*\n>$/)
     for (const step of ['browser_navigate', 'browser_type', 'browser_click']) expect(screen).toContain(step)
-    expect(questions).toEqual([expect.stringContaining(`POST ${web.site}/sent: it sends data away`)])
+    expect(questions).toEqual([expect.stringContaining(`POST ${web.site}/sent?\nIt sends data away`)])
     expect([sentBefore, web.posted]).toEqual([[0], ['n=Ann']])
     const path = /The ticket: (\S+ticket\.txt)/.exec(screen)![1]!
     expect(await readFile(path, 'utf8')).toBe('Seat 7')

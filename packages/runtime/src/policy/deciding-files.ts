@@ -33,7 +33,9 @@ export async function digestFiles(paths: readonly string[], userHome: string): P
   for (const path of named) if (!(await add(path, path.replace(/^~(?=\/|$)/, userHome)))) return 'unknown'
   const { files, beside } = await importedFiles(found)
   for (const file of [...files].sort()) if (!(await add(file, file))) return 'unknown'
-  return !isAny ? null : hash.update(JSON.stringify(beside)).digest('hex')
+  // A grant for what loads nothing is what it was before that counted.
+  if (beside.length > 0) hash.update(JSON.stringify(beside))
+  return isAny ? hash.digest('hex') : null
 }
 
 /** What tells a file from one with other contents without reading it. */

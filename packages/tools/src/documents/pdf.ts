@@ -39,6 +39,4 @@ async function pageText(document: Awaited<ReturnType<typeof getDocumentProxy>>, 
 }
 
 /** Loads the library, which `pdfText` does otherwise. */
-export async function loadLibrary(): Promise<void> {
-  await getResolvedPDFJS()
-}
+export const loadLibrary: () => Promise<unknown> = getResolvedPDFJS
