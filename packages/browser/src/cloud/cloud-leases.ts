@@ -20,12 +20,21 @@ interface Released {
   readonly cost: string | null
 }
 
+/** What is written down until it is released. */
+export interface Hold {
+  /** Ends it there, unless it is borrowed. Never rejects. */
+  release(): Promise<Released>
+  /** Takes back what was written down, and leaves it as it is there. */
+  forget(): Promise<void>
+  /** Whether nobody else has written down the same, in any process of this home. */
+  isOnly(): Promise<boolean>
+}
+
 /** A session in a cloud that is ours. */
-export interface HeldLease extends CloudLease {
+export interface HeldLease extends CloudLease, Hold {
   readonly cloud: CloudName
   /** When it was made: it is paid from then on. */
   readonly sinceMs: number
-  release(): Promise<Released>
 }
 
 type ServiceName = keyof typeof SERVICES
@@ -107,13 +116,29 @@ export class CloudLeases {
     await lease?.release()
   }
 
-  /** Writes a session down, so that it is released whatever becomes of us. */
-  async hold(name: ServiceName, id: string): Promise<{ release(): Promise<Released> }> {
+  /** Writes a session down, so that it is released whatever becomes of us. `isBorrowed`: it is somebody else's, and never ended. */
+  async hold(name: ServiceName, id: string, { isBorrowed = false } = {}): Promise<Hold> {
     const file = join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await writeFile(file, JSON.stringify({ cloud: name, id }), { mode: 0o600 })
+    await writeFile(file, JSON.stringify({ cloud: name, id, isBorrowed }), { mode: 0o600 })
     let released: Promise<Released> | null = null
-    return { release: () => (released ??= this.#release(name, id, file)) }
+    const forget = () => rm(file, { force: true }).catch(() => undefined)
+    return {
+      release: () => (released ??= isBorrowed ? forget().then(() => ({ cost: null })) : this.#release(name, id, file)),
+      forget,
+      isOnly: async () => (await this.#recordsOf(name, id)).length === 1,
+    }
+  }
+
+  /** Those of one session; what a process that has ended had borrowed is nobody's. */
+  async #recordsOf(name: ServiceName, id: string): Promise<readonly LeaseRecord[]> {
+    const found = (await readdir(this.#folder)).map(async (file) => {
+      const [, owner] = NAME.exec(file) ?? []
+      const record = owner === undefined ? null : await recordIn(join(this.#folder, file))
+      if (record?.cloud !== name || record.id !== id || (record.isBorrowed && !isOwnerRunning(owner!))) return []
+      return [record]
+    })
+    return (await Promise.all(found)).flat()
   }
 
   /** What those of this process cost that are over, a line each. */
@@ -128,9 +153,9 @@ export class CloudLeases {
       const [, owner] = NAME.exec(name) ?? []
       if (owner === undefined || isOwnerRunning(owner)) continue
       const file = join(this.#folder, name)
-      const { cloud, id } = await recordIn(file)
-      if (cloud === null) await rm(file, { force: true })
-      else await this.#release(cloud, id, file)
+      const record = await recordIn(file)
+      if (record === null || record.isBorrowed) await rm(file, { force: true })
+      else await this.#release(record.cloud, record.id, file)
     }
   }
 
@@ -162,16 +187,21 @@ export class CloudLeases {
   }
 }
 
-async function recordIn(
-  file: string,
-): Promise<{ readonly cloud: ServiceName; readonly id: string } | { readonly cloud: null; readonly id: '' }> {
+interface LeaseRecord {
+  readonly cloud: ServiceName
+  readonly id: string
+  /** Whether it was there before, and stays. */
+  readonly isBorrowed: boolean
+}
+
+/** `null` for a file that is none. */
+async function recordIn(file: string): Promise<LeaseRecord | null> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    if (!isJsonObject(value as never)) return { cloud: null, id: '' }
-    const { cloud, id } = value as { readonly cloud?: unknown; readonly id?: unknown }
-    const isKnown = typeof cloud === 'string' && Object.hasOwn(SERVICES, cloud)
-    return isKnown && typeof id === 'string' ? { cloud: cloud as ServiceName, id } : { cloud: null, id: '' }
+    const value = JSON.parse(await readFile(file, 'utf8')) as JsonObject
+    const { cloud, id, isBorrowed } = isJsonObject(value) ? value : {}
+    if (typeof cloud !== 'string' || !Object.hasOwn(SERVICES, cloud) || typeof id !== 'string') return null
+    return { cloud: cloud as ServiceName, id, isBorrowed: isBorrowed === true }
   } catch {
-    return { cloud: null, id: '' }
+    return null
   }
 }
