@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silentLogger, systemClock } from '@hermes/contracts'
+import { setImmediate } from 'node:timers/promises'
+import { type Clock, silentLogger, systemClock } from '@hermes/contracts'
+import type { ExtensionApi } from '@hermes/contracts/extension'
 import { createOriginFetch } from '@hermes/safety'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { permitAll } from '../__fixtures__/scene.js'
 import type { BrowserOptions } from '../browser-options.js'
+import { createBrowser } from '../extension.js'
 import { connectBrowser } from '../session/remote-browser.js'
+import { BrowserSessions } from '../session/sessions.js'
+import { DEFAULT_SETTINGS } from '../settings.js'
 import { CloudLeases } from './cloud-leases.js'
 import type { CloudPort } from './cloud-port.js'
 
@@ -20,12 +25,19 @@ let seen: string[]
 let port: CloudPort
 /** Who rents out browsers. */
 let answer: RequestListener
+const made: RequestListener = (_request, response) =>
+  void response.end('{"id":"new","cdpUrl":"ws://127.0.0.1:9/","browserCost":null}')
 const records = async () => (await readdir(folder)).filter((name) => name.startsWith('cloud-'))
-const optionsOf = () => ({ cloud: port, clock: systemClock, logger: silentLogger }) as unknown as BrowserOptions
+const leave = (id: string) =>
+  writeFile(join(folder, `cloud-999999999-1-${id}.json`), JSON.stringify({ cloud: 'browser-use', id }))
+const leasesOf = () => new CloudLeases(port, { folder, logger: silentLogger, clock: systemClock })
+const optionsOf = (more: object = {}) =>
+  ({ cloud: port, cacheDir: folder, clock: systemClock, logger: silentLogger, ...more }) as unknown as BrowserOptions
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hermes-leases-'))
   seen = []
+  answer = made
   server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`)
     answer(request, response)
@@ -45,6 +57,44 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+it('releases what killed processes left with the start, before anybody wants a page', async () => {
+  await leave('old')
+  const api = {
+    config: { section: () => ({ value: null }) },
+    tools: { addSource: () => undefined },
+    hooks: { on: () => undefined },
+    commands: { add: () => undefined },
+    doctor: { check: () => undefined },
+  } as unknown as ExtensionApi
+  const { extension } = createBrowser(optionsOf({ vaultFile: join(folder, 'vault.json') }))
+  const end = (await extension.setup(api)) as () => Promise<void>
+  await expect.poll(records).toEqual([])
+  expect(seen).toEqual(['PATCH /browsers/old'])
+  await end()
+})
+
+it('tries again to release one of its own that could not be released, as long as it may run', async () => {
+  // An hour of these goes by at once.
+  let nowMs = 0
+  const clock = {
+    ...systemClock,
+    now: () => nowMs,
+    async sleep(ms: number) {
+      await setImmediate()
+      nowMs += ms
+    },
+  } satisfies Clock
+  const sessions = new BrowserSessions(optionsOf({ clock }), () => DEFAULT_SETTINGS)
+  const lease = await sessions.leases.create('browser-use')
+  const released = () => seen.filter((line) => line.startsWith('PATCH')).length
+  answer = (_request, response) => void response.writeHead(released() < 3 ? 503 : 200).end('{}')
+  await lease.release()
+  expect(await records()).toHaveLength(1)
+  await expect.poll(records).toEqual([])
+  expect(released()).toBe(3)
+  await sessions.close()
+})
+
 it('sets nothing aside whose connection ends before it can be used: that is released', async () => {
   server.on('upgrade', ({ headers }, socket) => {
     const accept = createHash('sha1').update(`${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
@@ -54,7 +104,7 @@ it('sets nothing aside whose connection ends before it can be used: that is rele
   })
   const cdpUrl = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`
   answer = (_request, response) => void response.end(JSON.stringify({ id: 'new', cdpUrl, browserCost: null }))
-  const leases = new CloudLeases(port, { folder, logger: silentLogger, clock: systemClock })
+  const leases = leasesOf()
   const place = { type: 'cloud', cloud: 'browser-use' } as const
   await expect(connectBrowser(place, optionsOf(), leases)).rejects.toThrow('its connection ended')
   expect([leases.aside, await records()]).toEqual([null, []])

@@ -43,25 +43,36 @@ type ServiceName = keyof typeof SERVICES
 const LONGEST_SECONDS = 3_600
 const NAME = /^cloud-(\d+-\w+)-\w+\.json$/
 
-/** Sessions in clouds. Each is written down before it is used, so that the next start releases those of owners that ended otherwise. */
+interface LeasesOptions {
+  /** For what is written down. Absolute; made on first use. */
+  readonly folder: string
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Hears of each that could not be released: {@link CloudLeases.releaseLeft} tries it again. */
+  readonly failed?: () => void
+  /** Takes back what {@link CloudLeases.releaseLeft} asks for. */
+  readonly signal?: AbortSignal
+}
+
+/** Sessions in clouds. Each is written down before it is used, so that others release those of owners that ended otherwise. */
 export class CloudLeases {
   readonly #port: CloudPort
   readonly #folder: string
-  readonly #logger: Logger
+  readonly #options: LeasesOptions
   readonly #clock: Clock
   readonly #costs: string[] = []
+  /** Files of those that could not be released, and since when. */
+  readonly #unreleased = new Map<string, number>()
+  #pass: Promise<number> | null = null
   /** Clouds that keep no session alive for this account. */
   readonly #unpaid = new Set<CloudName>()
   #aside: { readonly lease: HeldLease; readonly sinceMs: number } | null = null
 
-  constructor(
-    port: CloudPort,
-    { folder, logger, clock }: { readonly folder: string; readonly logger: Logger; readonly clock: Clock },
-  ) {
+  constructor(port: CloudPort, options: LeasesOptions) {
     this.#port = port
-    this.#folder = folder
-    this.#logger = logger
-    this.#clock = clock
+    this.#folder = options.folder
+    this.#options = options
+    this.#clock = options.clock
   }
 
   /** Makes one. Rejects as {@link askCloud} does. */
@@ -146,44 +157,76 @@ export class CloudLeases {
     return this.#costs
   }
 
-  /** Releases those of processes that have ended. Never rejects. */
-  async releaseLeft(): Promise<void> {
+  /** Releases those of processes that have ended, and own ones that could not be released before; how many it were. Never rejects. */
+  releaseLeft(): Promise<number> {
+    this.#pass ??= this.#releaseLeft().finally(() => {
+      this.#pass = null
+    })
+    return this.#pass
+  }
+
+  async #releaseLeft(): Promise<number> {
     const names = await readdir(this.#folder).catch(() => [])
-    for (const name of names) {
+    const released = names.map(async (name): Promise<number> => {
       const [, owner] = NAME.exec(name) ?? []
-      if (owner === undefined || isOwnerRunning(owner)) continue
       const file = join(this.#folder, name)
+      if (owner === undefined || (isOwnerRunning(owner) && !this.#unreleased.has(file))) return 0
       const record = await recordIn(file)
-      if (record === null || record.isBorrowed) await rm(file, { force: true })
-      else await this.#release(record.cloud, record.id, file)
-    }
+      if (record !== null && !record.isBorrowed) {
+        await this.#release(record.cloud, record.id, file, this.#options.signal)
+        return this.#unreleased.has(file) ? 0 : 1
+      }
+      await rm(file, { force: true }).catch(() => undefined)
+      return 0
+    })
+    return (await Promise.all(released)).reduce((sum, one) => sum + one, 0)
+  }
+
+  /** Whether any could not be released that may still run. */
+  get hasUnreleased(): boolean {
+    const nowMs = this.#clock.now()
+    return [...this.#unreleased.values()].some((sinceMs) => nowMs - sinceMs <= LONGEST_SECONDS * 1_000)
   }
 
   /** Over a connection that ended meanwhile nothing is asked: that is done again, as it may be asked for twice. */
-  async #ended(vendor: RemoteService, id: string): Promise<JsonObject> {
-    const ask = () => askCloud(vendor, vendor.release(id, this.#port.variables), this.#port)
+  async #ended(vendor: RemoteService, id: string, signal?: AbortSignal): Promise<JsonObject> {
+    const request = vendor.release(id, this.#port.variables)
+    const ask = () => askCloud(vendor, request, this.#port, signal ? { signal } : {})
     return ask().catch((error: unknown) => {
-      if (HermesError.isInstance(error) && error.code === 'browser.cloud_unreached') return ask()
+      if (HermesError.isInstance(error) && error.code === 'browser.cloud_unreached' && !signal?.aborted) return ask()
       throw error
     })
   }
 
-  /** A record stays where the cloud could not be asked; the next start tries again. */
-  async #release(name: ServiceName, id: string, file: string): Promise<Released> {
+  /** A record stays where the cloud could not be asked: that is tried again. */
+  async #release(name: ServiceName, id: string, file: string, signal?: AbortSignal): Promise<Released> {
     const vendor = SERVICES[name]
     try {
-      const answer = await this.#ended(vendor, id)
-      await rm(file, { force: true })
+      const answer = await this.#ended(vendor, id, signal)
+      await this.#forget(file)
       const cost = vendor.cost(answer)
       if (cost !== null) this.#costs.push(`A session of ${vendor.label} that is over cost ${cost}.`)
       return { cost }
     } catch (error) {
       const line = error instanceof Error ? error.message : String(error)
       // One that has expired is gone already.
-      if (/answered (?:404|409|410)/.test(line)) await rm(file, { force: true })
-      else this.#logger.warn(`A session of ${vendor.label} was not released: ${line}`)
+      if (/answered (?:404|409|410)/.test(line)) await this.#forget(file)
+      else if (!signal?.aborted) this.#keep(file, `A session of ${vendor.label} was not released: ${line}`)
       return { cost: null }
     }
+  }
+
+  async #forget(file: string): Promise<void> {
+    this.#unreleased.delete(file)
+    await rm(file, { force: true })
+  }
+
+  #keep(file: string, line: string): void {
+    if (!this.#unreleased.has(file)) {
+      this.#options.logger.warn(line)
+      this.#unreleased.set(file, this.#clock.now())
+    }
+    this.#options.failed?.()
   }
 }
 
