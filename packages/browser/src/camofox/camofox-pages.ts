@@ -73,7 +73,7 @@ export class CamofoxPages {
     this.#left = null
     this.#origin = new URL(url).origin
     if (this.#tab === null) {
-      await this.#leases.releaseLeft()
+      void this.#leases.releaseLeft()
       if (this.#shared === null) this.#lease ??= await this.#leases.hold('camofox', camofoxId(this.#user))
       this.#tab = this.#shared?.takesTabs === true ? await this.#takeTab(this.#shared) : null
       if (this.#tab === null) return this.#openTab(url)

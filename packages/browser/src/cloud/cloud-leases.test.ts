@@ -30,7 +30,8 @@ const made: RequestListener = (_request, response) =>
 const records = async () => (await readdir(folder)).filter((name) => name.startsWith('cloud-'))
 const leave = (id: string) =>
   writeFile(join(folder, `cloud-999999999-1-${id}.json`), JSON.stringify({ cloud: 'browser-use', id }))
-const leasesOf = () => new CloudLeases(port, { folder, logger: silentLogger, clock: systemClock })
+const leasesOf = (more: object = {}) =>
+  new CloudLeases(port, { folder, logger: silentLogger, clock: systemClock, ...more })
 const optionsOf = (more: object = {}) =>
   ({ cloud: port, cacheDir: folder, clock: systemClock, logger: silentLogger, ...more }) as unknown as BrowserOptions
 
@@ -68,7 +69,7 @@ it('releases what killed processes left with the start, before anybody wants a p
   } as unknown as ExtensionApi
   const { extension } = createBrowser(optionsOf({ vaultFile: join(folder, 'vault.json') }))
   const end = (await extension.setup(api)) as () => Promise<void>
-  await expect.poll(records).toEqual([])
+  await expect.poll(records, { timeout: 30_000 }).toEqual([])
   expect(seen).toEqual(['PATCH /browsers/old'])
   await end()
 })
@@ -90,9 +91,45 @@ it('tries again to release one of its own that could not be released, as long as
   answer = (_request, response) => void response.writeHead(released() < 3 ? 503 : 200).end('{}')
   await lease.release()
   expect(await records()).toHaveLength(1)
-  await expect.poll(records).toEqual([])
+  await expect.poll(records, { timeout: 30_000 }).toEqual([])
   expect(released()).toBe(3)
   await sessions.close()
+})
+
+it('is not held up by what was left: pages come first', async () => {
+  await Promise.all(['a', 'b', 'c'].map(leave))
+  answer = (request, response) => (request.method === 'PATCH' ? undefined : made(request, response))
+  const lease = await leasesOf().create('browser-use')
+  expect(lease.id).toBe('new')
+  await expect
+    .poll(() => seen.filter((line) => line.startsWith('PATCH')).sort(), { timeout: 30_000 })
+    .toEqual(['PATCH /browsers/a', 'PATCH /browsers/b', 'PATCH /browsers/c'])
+})
+
+it('makes one once what was left is released, where there may be no more', async () => {
+  await leave('old')
+  let isOpen = true
+  answer = (request, response) => {
+    if (request.method === 'PATCH') isOpen = false
+    else if (isOpen || seen.filter((line) => line.startsWith('POST')).length === 1)
+      return void response.writeHead(429).end('{}')
+    made(request, response)
+  }
+  expect((await leasesOf().create('browser-use')).id).toBe('new')
+  expect(seen.filter((line) => line.startsWith('POST'))).toHaveLength(2)
+})
+
+it('asks who is silent once, and again over a connection that broke', async () => {
+  const leases = leasesOf({ releasedWithinMs: 100 })
+  const [silent, broken] = [await leases.create('browser-use'), await leases.create('browser-use')]
+  const releasing = async (lease: typeof silent, how: RequestListener) => {
+    seen.length = 0
+    answer = how
+    await lease.release()
+    return seen.length
+  }
+  expect(await releasing(silent, () => undefined)).toBe(1)
+  expect(await releasing(broken, (request) => void request.socket.destroy())).toBe(2)
 })
 
 it('sets nothing aside whose connection ends before it can be used: that is released', async () => {

@@ -41,6 +41,8 @@ type ServiceName = keyof typeof SERVICES
 
 /** Longer than any work; the cloud ends a session then, whatever became of us. */
 const LONGEST_SECONDS = 3_600
+/** A stop waits for it. */
+const RELEASED_WITHIN_MS = 20_000
 const NAME = /^cloud-(\d+-\w+)-\w+\.json$/
 
 interface LeasesOptions {
@@ -52,6 +54,8 @@ interface LeasesOptions {
   readonly failed?: () => void
   /** Takes back what {@link CloudLeases.releaseLeft} asks for. */
   readonly signal?: AbortSignal
+  /** How long releasing one may take. Default: 20 s. */
+  readonly releasedWithinMs?: number
 }
 
 /** Sessions in clouds. Each is written down before it is used, so that others release those of owners that ended otherwise. */
@@ -77,9 +81,14 @@ export class CloudLeases {
 
   /** Makes one. Rejects as {@link askCloud} does. */
   async create(name: CloudName): Promise<HeldLease> {
-    await Promise.all([this.releaseLeft(), this.releaseAside()])
+    const left = this.releaseLeft()
+    await this.releaseAside()
     const vendor = CLOUDS[name]
-    const { answer, staysAlive } = await this.#made(name, vendor)
+    const { answer, staysAlive } = await this.#made(name, vendor).catch(async (error: unknown) => {
+      // What was left counts there until it is released.
+      if ((error as HermesError).code !== 'browser.cloud_limited' || (await left) === 0) throw error
+      return this.#made(name, vendor)
+    })
     const lease = vendor.lease(answer)
     if (!lease)
       throw new HermesError(`${vendor.label} made no session: its answer names none.`, { code: 'browser.cloud_failed' })
@@ -188,10 +197,11 @@ export class CloudLeases {
     return [...this.#unreleased.values()].some((sinceMs) => nowMs - sinceMs <= LONGEST_SECONDS * 1_000)
   }
 
-  /** Over a connection that ended meanwhile nothing is asked: that is done again, as it may be asked for twice. */
+  /** Over a connection that ended meanwhile nothing is asked: that is done again, as it may be asked for twice. Who is silent is not waited for again. */
   async #ended(vendor: RemoteService, id: string, signal?: AbortSignal): Promise<JsonObject> {
+    const { releasedWithinMs: withinMs = RELEASED_WITHIN_MS } = this.#options
     const request = vendor.release(id, this.#port.variables)
-    const ask = () => askCloud(vendor, request, this.#port, signal ? { signal } : {})
+    const ask = () => askCloud(vendor, request, this.#port, { withinMs, ...(signal ? { signal } : {}) })
     return ask().catch((error: unknown) => {
       if (HermesError.isInstance(error) && error.code === 'browser.cloud_unreached' && !signal?.aborted) return ask()
       throw error
