@@ -51,6 +51,8 @@ export function createBrowser(options: BrowserOptions): HomeBrowser {
         const settings = () => section.value?.settings ?? DEFAULT_SETTINGS
         const sessions = new BrowserSessions(options, settings)
         opened = sessions
+        // What a killed process left is paid for. Where there is nothing, that is one look into a folder.
+        void sessions.leases.releaseLeft()
         api.tools.addSource({
           name: 'browser',
           description: 'open pages in a browser, click, type, see',

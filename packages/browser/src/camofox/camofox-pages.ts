@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
 import { askCloud } from '../cloud/ask-cloud.js'
-import type { CloudLeases } from '../cloud/cloud-leases.js'
+import type { CloudLeases, Hold } from '../cloud/cloud-leases.js'
 import type { CloudPort } from '../cloud/cloud-port.js'
 import { CAMOFOX, camofoxId } from '../cloud/cloud-vendors.js'
 import type { PageNode } from '../page/page-node.js'
@@ -27,7 +27,7 @@ interface CamofoxParts {
   readonly gate: Gate
   /** `null`: one is made for this session, and ends with it. */
   readonly user: CamofoxUser | null
-  /** Tabs of that user which sessions have taken over: each is for one of them. */
+  /** Tabs of that user which sessions of this process have, opened or taken over: each is for one of them. */
   readonly taken: Set<string>
 }
 
@@ -42,7 +42,7 @@ export class CamofoxPages {
   readonly #shared: CamofoxUser | null
   readonly #taken: Set<string>
   readonly #user: string
-  #lease: { release(): Promise<unknown> } | null = null
+  #lease: Hold | null = null
   #tab: string | null = null
   #latest: Snapshot | null = null
   /** Where the policy let it be. */
@@ -73,7 +73,7 @@ export class CamofoxPages {
     this.#left = null
     this.#origin = new URL(url).origin
     if (this.#tab === null) {
-      await this.#leases.releaseLeft()
+      void this.#leases.releaseLeft()
       if (this.#shared === null) this.#lease ??= await this.#leases.hold('camofox', camofoxId(this.#user))
       this.#tab = this.#shared?.takesTabs === true ? await this.#takeTab(this.#shared) : null
       if (this.#tab === null) return this.#openTab(url)
@@ -85,21 +85,38 @@ export class CamofoxPages {
     const { tabId } = await this.#ask('POST', '/tabs', { sessionKey: this.#shared?.group ?? GROUP, url })
     if (typeof tabId !== 'string' || tabId === '')
       throw new HermesError('Camofox opened no tab: its answer names none.', { code: 'browser.cloud_failed' })
+    if (this.#shared !== null && !(await this.#claim(tabId, { isBorrowed: false })))
+      throw new HermesError('Another session took over the tab that was opened. Try again.', {
+        code: 'browser.cloud_failed',
+      })
     this.#tab = tabId
-    this.#lease ??= await this.#leases.hold('camofox', camofoxId(this.#user, tabId))
   }
 
-  /** The newest tab of a user's group, or of the user where no group is named; `null` for none that is free. */
+  /** The newest tab of a user's group, or of the user where no group is named, taken over; `null` for none that is free. */
   async #takeTab({ group }: CamofoxUser): Promise<string | null> {
     const { tabs } = await this.#ask('GET', `/tabs?userId=${encodeURIComponent(this.#user)}`)
     const open = Array.isArray(tabs) ? tabs.filter(isJsonObject) : []
     const ids = open
       .filter(({ listItemId }) => group === null || listItemId === group)
       .map(({ tabId }) => tabId)
-      .filter((id): id is string => typeof id === 'string' && id !== '' && !this.#taken.has(id))
-    const found = ids.at(-1) ?? null
-    if (found !== null) this.#taken.add(found)
-    return found
+      .filter((id): id is string => typeof id === 'string' && id !== '')
+    for (const id of ids.toReversed()) if (await this.#claim(id, { isBorrowed: true })) return id
+    return null
+  }
+
+  /** Whether a tab of a user who stays is for this session alone from now on. Other processes of the home know it by its record. */
+  async #claim(tab: string, { isBorrowed }: { readonly isBorrowed: boolean }): Promise<boolean> {
+    if (this.#taken.has(tab)) return false
+    this.#taken.add(tab)
+    const lease = await this.#leases.hold('camofox', camofoxId(this.#user, tab), { isBorrowed })
+    // Of two that write at once each sees the other, and neither has it.
+    if (await lease.isOnly()) {
+      this.#lease = lease
+      return true
+    }
+    await lease.forget()
+    this.#taken.delete(tab)
+    return false
   }
 
   /** Does something on the page, as the API of Camofox names it. */
@@ -159,10 +176,10 @@ export class CamofoxPages {
 
   /** Ends the user there, with pages and cookies, or what was opened of a user who stays. Never rejects. */
   async close(): Promise<void> {
-    const lease = this.#lease
-    if (this.#tab !== null) this.#taken.delete(this.#tab)
+    const [lease, tab] = [this.#lease, this.#tab]
     ;[this.#lease, this.#tab, this.#latest, this.#origin, this.#left] = [null, null, null, null, null]
     await lease?.release()
+    if (tab !== null) this.#taken.delete(tab)
   }
 
   async #read(): Promise<{ readonly url: string; readonly text: string; readonly isCut: boolean }> {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Camofox, startCamofox } from '../__fixtures__/camofox.js'
@@ -154,10 +154,40 @@ it('works as a user whom the person named, in a tab that is open there, and leav
     ['tab-1', 'ann', 'work', at('/')],
     ['tab-2', 'ann', 'work', at('/next')],
   ])
-  expect(await records()).toHaveLength(1)
+  expect(await records()).toHaveLength(2)
   for (const id of ['one', 'two']) await scene.sessions.end(id)
   expect([tabs().map(([id]) => id), await records()]).toEqual([['tab-1'], []])
   expect(camofox.seen.filter((line) => line.startsWith('DELETE'))).toEqual(['DELETE /tabs/tab-2'])
+})
+
+it('takes over no tab that a session has, of this process or of another one of the home', async () => {
+  const other = await openScene(scene.folder, camofox.variables)
+  const user = { user: 'ann', group: null, takesTabs: true, staysPersistent: false }
+  for (const one of [scene, other]) one.settings = { ...one.settings, backend: 'camofox', camofox: user }
+  await scene.call('browser_navigate', { url: at('/') }, 'opens')
+  await camofox.openTab('ann', 'any', at('/found'))
+  await scene.call('browser_navigate', { url: at('/') }, 'takes')
+  expect(camofox.tabs.size).toBe(2)
+  await scene.call('browser_navigate', { url: at('/next') }, 'third')
+  await other.call('browser_navigate', { url: at('/next') })
+  expect([...camofox.tabs].map(([id, { history }]) => [id, history.at(-1)])).toEqual([
+    ['tab-1', at('/')],
+    ['tab-2', at('/')],
+    ['tab-3', at('/next')],
+    ['tab-4', at('/next')],
+  ])
+  await other[Symbol.asyncDispose]()
+  await scene.sessions.close()
+  expect([[...camofox.tabs.keys()], await records()]).toEqual([['tab-2'], []])
+})
+
+it('leaves open what a killed process had taken over', async () => {
+  const id = await camofox.openTab('ann', 'any', at('/found'))
+  await mkdir(join(scene.folder, 'cache'), { recursive: true })
+  const record = { cloud: 'camofox', id: `ann/${id}`, isBorrowed: true }
+  await writeFile(join(scene.folder, 'cache', 'cloud-999999999-1-abcd.json'), JSON.stringify(record))
+  await scene.sessions.leases.releaseLeft()
+  expect([[...camofox.tabs.keys()], await records()]).toEqual([[id], []])
 })
 
 it('shows nothing of a tab that was taken over but what it leads to, and asks about what it goes back to', async () => {

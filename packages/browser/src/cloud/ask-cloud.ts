@@ -8,12 +8,14 @@ const LONGEST_REASON = 200
 
 /**
  * Asks who rents out browsers, against a permit. Rejects with one line that names them and says what to do: `browser.cloud_refused` (key),
- * `browser.cloud_unpaid` (credit), `browser.cloud_limited`, `browser.cloud_unreached`, `browser.cloud_failed`, or what the policy says.
+ * `browser.cloud_unpaid` (credit), `browser.cloud_limited`, `browser.cloud_unreached`, `browser.cloud_silent` (no answer within `withinMs`, a minute by
+ * default), `browser.cloud_failed`, or what the policy says. `signal` takes the request back.
  */
 export async function askCloud(
   vendor: RemoteService,
   { path, method, body }: CloudRequest,
   { variables, fetchTo, permit }: CloudPort,
+  { withinMs = TIMEOUT_MS, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<JsonObject> {
   const baseUrl = cloudAddress(vendor, variables)
   const url = `${baseUrl}${path}`
@@ -21,16 +23,19 @@ export async function askCloud(
   const leave = await permit(action)
   leave.consume(action)
   const key = (variables[vendor.keyVariable] ?? '').trim()
+  const timeout = AbortSignal.timeout(withinMs)
   try {
     const response = await fetchTo(baseUrl)(url, {
       method,
       headers: { accept: 'application/json', 'content-type': 'application/json', ...vendor.headers(key) },
       body: body ? JSON.stringify(body) : null,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
     })
     return read(vendor, response, (await response.text()).slice(0, MAX_CHARS))
   } catch (error) {
     if (HermesError.isInstance(error) && error.code.startsWith('browser.')) throw error
+    if (timeout.aborted)
+      throw failed(`${vendor.label} did not answer within ${withinMs / 1_000} s.`, 'cloud_silent', error)
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
     throw failed(
       `${vendor.label} could not be asked: ${errorLine(reason).replace(/\.$/, '')}.`,

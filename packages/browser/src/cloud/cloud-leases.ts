@@ -20,46 +20,75 @@ interface Released {
   readonly cost: string | null
 }
 
+/** What is written down until it is released. */
+export interface Hold {
+  /** Ends it there, unless it is borrowed. Never rejects. */
+  release(): Promise<Released>
+  /** Takes back what was written down, and leaves it as it is there. */
+  forget(): Promise<void>
+  /** Whether nobody else has written down the same, in any process of this home. */
+  isOnly(): Promise<boolean>
+}
+
 /** A session in a cloud that is ours. */
-export interface HeldLease extends CloudLease {
+export interface HeldLease extends CloudLease, Hold {
   readonly cloud: CloudName
   /** When it was made: it is paid from then on. */
   readonly sinceMs: number
-  release(): Promise<Released>
 }
 
 type ServiceName = keyof typeof SERVICES
 
 /** Longer than any work; the cloud ends a session then, whatever became of us. */
 const LONGEST_SECONDS = 3_600
+/** A stop waits for it. */
+const RELEASED_WITHIN_MS = 20_000
 const NAME = /^cloud-(\d+-\w+)-\w+\.json$/
 
-/** Sessions in clouds. Each is written down before it is used, so that the next start releases those of owners that ended otherwise. */
+interface LeasesOptions {
+  /** For what is written down. Absolute; made on first use. */
+  readonly folder: string
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Hears of each that could not be released: {@link CloudLeases.releaseLeft} tries it again. */
+  readonly failed?: () => void
+  /** Takes back what {@link CloudLeases.releaseLeft} asks for. */
+  readonly signal?: AbortSignal
+  /** How long releasing one may take. Default: 20 s. */
+  readonly releasedWithinMs?: number
+}
+
+/** Sessions in clouds. Each is written down before it is used, so that others release those of owners that ended otherwise. */
 export class CloudLeases {
   readonly #port: CloudPort
   readonly #folder: string
-  readonly #logger: Logger
+  readonly #options: LeasesOptions
   readonly #clock: Clock
   readonly #costs: string[] = []
+  /** Files of those that could not be released, and since when. */
+  readonly #unreleased = new Map<string, number>()
+  #pass: Promise<number> | null = null
   /** Clouds that keep no session alive for this account. */
   readonly #unpaid = new Set<CloudName>()
   #aside: { readonly lease: HeldLease; readonly sinceMs: number } | null = null
 
-  constructor(
-    port: CloudPort,
-    { folder, logger, clock }: { readonly folder: string; readonly logger: Logger; readonly clock: Clock },
-  ) {
+  constructor(port: CloudPort, options: LeasesOptions) {
     this.#port = port
-    this.#folder = folder
-    this.#logger = logger
-    this.#clock = clock
+    this.#folder = options.folder
+    this.#options = options
+    this.#clock = options.clock
   }
 
   /** Makes one. Rejects as {@link askCloud} does. */
   async create(name: CloudName): Promise<HeldLease> {
-    await Promise.all([this.releaseLeft(), this.releaseAside()])
+    const left = this.releaseLeft()
+    await this.releaseAside()
     const vendor = CLOUDS[name]
-    const { answer, staysAlive } = await this.#made(name, vendor)
+    const { answer, staysAlive } = await this.#made(name, vendor).catch(async (error: unknown) => {
+      // What was left counts there until it is released.
+      if ((error as HermesError).code !== 'browser.cloud_limited' || (await left) === 0) throw error
+      return this.#made(name, vendor)
+    })
     const lease = vendor.lease(answer)
     if (!lease)
       throw new HermesError(`${vendor.label} made no session: its answer names none.`, { code: 'browser.cloud_failed' })
@@ -107,13 +136,29 @@ export class CloudLeases {
     await lease?.release()
   }
 
-  /** Writes a session down, so that it is released whatever becomes of us. */
-  async hold(name: ServiceName, id: string): Promise<{ release(): Promise<Released> }> {
+  /** Writes a session down, so that it is released whatever becomes of us. `isBorrowed`: it is somebody else's, and never ended. */
+  async hold(name: ServiceName, id: string, { isBorrowed = false } = {}): Promise<Hold> {
     const file = join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await writeFile(file, JSON.stringify({ cloud: name, id }), { mode: 0o600 })
+    await writeFile(file, JSON.stringify({ cloud: name, id, isBorrowed }), { mode: 0o600 })
     let released: Promise<Released> | null = null
-    return { release: () => (released ??= this.#release(name, id, file)) }
+    const forget = () => rm(file, { force: true }).catch(() => undefined)
+    return {
+      release: () => (released ??= isBorrowed ? forget().then(() => ({ cost: null })) : this.#release(name, id, file)),
+      forget,
+      isOnly: async () => (await this.#recordsOf(name, id)).length === 1,
+    }
+  }
+
+  /** Those of one session; what a process that has ended had borrowed is nobody's. */
+  async #recordsOf(name: ServiceName, id: string): Promise<readonly LeaseRecord[]> {
+    const found = (await readdir(this.#folder)).map(async (file) => {
+      const [, owner] = NAME.exec(file) ?? []
+      const record = owner === undefined ? null : await recordIn(join(this.#folder, file))
+      if (record?.cloud !== name || record.id !== id || (record.isBorrowed && !isOwnerRunning(owner!))) return []
+      return [record]
+    })
+    return (await Promise.all(found)).flat()
   }
 
   /** What those of this process cost that are over, a line each. */
@@ -121,57 +166,95 @@ export class CloudLeases {
     return this.#costs
   }
 
-  /** Releases those of processes that have ended. Never rejects. */
-  async releaseLeft(): Promise<void> {
-    const names = await readdir(this.#folder).catch(() => [])
-    for (const name of names) {
-      const [, owner] = NAME.exec(name) ?? []
-      if (owner === undefined || isOwnerRunning(owner)) continue
-      const file = join(this.#folder, name)
-      const { cloud, id } = await recordIn(file)
-      if (cloud === null) await rm(file, { force: true })
-      else await this.#release(cloud, id, file)
-    }
+  /** Releases those of processes that have ended, and own ones that could not be released before; how many it were. Never rejects. */
+  releaseLeft(): Promise<number> {
+    this.#pass ??= this.#releaseLeft().finally(() => {
+      this.#pass = null
+    })
+    return this.#pass
   }
 
-  /** Over a connection that ended meanwhile nothing is asked: that is done again, as it may be asked for twice. */
-  async #ended(vendor: RemoteService, id: string): Promise<JsonObject> {
-    const ask = () => askCloud(vendor, vendor.release(id, this.#port.variables), this.#port)
+  async #releaseLeft(): Promise<number> {
+    const names = await readdir(this.#folder).catch(() => [])
+    const released = names.map(async (name): Promise<number> => {
+      const [, owner] = NAME.exec(name) ?? []
+      const file = join(this.#folder, name)
+      if (owner === undefined || (isOwnerRunning(owner) && !this.#unreleased.has(file))) return 0
+      const record = await recordIn(file)
+      if (record !== null && !record.isBorrowed) {
+        await this.#release(record.cloud, record.id, file, this.#options.signal)
+        return this.#unreleased.has(file) ? 0 : 1
+      }
+      await rm(file, { force: true }).catch(() => undefined)
+      return 0
+    })
+    return (await Promise.all(released)).reduce((sum, one) => sum + one, 0)
+  }
+
+  /** Whether any could not be released that may still run. */
+  get hasUnreleased(): boolean {
+    const nowMs = this.#clock.now()
+    return [...this.#unreleased.values()].some((sinceMs) => nowMs - sinceMs <= LONGEST_SECONDS * 1_000)
+  }
+
+  /** Over a connection that ended meanwhile nothing is asked: that is done again, as it may be asked for twice. Who is silent is not waited for again. */
+  async #ended(vendor: RemoteService, id: string, signal?: AbortSignal): Promise<JsonObject> {
+    const { releasedWithinMs: withinMs = RELEASED_WITHIN_MS } = this.#options
+    const request = vendor.release(id, this.#port.variables)
+    const ask = () => askCloud(vendor, request, this.#port, { withinMs, ...(signal ? { signal } : {}) })
     return ask().catch((error: unknown) => {
-      if (HermesError.isInstance(error) && error.code === 'browser.cloud_unreached') return ask()
+      if (HermesError.isInstance(error) && error.code === 'browser.cloud_unreached' && !signal?.aborted) return ask()
       throw error
     })
   }
 
-  /** A record stays where the cloud could not be asked; the next start tries again. */
-  async #release(name: ServiceName, id: string, file: string): Promise<Released> {
+  /** A record stays where the cloud could not be asked: that is tried again. */
+  async #release(name: ServiceName, id: string, file: string, signal?: AbortSignal): Promise<Released> {
     const vendor = SERVICES[name]
     try {
-      const answer = await this.#ended(vendor, id)
-      await rm(file, { force: true })
+      const answer = await this.#ended(vendor, id, signal)
+      await this.#forget(file)
       const cost = vendor.cost(answer)
       if (cost !== null) this.#costs.push(`A session of ${vendor.label} that is over cost ${cost}.`)
       return { cost }
     } catch (error) {
       const line = error instanceof Error ? error.message : String(error)
       // One that has expired is gone already.
-      if (/answered (?:404|409|410)/.test(line)) await rm(file, { force: true })
-      else this.#logger.warn(`A session of ${vendor.label} was not released: ${line}`)
+      if (/answered (?:404|409|410)/.test(line)) await this.#forget(file)
+      else if (!signal?.aborted) this.#keep(file, `A session of ${vendor.label} was not released: ${line}`)
       return { cost: null }
     }
   }
+
+  async #forget(file: string): Promise<void> {
+    this.#unreleased.delete(file)
+    await rm(file, { force: true })
+  }
+
+  #keep(file: string, line: string): void {
+    if (!this.#unreleased.has(file)) {
+      this.#options.logger.warn(line)
+      this.#unreleased.set(file, this.#clock.now())
+    }
+    this.#options.failed?.()
+  }
 }
 
-async function recordIn(
-  file: string,
-): Promise<{ readonly cloud: ServiceName; readonly id: string } | { readonly cloud: null; readonly id: '' }> {
+interface LeaseRecord {
+  readonly cloud: ServiceName
+  readonly id: string
+  /** Whether it was there before, and stays. */
+  readonly isBorrowed: boolean
+}
+
+/** `null` for a file that is none. */
+async function recordIn(file: string): Promise<LeaseRecord | null> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'))
-    if (!isJsonObject(value as never)) return { cloud: null, id: '' }
-    const { cloud, id } = value as { readonly cloud?: unknown; readonly id?: unknown }
-    const isKnown = typeof cloud === 'string' && Object.hasOwn(SERVICES, cloud)
-    return isKnown && typeof id === 'string' ? { cloud: cloud as ServiceName, id } : { cloud: null, id: '' }
+    const value = JSON.parse(await readFile(file, 'utf8')) as JsonObject
+    const { cloud, id, isBorrowed } = isJsonObject(value) ? value : {}
+    if (typeof cloud !== 'string' || !Object.hasOwn(SERVICES, cloud) || typeof id !== 'string') return null
+    return { cloud: cloud as ServiceName, id, isBorrowed: isBorrowed === true }
   } catch {
-    return { cloud: null, id: '' }
+    return null
   }
 }

@@ -55,11 +55,12 @@ async function connected(
     const leave = { type: 'fetch', url: pageAddress(address), method: 'GET', chosen: 'looks' } as const
     ;(await cloud.permit(leave)).consume(leave)
     const hub = new CdpHub(await SocketConnection.open(cloud.openSocket(address), label))
-    if (lease) void hub.closed.then(() => (isOver ? undefined : leases?.connectionEnded(lease)))
     try {
       const guard = new DocumentGuard(hub, logger, { isShared: true })
       await guard.begin()
       const browser = await (await driver).chromium.connectOverCDP(hub.driver)
+      // Not before: one whose connection ended until here is released below, and nothing to open the next page in.
+      if (lease) void hub.closed.then(() => (isOver ? undefined : leases?.connectionEnded(lease)))
       return {
         browser,
         hub,
@@ -75,7 +76,6 @@ async function connected(
         },
       }
     } catch (error) {
-      isOver = true
       await hub.close()
       throw error
     }

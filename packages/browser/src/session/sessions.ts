@@ -15,6 +15,8 @@ import type { ZoneKind } from './zone.js'
 
 /** Contexts cost what Chromium makes them cost. */
 const MOST_AWAKE = 4
+/** How often it is tried to release what is paid elsewhere and could not be released. */
+const RELEASES_AGAIN_MS = 60_000
 
 /** The browsers of all sessions of a home: one program, started with the first page and ended with the last. */
 export class BrowserSessions {
@@ -41,6 +43,8 @@ export class BrowserSessions {
       folder: options.cacheDir,
       logger: options.logger,
       clock: options.clock,
+      failed: () => this.#watchOnce(),
+      signal: this.#ended.signal,
     })
   }
 
@@ -74,7 +78,7 @@ export class BrowserSessions {
 
   /** The browser of a session, made where it has none. Nothing is started before it opens a page. */
   get(sessionId: string): BrowserSession {
-    if (!this.#isWatching && !this.#ended.signal.aborted) void this.#watch()
+    this.#watchOnce()
     const known = this.#sessions.get(this.#guests.get(sessionId) ?? sessionId)
     if (known) return known
     const name = sessionId.replace(/[^\w-]+/g, '_').slice(0, 80)
@@ -175,7 +179,7 @@ export class BrowserSessions {
       if (this.#processes.get(key) === starting) this.#processes.delete(key)
     }
     starting.then((running) => running.hub.closed.then(forget), forget)
-    if (!this.#isWatching) void this.#watch()
+    this.#watchOnce()
     return starting
   }
 
@@ -200,8 +204,13 @@ export class BrowserSessions {
     return process
   }
 
+  #watchOnce(): void {
+    if (!this.#isWatching && !this.#ended.signal.aborted) void this.#watch()
+  }
+
   async #watch(): Promise<void> {
     const { clock } = this.#options
+    let triedMs = clock.now()
     this.#isWatching = true
     do {
       const { idleMs } = this.#settings()
@@ -213,12 +222,16 @@ export class BrowserSessions {
       const { aside } = this.leases
       if (aside && clock.now() - aside.sinceMs >= idleMs) await this.leases.releaseAside()
       await this.#closeUnused()
+      if (clock.now() - triedMs >= RELEASES_AGAIN_MS) {
+        await this.leases.releaseLeft()
+        triedMs = clock.now()
+      }
     } while (this.#isUsed)
     this.#isWatching = false
   }
 
   get #isUsed(): boolean {
-    const isPaid = this.#processes.size > 0 || this.leases.aside !== null
+    const isPaid = this.#processes.size > 0 || this.leases.aside !== null || this.leases.hasUnreleased
     return isPaid || [...this.#sessions.values()].some((session) => session.isOpen || session.isBusy)
   }
 
