@@ -43,6 +43,7 @@ const BROKEN: Readonly<Record<string, ChatPlatform['open']>> = {
         return fails()
       },
     }),
+  unstated: () => adapter('unstated', { state: undefined }),
   unclosed: () => adapter('unclosed', { close: async () => fails() }),
 }
 
@@ -68,6 +69,7 @@ it('has a platform named in one line that cannot be opened, connected, asked or 
     tiny: off('maxLength'),
     unconnected: off('no such room'),
     stateless: off('no such room'),
+    unstated: off('does not say how it is doing'),
     unclosed: expect.stringContaining('connected as bot'),
   })
   bot.say('Are you there?')
