@@ -131,6 +131,50 @@ describe('a session of a host', () => {
     }
   })
 
+  it('goes by the opening of whoever sends, whoever else has it open, comes and leaves', async () => {
+    const { server, open } = await stage()
+    const sessionId = 'shared'
+    const deliverTo = { platform: 'telegram', target: '-5' }
+    const owner = () => open({ sessionId, permissions: 'approve' })
+    const newest = () => JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))
+    let count = 0
+    const isApproved = async (session: SessionHandle) => {
+      const call = { name: 'terminal', args: { command: `rm -rf build${++count}` } }
+      server.enqueue({ toolCalls: [call] }, { text: 'Done.' })
+      await session.send('clean up').result
+      return !newest().includes('Nobody can approve it here')
+    }
+    const first = owner()
+    expect(await isApproved(first)).toBe(true)
+    const group = open({ sessionId, permissions: 'deny', withoutToolsets: ['todo'], deliverTo })
+    expect(await isApproved(group)).toBe(false)
+    const second = owner()
+    expect(await isApproved(group)).toBe(false)
+    expect(await isApproved(first)).toBe(true)
+    expect(await isApproved(second)).toBe(true)
+    first.close()
+    second.close()
+    expect(await isApproved(group)).toBe(false)
+    server.enqueue(
+      { toolCalls: [{ name: 'todo_write', args: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }] },
+      { text: 'So not.' },
+    )
+    await group.send('note it').result
+    expect(newest()).toMatch(/todo_write/)
+    // Who comes while it runs for others has nothing approved for them, and neither has who stays when they leave.
+    const during: SessionHandle[] = []
+    const leaving = open({ sessionId, permissions: 'deny', deliverTo })
+    server.setHandler(({ body }) => {
+      if (body.messages.at(-1)!.role === 'tool') return { text: 'Done.' }
+      during.push(owner())
+      leaving.close()
+      group.close()
+      return DANGEROUS
+    })
+    await group.send('clean up').result
+    expect([during.length, newest()]).toEqual([1, expect.stringContaining('Nobody can approve it here')])
+  })
+
   it('lets a reader answer what the model asks', async () => {
     const { server, open } = await stage()
     server.enqueue(

@@ -9,6 +9,7 @@ import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
 import {
   hostClosed,
   LiveSession,
+  type Opening,
   type OpenRequest,
   type OwnedRequest,
   type PermissionMode,
@@ -168,10 +169,8 @@ class Host implements SessionHost {
     if (request.session && person !== null && request.session.person !== person) throw unknownSession(id)
     const owned = { ...request, person }
     let session = this.#sessionFor(id, person)
-    if (session) session.reopen(owned)
-    else this.#sessions.set(id, (session = this.#create(id, owned, named === null)))
-    session.handles++
-    return new Handle(session, () => this.#forget(session))
+    if (!session) this.#sessions.set(id, (session = this.#create(id, owned, named === null)))
+    return new Handle(session, session.open(owned), () => this.#forget(session))
   }
 
   /** One that others have opened, and of whom it is not known yet, is left to them: they may not be who may use it. */
@@ -254,7 +253,7 @@ class Host implements SessionHost {
   }
 
   #forget(session: LiveSession): void {
-    const isUnused = session.handles === 0 && session.ready === null && !session.isAtWork
+    const isUnused = !session.isOpen && session.ready === null && !session.isAtWork
     if (isUnused && this.#sessions.get(session.id) === session) this.#sessions.delete(session.id)
   }
 
@@ -319,11 +318,13 @@ function chatSessionId({ platform, chatKey }: OpenRequest, person: string | null
 
 class Handle implements SessionHandle {
   readonly #session: LiveSession
+  readonly #opening: Opening
   readonly #left: () => void
   #isClosed = false
 
-  constructor(session: LiveSession, left: () => void) {
+  constructor(session: LiveSession, opening: Opening, left: () => void) {
     this.#session = session
+    this.#opening = opening
     this.#left = left
   }
 
@@ -356,13 +357,13 @@ class Handle implements SessionHandle {
   }
 
   send(input: RunInput, { signal }: { readonly signal?: AbortSignal } = {}): Turn {
-    return this.#session.send(input, signal)
+    return this.#session.send(this.#opening, input, signal)
   }
 
   async queue({ signal }: { readonly signal?: AbortSignal } = {}): Promise<QueuePlace> {
     const place: Place = await this.#session.queue.enter(signal)
     return {
-      run: (input, options) => this.#session.run(place, input, options),
+      run: (input, options) => this.#session.run(this.#opening, place, input, options),
       leave: place.leave,
     }
   }
@@ -380,7 +381,7 @@ class Handle implements SessionHandle {
   }
 
   setPermissions(mode: PermissionMode): void {
-    this.#session.setPermissions(mode)
+    this.#session.setPermissions(this.#opening, mode)
   }
 
   changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<SessionAgent> {
@@ -398,8 +399,7 @@ class Handle implements SessionHandle {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    // Who left answers nothing any more: what asks is refused at once instead of waiting for them.
-    if (--this.#session.handles === 0) this.#session.setPermissions('deny')
+    this.#session.leave(this.#opening)
     this.#left()
   }
 }
