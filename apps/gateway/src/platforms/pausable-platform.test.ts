@@ -25,7 +25,7 @@ it('rests from one word of the owner to the next, and brings then what was said 
     hear: async (event) => void heard.push(event.type === 'message' ? event.text : event.type),
     onState: ({ type }) => void states.push(type),
   })
-  const pauses = new PlatformPauses()
+  const pauses = new PlatformPauses(silentLogger)
   const change = async (words: string, from: string | null = null) => {
     const changed = await changePause(storage.meta, systemClock, { words, names: ['telegram'], from })
     await pauses.apply(storage.meta, [platform])
@@ -66,7 +66,7 @@ it('tries at once, by one word of a person, what waits to connect or was refused
     await bot.close()
     await temporary.remove()
   })
-  const pauses = new PlatformPauses()
+  const pauses = new PlatformPauses(silentLogger)
   const look = () => pauses.apply(storage.meta, [platform])
   const resume = async () => {
     await clock.advance(1)
