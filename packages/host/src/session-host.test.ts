@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openHome } from './__fixtures__/open-home.js'
 import {
+  createSessionHost,
   type EventReader,
   type OpenRequest,
   type SessionHandle,
@@ -377,6 +378,38 @@ describe('the agents of a host', () => {
     letGo()
     stalled.interrupt()
     expect((await turn.result).status).toBe('interrupted')
+  })
+
+  it('are looked after each minute, also while one of them does not close, and keep no process from ending', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length
+    const clock = createFakeClock(0)
+    const { server, runtime } = await stage()
+    echo(server)
+    const before = timers()
+    const real = createSessionHost({ runtime, idleMs: 1_000 })
+    expect(timers()).toBe(before)
+    await real.close()
+    const held = Promise.withResolvers<void>()
+    let made = 0
+    const createAgent: Runtime['createAgent'] = async (request) => {
+      const ready = await runtime.createAgent(request)
+      if (++made > 1) return ready
+      const close = (reason?: string) => held.promise.then(() => ready.close(reason))
+      return { ...ready, close }
+    }
+    const host = createSessionHost({ runtime: { ...runtime, createAgent }, idleMs: 1_000, clock })
+    const request = { baseUrl: server.baseUrl, model: 'm', platform: 'cli', permissions: 'deny' } as const
+    const [stuck, other] = [host.open(request), host.open(request)]
+    for (const session of [stuck, other]) {
+      await session.send('hello').result
+      const later = async () => {
+        await clock.advance(60_000)
+        return session.ready
+      }
+      await expect.poll(later).toBeNull()
+    }
+    held.resolve()
+    await host.close()
   })
 
   it('are fewer of those that have called a tool', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSessionId, type RunInput, type RunOptions } from '@hermes/agent-core'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { TextSource } from '@hermes/contracts/conversation'
@@ -151,12 +152,16 @@ class Host implements SessionHost {
     if (options.idleMs !== undefined) void this.#sweep(this.#stopSweeping.signal)
   }
 
-  /** Each minute until the signal fires. Never rejects. */
+  /** Each minute until the signal fires, whatever an agent takes to close. Keeps no process from ending. Never rejects. */
   async #sweep(signal: AbortSignal): Promise<void> {
+    const isReal = this.#clock === systemClock
     for (;;) {
-      await this.#clock.sleep(SWEEP_EVERY_MS, signal).catch(() => undefined)
+      const minute = isReal
+        ? delay(SWEEP_EVERY_MS, undefined, { ref: false, signal })
+        : this.#clock.sleep(SWEEP_EVERY_MS, signal)
+      await minute.catch(() => undefined)
       if (signal.aborted) return
-      await this.closeIdle()
+      void this.closeIdle()
       this.#due((jobs) => jobs.begin())
     }
   }
