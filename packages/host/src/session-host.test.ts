@@ -440,6 +440,18 @@ describe('the agents of a host', () => {
     await sessions[0]!.send('hello').result
     expect(JSON.stringify(server.requests.at(-1)?.body.messages).match(/hello/g)).toHaveLength(3)
   })
+
+  it('stay where a larger one that has to go makes room enough', async () => {
+    const { server, open } = await stage({ idleMs: 1_000_000, maxChars: 60_000, clock: createFakeClock(0) })
+    echo(server)
+    const [small, large, newest] = [open(), open(), open()]
+    await small.send('hello').result
+    await large.send('x'.repeat(25_000)).result
+    await expect.poll(() => [small, large].some(({ isAtWork, isResting }) => isAtWork || isResting)).toBe(false)
+    await newest.send('x'.repeat(5_000)).result
+    await expect.poll(() => large.ready).toBeNull()
+    expect([small.ready, newest.ready]).not.toContain(null)
+  })
 })
 
 it('loses no input and runs none twice, in whatever order sessions are opened, used, read, interrupted and left', async () => {

@@ -234,7 +234,7 @@ class Host implements SessionHost {
     let surplusWithTools = withAgents.filter(({ hasCalled }) => hasCalled).length - maxAgentsWithTools
     let surplusChars = withAgents.reduce((chars, session) => chars + charsOf(session), 0) - maxChars
     const isOld = (session: LiveSession) => this.#clock.now() - session.usedAtMs >= idleMs
-    const idle = withAgents.filter((session) => {
+    const chosen = withAgents.filter((session) => {
       if (session.isAtWork || session.isResting) return false
       const isTooMany = surplus > 0 || surplusChars > 0 || (session.hasCalled && surplusWithTools > 0)
       if (!isTooMany && !isOld(session)) return false
@@ -242,6 +242,16 @@ class Host implements SessionHost {
       surplusChars -= charsOf(session)
       if (session.hasCalled) surplusWithTools--
       return true
+    })
+    // Beside a large one a small one often need not go; of these the one used last stays first.
+    const idle = chosen.reverse().filter((session) => {
+      const chars = charsOf(session)
+      const hasRoom = surplus < 0 && surplusChars + chars <= 0 && (!session.hasCalled || surplusWithTools < 0)
+      if (!hasRoom || isOld(session)) return true
+      surplus++
+      surplusChars += chars
+      if (session.hasCalled) surplusWithTools++
+      return false
     })
     // Who only makes room for others may be in the midst of a conversation.
     const drop = (session: LiveSession) => session.drop('idle', { isLeft: isOld(session) })
