@@ -120,20 +120,20 @@ export async function runPlatforms(
   try {
     for (const one of configured) {
       const release = await lockAccount(one, userHome)
-      releases.push(release)
       for (const warning of one.warnings) logger.warn(`${one.name}: ${warning}`)
       const fetchTo = (address: string) => runtime.fetchTo(address)
       const create = () => one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
       const { name } = one
       const adapter = await create().catch((error: unknown) => {
+        release()
         if (!one.isForeign) throw error
         const line = errorLine(error).slice(0, MOST_ERROR_CHARS)
         logger.error(`${name}: cannot be opened, and all else goes on without it: ${line}`)
         broken.push({ name, state: { type: 'failed', error: line }, heardAtMs: null, atWork: 0 })
-        release()
         return null
       })
       if (adapter === null) continue
+      releases.push(release)
       const platform = new PausablePlatform(adapter, create)
       const masked: ChatWorkerOptions['masked'] = (user) => aliases?.userOf(name, user) ?? user
       connected.push(
