@@ -84,7 +84,7 @@ export async function changePause(
     await meta.set(TRIED + name, String(clock.now()))
     const text = wasPaused
       ? `${name} goes on. What was said there meanwhile comes now.`
-      : `${name} was not paused. Where a gateway waits to reach it, it tries now.`
+      : `${name} was not paused. Where a gateway waits to reach it, it tries now; where none could open it: hermes gateway restart`
     return { isDone: true, text }
   }
   if (name === from)
