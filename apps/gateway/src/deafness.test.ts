@@ -1,8 +1,8 @@
-import { silentLogger } from '@hermes/contracts'
+import { type Logger, silentLogger } from '@hermes/contracts'
 import type { NewOutboxMessage } from '@hermes/contracts/store'
 import { createFakeClock } from '@hermes/testkit'
 import { expect, it } from 'vitest'
-import { DeafnessWatch } from './deafness.js'
+import { DeafnessWatch, watchDeafness } from './deafness.js'
 import type { PlatformReport } from './platforms/platform-health.js'
 
 const connected = (name: string, heardAtMs: number): PlatformReport => {
@@ -62,4 +62,24 @@ it('is told at once of a platform that will not try again, and of none that has 
   expect(await look(0, failed, email())).toEqual([
     expect.stringContaining('off until the configuration changes: revoked'),
   ])
+})
+
+it('goes on after a look that failed', async () => {
+  const [clock, over, looked] = [createFakeClock(), new AbortController(), Promise.withResolvers<void>()]
+  const lines: string[] = []
+  const logger: Logger = { ...silentLogger, error: (line) => void lines.push(line) }
+  let looks = 0
+  const reports = () => {
+    if (++looks === 1) throw new Error('no such platform')
+    looked.resolve()
+    return []
+  }
+  const outbox = async () => ({ add: async () => 0 })
+  const watching = watchDeafness({ reports, owner: {}, outbox, post: null, clock, logger }, over.signal)
+  await clock.waitForSleepers()
+  await clock.advance(15_000)
+  await looked.promise
+  over.abort()
+  await watching
+  expect(lines).toEqual([expect.stringContaining('could not be seen')])
 })

@@ -21,7 +21,11 @@ interface DeafnessOptions {
 export async function watchDeafness(options: DeafnessOptions, signal: AbortSignal): Promise<void> {
   const watch = new DeafnessWatch(options)
   while (!signal.aborted) {
-    await watch.look()
+    await watch
+      .look()
+      .catch((error: unknown) =>
+        options.logger.error('Whether platforms are deaf could not be seen.', { error: errorLine(error) }),
+      )
     await options.clock.sleep(LOOK_EVERY_MS, signal).catch(() => undefined)
   }
 }

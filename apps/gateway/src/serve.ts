@@ -177,7 +177,9 @@ class Served {
   /** Opens the home anew, where that can be done; else all goes on as before. Never rejects. */
   async #reloadOnce(): Promise<void> {
     const { stderr } = this.#io
-    const before = await this.#gateway
+    // Where nothing is open that is told already, and it ends.
+    const before = await this.#gateway.catch(() => null)
+    if (before === null) return
     try {
       await checkReload(this.#io, this.#serving.flags, before)
     } catch (error) {

@@ -46,7 +46,7 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   readonly session?: SessionInfo
   /** Resumes the stored session of that id, else begins one under it. Default: a new session. */
   readonly sessionId?: string
-  /** Counts until the session is left by all; the newest opening decides. */
+  /** For the runs that this opening begins and what begins by itself after them, until it is left. Who opens the session meanwhile changes nothing of a run under way. */
   readonly permissions: PermissionMode
   /** A stored session works in its own folder where that still exists, in place of `cwd`. Default `false`. */
   readonly keepsFolder?: boolean
@@ -63,6 +63,13 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
 
 /** With whom opens it: `null` for the owner of the home. */
 export type OwnedRequest = OpenRequest & { readonly person: string | null }
+
+/** One opening of a session, until it is left: what its runs go by. */
+export interface Opening {
+  /** What an agent that is made for them is made with. */
+  request: OwnedRequest
+  permissions: PermissionMode
+}
 
 /** What a session needs of its host. */
 interface LiveSessionOptions {
@@ -92,6 +99,7 @@ const MAX_WAKE_UPS = 5
 
 /** An input whose turn has come, from before its agent is there until its run is over. */
 interface CurrentInput {
+  readonly opening: Opening
   place: Place | null
   readonly stop: AbortController
 }
@@ -107,14 +115,16 @@ interface BegunRun {
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly queue = new SessionQueue()
-  #request: OwnedRequest
+  /** What is open; the newest is the last. */
+  readonly #openings = new Set<Opening>()
+  /** The one that counts now. */
+  #opening: Opening
   /** Whose it is, once that is known. */
   #person: string | null | undefined
-  /** The answers of the agent there is go where the session is not any more. */
-  #isMoved = false
+  /** Where the answers of the newest agent go. */
+  #deliversTo: OpenRequest['deliverTo']
   /** Whether the store may have it: a session that was just given its id is not looked up. */
   #isStored: boolean
-  #permissions: PermissionMode
   #ready: ReadyAgent | null = null
   /** Has completed a run. */
   #proven: ReadyAgent | null = null
@@ -122,7 +132,7 @@ export class LiveSession {
   #hasCalled = false
   /** A run that left something to do has ended since the session was last left. */
   #hasRun = false
-  #opening: Promise<ReadyAgent> | null = null
+  #making: Promise<ReadyAgent> | null = null
   #current: CurrentInput | null = null
   /** Settles when the former agent is closed; the next one is not made before. */
   #closing: Promise<void> = Promise.resolve()
@@ -140,14 +150,12 @@ export class LiveSession {
   /** Since the last input of a person. */
   #wakeUps = 0
   usedAtMs = 0
-  handles = 0
 
   constructor(options: LiveSessionOptions, request: OwnedRequest, isNew: boolean) {
     this.#options = options
-    this.#request = request
+    this.#opening = { request, permissions: request.permissions }
     this.#person = isNew ? request.person : request.session?.person
     this.#isStored = !isNew
-    this.#permissions = request.permissions
     const { id: sessionId, runtime, clock, logger } = options
     const store = async () => (await runtime.storage()).questions
     this.#questions = new SessionQuestions({
@@ -165,6 +173,15 @@ export class LiveSession {
 
   get ready(): ReadyAgent | null {
     return this.#ready
+  }
+
+  /** Whether anybody has it open. */
+  get isOpen(): boolean {
+    return this.#openings.size > 0
+  }
+
+  get #request(): OwnedRequest {
+    return this.#opening.request
   }
 
   /** Whose it is; `undefined` before anybody has used it. */
@@ -191,7 +208,7 @@ export class LiveSession {
 
   /** Whether a run or something in the background goes on. */
   get isAtWork(): boolean {
-    return this.queue.isTaken || this.#opening !== null || (this.#ready?.hasProcesses() ?? false)
+    return this.queue.isTaken || this.#making !== null || (this.#ready?.hasProcesses() ?? false)
   }
 
   /** Whether its agent has called a tool, and so may hold a shell, a container or a page. */
@@ -204,30 +221,53 @@ export class LiveSession {
     return this.#rest !== null
   }
 
-  /** What the next agent is made with; the one there is stays, unless its answers would go to another chat. */
-  reopen(request: OwnedRequest): void {
-    const [now, next] = [this.#request.deliverTo, request.deliverTo]
-    if (now?.platform !== next?.platform || now?.target !== next?.target) this.#isMoved = true
-    this.#request = request
-    this.setPermissions(request.permissions)
+  /** It counts at once where nothing goes on for others who have it open; else from its first run on. */
+  open(request: OwnedRequest): Opening {
+    const opening = { request, permissions: request.permissions }
+    this.#openings.add(opening)
+    if (this.#openings.size === 1 || !this.isAtWork) this.#goBy(opening)
+    return opening
   }
 
-  setPermissions(mode: PermissionMode): void {
-    this.#permissions = mode
+  /** Who left answers nothing any more: where nobody else does, what asks is refused at once instead of waiting for them. */
+  leave(opening: Opening): void {
+    this.#openings.delete(opening)
+    if (this.#opening === opening) this.#goBy(opening)
+  }
+
+  setPermissions(opening: Opening, mode: PermissionMode): void {
+    opening.permissions = mode
+    this.#goBy(opening)
+  }
+
+  /**
+   * From now on this opening counts; where it was left, the newest other one, which makes nothing approved that was not before. The agent there
+   * is stays.
+   */
+  #goBy(opening: Opening): void {
+    this.#opening = this.#openings.has(opening) ? opening : this.#inPlaceOf(opening)
     if (this.#ready) this.#listen()
+  }
+
+  #inPlaceOf(left: Opening): Opening {
+    const other = [...this.#openings].at(-1)
+    const isLooser = other?.permissions === 'approve' && left.permissions !== 'approve'
+    if (other && !isLooser) return other
+    left.permissions = 'deny'
+    return left
   }
 
   agent(): Promise<ReadyAgent> {
     if (this.#isShut) return Promise.reject(hostClosed())
     this.#options.used(this)
     if (this.#ready) return Promise.resolve(this.#ready)
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = null
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null
     })
-    return this.#opening
+    return this.#making
   }
 
-  async #open(): Promise<ReadyAgent> {
+  async #make(): Promise<ReadyAgent> {
     const { runtime } = this.#options
     const {
       permissions: _mode,
@@ -241,6 +281,7 @@ export class LiveSession {
       sessionId: _id,
       ...request
     } = this.#request
+    this.#deliversTo = request.deliverTo
     await this.#closing
     const stored = await this.#admitted()
     if (stored) await this.#noteOpen()
@@ -253,10 +294,14 @@ export class LiveSession {
     })
     this.#isStored = true
     // The next agent is made from what the store has then.
-    const { session: _former, ...next } = this.#request
-    this.#request = next
+    this.#change(({ session: _former, ...next }) => next)
     this.#take(ready)
     return ready
+  }
+
+  /** What agents are made with from now on, whoever has it open. */
+  #change(changed: (request: OwnedRequest) => OwnedRequest): void {
+    for (const opening of new Set([...this.#openings, this.#opening])) opening.request = changed(opening.request)
   }
 
   /**
@@ -307,7 +352,7 @@ export class LiveSession {
   async #beginByItself(): Promise<void> {
     const input = (await this.#results()) ?? (await this.#restAs())
     if (input === null || !this.#isAtRest()) return
-    const turn = this.#enqueue(input)
+    const turn = this.#enqueue(this.#opening, input)
     this.#request.onWakeUp?.(turn)
     await turn.result
   }
@@ -337,7 +382,7 @@ export class LiveSession {
   }
 
   #isAtRest(): boolean {
-    const isThere = this.handles > 0 || this.#options.isPooled
+    const isThere = this.isOpen || this.#options.isPooled
     return isThere && this.#ready !== null && !this.#isShut && !this.queue.isTaken
   }
 
@@ -367,45 +412,46 @@ export class LiveSession {
   #listen(): void {
     this.#stopListening()
     const tell = (id: string, question: ApprovalQuestion) => {
-      if (this.#permissions === 'approve') {
+      const { permissions } = this.#opening
+      if (permissions === 'approve') {
         this.answer(id, 'once').catch((error: unknown) =>
           this.#options.logger.warn('An approval could not be answered.', { error: errorLine(error) }),
         )
         return
       }
-      const isWaiting = this.#permissions === 'ask'
+      const isWaiting = permissions === 'ask'
       if (isWaiting) this.#approvals.add(id)
       this.#publish({ type: isWaiting ? 'approval-open' : 'approval-kept', id, question })
     }
-    this.#stopListening = this.#options.runtime.policy.listen(this.id, tell, UNANSWERED[this.#permissions])
+    this.#stopListening = this.#options.runtime.policy.listen(this.id, tell, UNANSWERED[this.#opening.permissions])
   }
 
   async changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<ReadyAgent> {
     this.#endRest()
     const ready = await (await this.agent()).changeModel(change)
     const { force: _force, ...chosen } = change
-    this.#request = { ...this.#request, ...chosen }
+    this.#change((request) => ({ ...request, ...chosen }))
     this.#take(ready)
     this.#wakeUp()
     return ready
   }
 
   /** Runs at a place in the queue, and leaves it at the end. Throws as {@link Turn.result} rejects. */
-  run(place: Place, input: RunInput, options: RunOptions = {}): Turn {
+  run(opening: Opening, place: Place, input: RunInput, options: RunOptions = {}): Turn {
     this.#wakeUps = 0
     this.#endRest()
-    return this.#turn(this.#start({ place, stop: new AbortController() }, input, options))
+    return this.#turn(this.#start({ opening, place, stop: new AbortController() }, input, options))
   }
 
   /** Runs once nothing else is before it. */
-  send(input: RunInput, signal?: AbortSignal): Turn {
+  send(opening: Opening, input: RunInput, signal?: AbortSignal): Turn {
     this.#wakeUps = 0
-    return this.#enqueue(input, signal)
+    return this.#enqueue(opening, input, signal)
   }
 
-  #enqueue(input: RunInput, signal?: AbortSignal): Turn {
+  #enqueue(opening: Opening, input: RunInput, signal?: AbortSignal): Turn {
     this.#endRest()
-    const current: CurrentInput = { place: null, stop: new AbortController() }
+    const current: CurrentInput = { opening, place: null, stop: new AbortController() }
     if (!this.queue.isTaken) this.#current = current
     const begun = this.queue.enter(signal).then((place) => {
       current.place = place
@@ -445,10 +491,10 @@ export class LiveSession {
   }
 
   async #start(current: CurrentInput, input: RunInput, { signal, demands }: RunOptions): Promise<BegunRun> {
-    const { stop } = current
+    const { opening, stop } = current
+    if (this.#opening !== opening || !this.#openings.has(opening)) this.#goBy(opening)
     // Before this run can be interrupted.
-    if (this.#isMoved) await this.#closeAgent('moved', true)
-    this.#isMoved = false
+    if (this.#isElsewhere()) await this.#closeAgent('moved', true)
     this.#current = current
     const abort = () => {
       current.place?.ending()
@@ -490,6 +536,13 @@ export class LiveSession {
       leave()
       throw error
     }
+  }
+
+  /** Whether the agent there is, or is being made, answers where this opening is not. */
+  #isElsewhere(): boolean {
+    const [now, next] = [this.#deliversTo, this.#request.deliverTo]
+    const hasAgent = this.#ready !== null || this.#making !== null
+    return hasAgent && (now?.platform !== next?.platform || now?.target !== next?.target)
   }
 
   #ran(ready: ReadyAgent, status: RunResult['status']): void {
@@ -580,7 +633,7 @@ export class LiveSession {
   }
 
   async #closeAgent(reason: string, isLeft: boolean): Promise<void> {
-    const ready = this.#ready ?? (await this.#opening?.catch(() => null))
+    const ready = this.#ready ?? (await this.#making?.catch(() => null))
     // Whoever came first closes it.
     if (!ready || this.#ready !== ready) return this.#closing
     this.#ready = null

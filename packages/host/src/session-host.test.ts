@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openHome } from './__fixtures__/open-home.js'
 import {
+  createSessionHost,
   type EventReader,
   type OpenRequest,
   type SessionHandle,
@@ -129,6 +130,50 @@ describe('a session of a host', () => {
       expect(await turn.result).toMatchObject({ status: 'completed', text: 'So not.' })
       expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('Nobody can approve it here')
     }
+  })
+
+  it('goes by the opening of whoever sends, whoever else has it open, comes and leaves', async () => {
+    const { server, open } = await stage()
+    const sessionId = 'shared'
+    const deliverTo = { platform: 'telegram', target: '-5' }
+    const owner = () => open({ sessionId, permissions: 'approve' })
+    const newest = () => JSON.stringify(server.requests.at(-1)!.body.messages.at(-1))
+    let count = 0
+    const isApproved = async (session: SessionHandle) => {
+      const call = { name: 'terminal', args: { command: `rm -rf build${++count}` } }
+      server.enqueue({ toolCalls: [call] }, { text: 'Done.' })
+      await session.send('clean up').result
+      return !newest().includes('Nobody can approve it here')
+    }
+    const first = owner()
+    expect(await isApproved(first)).toBe(true)
+    const group = open({ sessionId, permissions: 'deny', withoutToolsets: ['todo'], deliverTo })
+    expect(await isApproved(group)).toBe(false)
+    const second = owner()
+    expect(await isApproved(group)).toBe(false)
+    expect(await isApproved(first)).toBe(true)
+    expect(await isApproved(second)).toBe(true)
+    first.close()
+    second.close()
+    expect(await isApproved(group)).toBe(false)
+    server.enqueue(
+      { toolCalls: [{ name: 'todo_write', args: { todos: [{ id: '1', content: 'x', status: 'pending' }] } }] },
+      { text: 'So not.' },
+    )
+    await group.send('note it').result
+    expect(newest()).toMatch(/todo_write/)
+    // Who comes while it runs for others has nothing approved for them, and neither has who stays when they leave.
+    const during: SessionHandle[] = []
+    const leaving = open({ sessionId, permissions: 'deny', deliverTo })
+    server.setHandler(({ body }) => {
+      if (body.messages.at(-1)!.role === 'tool') return { text: 'Done.' }
+      during.push(owner())
+      leaving.close()
+      group.close()
+      return DANGEROUS
+    })
+    await group.send('clean up').result
+    expect([during.length, newest()]).toEqual([1, expect.stringContaining('Nobody can approve it here')])
   })
 
   it('lets a reader answer what the model asks', async () => {
@@ -335,6 +380,38 @@ describe('the agents of a host', () => {
     expect((await turn.result).status).toBe('interrupted')
   })
 
+  it('are looked after each minute, also while one of them does not close, and keep no process from ending', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length
+    const clock = createFakeClock(0)
+    const { server, runtime } = await stage()
+    echo(server)
+    const before = timers()
+    const real = createSessionHost({ runtime, idleMs: 1_000 })
+    expect(timers()).toBe(before)
+    await real.close()
+    const held = Promise.withResolvers<void>()
+    let made = 0
+    const createAgent: Runtime['createAgent'] = async (request) => {
+      const ready = await runtime.createAgent(request)
+      if (++made > 1) return ready
+      const close = (reason?: string) => held.promise.then(() => ready.close(reason))
+      return { ...ready, close }
+    }
+    const host = createSessionHost({ runtime: { ...runtime, createAgent }, idleMs: 1_000, clock })
+    const request = { baseUrl: server.baseUrl, model: 'm', platform: 'cli', permissions: 'deny' } as const
+    const [stuck, other] = [host.open(request), host.open(request)]
+    for (const session of [stuck, other]) {
+      await session.send('hello').result
+      const later = async () => {
+        await clock.advance(60_000)
+        return session.ready
+      }
+      await expect.poll(later).toBeNull()
+    }
+    held.resolve()
+    await host.close()
+  })
+
   it('are fewer of those that have called a tool', async () => {
     const { server, host, open } = await stage({
       ...{ idleMs: 1_000_000, maxAgents: 3, maxAgentsWithTools: 1 },
@@ -362,6 +439,18 @@ describe('the agents of a host', () => {
     expect(sessions.map(({ ready }) => ready !== null)).toEqual([false, true, false])
     await sessions[0]!.send('hello').result
     expect(JSON.stringify(server.requests.at(-1)?.body.messages).match(/hello/g)).toHaveLength(3)
+  })
+
+  it('stay where a larger one that has to go makes room enough', async () => {
+    const { server, open } = await stage({ idleMs: 1_000_000, maxChars: 60_000, clock: createFakeClock(0) })
+    echo(server)
+    const [small, large, newest] = [open(), open(), open()]
+    await small.send('hello').result
+    await large.send('x'.repeat(25_000)).result
+    await expect.poll(() => [small, large].some(({ isAtWork, isResting }) => isAtWork || isResting)).toBe(false)
+    await newest.send('x'.repeat(5_000)).result
+    await expect.poll(() => large.ready).toBeNull()
+    expect([small.ready, newest.ready]).not.toContain(null)
   })
 })
 

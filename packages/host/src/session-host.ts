@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSessionId, type RunInput, type RunOptions } from '@hermes/agent-core'
 import { type Clock, errorLine, type Logger, silentLogger, systemClock } from '@hermes/contracts'
 import type { TextSource } from '@hermes/contracts/conversation'
@@ -9,6 +10,7 @@ import type { EventBus, EventReader, ReadOptions } from './event-bus.js'
 import {
   hostClosed,
   LiveSession,
+  type Opening,
   type OpenRequest,
   type OwnedRequest,
   type PermissionMode,
@@ -150,12 +152,16 @@ class Host implements SessionHost {
     if (options.idleMs !== undefined) void this.#sweep(this.#stopSweeping.signal)
   }
 
-  /** Each minute until the signal fires. Never rejects. */
+  /** Each minute until the signal fires, whatever an agent takes to close. Keeps no process from ending. Never rejects. */
   async #sweep(signal: AbortSignal): Promise<void> {
+    const isReal = this.#clock === systemClock
     for (;;) {
-      await this.#clock.sleep(SWEEP_EVERY_MS, signal).catch(() => undefined)
+      const minute = isReal
+        ? delay(SWEEP_EVERY_MS, undefined, { ref: false, signal })
+        : this.#clock.sleep(SWEEP_EVERY_MS, signal)
+      await minute.catch(() => undefined)
       if (signal.aborted) return
-      await this.closeIdle()
+      void this.closeIdle()
       this.#due((jobs) => jobs.begin())
     }
   }
@@ -168,10 +174,8 @@ class Host implements SessionHost {
     if (request.session && person !== null && request.session.person !== person) throw unknownSession(id)
     const owned = { ...request, person }
     let session = this.#sessionFor(id, person)
-    if (session) session.reopen(owned)
-    else this.#sessions.set(id, (session = this.#create(id, owned, named === null)))
-    session.handles++
-    return new Handle(session, () => this.#forget(session))
+    if (!session) this.#sessions.set(id, (session = this.#create(id, owned, named === null)))
+    return new Handle(session, session.open(owned), () => this.#forget(session))
   }
 
   /** One that others have opened, and of whom it is not known yet, is left to them: they may not be who may use it. */
@@ -230,7 +234,7 @@ class Host implements SessionHost {
     let surplusWithTools = withAgents.filter(({ hasCalled }) => hasCalled).length - maxAgentsWithTools
     let surplusChars = withAgents.reduce((chars, session) => chars + charsOf(session), 0) - maxChars
     const isOld = (session: LiveSession) => this.#clock.now() - session.usedAtMs >= idleMs
-    const idle = withAgents.filter((session) => {
+    const chosen = withAgents.filter((session) => {
       if (session.isAtWork || session.isResting) return false
       const isTooMany = surplus > 0 || surplusChars > 0 || (session.hasCalled && surplusWithTools > 0)
       if (!isTooMany && !isOld(session)) return false
@@ -238,6 +242,16 @@ class Host implements SessionHost {
       surplusChars -= charsOf(session)
       if (session.hasCalled) surplusWithTools--
       return true
+    })
+    // Beside a large one a small one often need not go; of these the one used last stays first.
+    const idle = chosen.reverse().filter((session) => {
+      const chars = charsOf(session)
+      const hasRoom = surplus < 0 && surplusChars + chars <= 0 && (!session.hasCalled || surplusWithTools < 0)
+      if (!hasRoom || isOld(session)) return true
+      surplus++
+      surplusChars += chars
+      if (session.hasCalled) surplusWithTools++
+      return false
     })
     // Who only makes room for others may be in the midst of a conversation.
     const drop = (session: LiveSession) => session.drop('idle', { isLeft: isOld(session) })
@@ -254,7 +268,7 @@ class Host implements SessionHost {
   }
 
   #forget(session: LiveSession): void {
-    const isUnused = session.handles === 0 && session.ready === null && !session.isAtWork
+    const isUnused = !session.isOpen && session.ready === null && !session.isAtWork
     if (isUnused && this.#sessions.get(session.id) === session) this.#sessions.delete(session.id)
   }
 
@@ -319,11 +333,13 @@ function chatSessionId({ platform, chatKey }: OpenRequest, person: string | null
 
 class Handle implements SessionHandle {
   readonly #session: LiveSession
+  readonly #opening: Opening
   readonly #left: () => void
   #isClosed = false
 
-  constructor(session: LiveSession, left: () => void) {
+  constructor(session: LiveSession, opening: Opening, left: () => void) {
     this.#session = session
+    this.#opening = opening
     this.#left = left
   }
 
@@ -356,13 +372,13 @@ class Handle implements SessionHandle {
   }
 
   send(input: RunInput, { signal }: { readonly signal?: AbortSignal } = {}): Turn {
-    return this.#session.send(input, signal)
+    return this.#session.send(this.#opening, input, signal)
   }
 
   async queue({ signal }: { readonly signal?: AbortSignal } = {}): Promise<QueuePlace> {
     const place: Place = await this.#session.queue.enter(signal)
     return {
-      run: (input, options) => this.#session.run(place, input, options),
+      run: (input, options) => this.#session.run(this.#opening, place, input, options),
       leave: place.leave,
     }
   }
@@ -380,7 +396,7 @@ class Handle implements SessionHandle {
   }
 
   setPermissions(mode: PermissionMode): void {
-    this.#session.setPermissions(mode)
+    this.#session.setPermissions(this.#opening, mode)
   }
 
   changeModel(change: Parameters<ReadyAgent['changeModel']>[0]): Promise<SessionAgent> {
@@ -398,8 +414,7 @@ class Handle implements SessionHandle {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    // Who left answers nothing any more: what asks is refused at once instead of waiting for them.
-    if (--this.#session.handles === 0) this.#session.setPermissions('deny')
+    this.#session.leave(this.#opening)
     this.#left()
   }
 }

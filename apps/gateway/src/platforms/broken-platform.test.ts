@@ -43,6 +43,7 @@ const BROKEN: Readonly<Record<string, ChatPlatform['open']>> = {
         return fails()
       },
     }),
+  unstated: () => adapter('unstated', { state: undefined }),
   unclosed: () => adapter('unclosed', { close: async () => fails() }),
 }
 
@@ -68,6 +69,7 @@ it('has a platform named in one line that cannot be opened, connected, asked or 
     tiny: off('maxLength'),
     unconnected: off('no such room'),
     stateless: off('no such room'),
+    unstated: off('does not say how it is doing'),
     unclosed: expect.stringContaining('connected as bot'),
   })
   bot.say('Are you there?')
@@ -131,4 +133,24 @@ it('takes nothing from a platform that says who speaks where in a way that nobod
   )
   expect(outcomes.slice(0, wrong.length)).toEqual(wrong.map(([, line]) => expect.stringMatching(line)))
   expect(outcomes.slice(wrong.length)).toEqual([expect.stringMatching(/its id has to be/), 'taken'])
+})
+
+it('has one that cannot go on after it rested keep no other from resting, and tries it again', async () => {
+  let [isWell, opened] = [true, 0]
+  const flaky = () => {
+    opened++
+    return isWell ? adapter('flaky') : fails()
+  }
+  const brought = bringing({ flaky, steady: () => adapter('steady') })
+  const { reports, storage } = await (await chatStage({}, {}, undefined, {}, [brought])).start()
+  const states = () => Object.fromEntries(reports().map(({ name, state }) => [name, state.type]))
+  await storage.meta.set('platform.paused:flaky', '1')
+  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', steady: 'connected' })
+  isWell = false
+  await storage.meta.set('platform.paused:flaky', null)
+  await expect.poll(() => opened, { timeout: 5_000 }).toBe(2)
+  await storage.meta.set('platform.paused:steady', '1')
+  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', steady: 'paused' })
+  isWell = true
+  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'connected', steady: 'paused' })
 })

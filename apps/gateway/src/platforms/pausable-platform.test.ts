@@ -25,7 +25,7 @@ it('rests from one word of the owner to the next, and brings then what was said 
     hear: async (event) => void heard.push(event.type === 'message' ? event.text : event.type),
     onState: ({ type }) => void states.push(type),
   })
-  const pauses = new PlatformPauses()
+  const pauses = new PlatformPauses(silentLogger)
   const change = async (words: string, from: string | null = null) => {
     const changed = await changePause(storage.meta, systemClock, { words, names: ['telegram'], from })
     await pauses.apply(storage.meta, [platform])
@@ -34,6 +34,7 @@ it('rests from one word of the owner to the next, and brings then what was said 
   const send = () => platform.send({ target: { chatId: '7' }, text: 'hi', markup: 'plain' })
   bot.say('one')
   await expect.poll(() => heard).toEqual(['one'])
+  await expect.poll(() => bot.unconfirmed).toBe(0)
   expect(await change('pause telegram', 'telegram')).toMatchObject({ isDone: false })
   expect(await change('pause pigeons')).toEqual({ isDone: false, text: 'Which platform? pause telegram' })
   expect(await change('rest telegram')).toMatchObject({
@@ -66,7 +67,7 @@ it('tries at once, by one word of a person, what waits to connect or was refused
     await bot.close()
     await temporary.remove()
   })
-  const pauses = new PlatformPauses()
+  const pauses = new PlatformPauses(silentLogger)
   const look = () => pauses.apply(storage.meta, [platform])
   const resume = async () => {
     await clock.advance(1)
@@ -87,7 +88,7 @@ it('tries at once, by one word of a person, what waits to connect or was refused
   // What was said before this gateway began is no word for it.
   expect(await look()).toEqual([])
   expect(platform.state.type).toBe('waiting')
-  expect(await resume()).toMatch(/was not paused/)
+  expect(await resume()).toMatch(/was not paused.*could open it: hermes gateway restart$/)
   expect(await look()).toEqual(['telegram'])
   await expect.poll(() => platform.state.type).toBe('connected')
   const lookUps = () => bot.calls.filter(({ method }) => method === 'getMe').length

@@ -53,7 +53,8 @@ export class PausablePlatform implements Platform {
   get state(): PlatformState {
     if (this.#isPaused && !this.#isClosed) return { type: 'paused' }
     try {
-      return this.#broken ?? this.#adapter.state
+      const state: Partial<PlatformState> | null | undefined = this.#broken ?? this.#adapter.state
+      return isState(state) ? state : brokenBy(new Error('It does not say how it is doing.'))
     } catch (error) {
       return brokenBy(error)
     }
@@ -168,6 +169,13 @@ export class PausablePlatform implements Platform {
     if (this.#isPaused) throw platformError('unreachable', `${this.name} is paused.`)
     return this.#adapter
   }
+}
+
+const STATES: readonly PlatformState['type'][] = ['connecting', 'connected', 'waiting', 'failed', 'closed']
+
+/** What an adapter of an extension says may be anything. */
+function isState(state: Partial<PlatformState> | null | undefined): state is PlatformState {
+  return STATES.some((type) => type === state?.type)
 }
 
 function brokenBy(error: unknown): PlatformState {

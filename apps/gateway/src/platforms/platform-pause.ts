@@ -1,5 +1,5 @@
 // Which platforms rest: small facts of the store, so that a command in a chat, one in a terminal and a restart mean the same.
-import type { Clock } from '@hermes/contracts'
+import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { MetaStore } from '@hermes/storage'
 import type { PausablePlatform } from './pausable-platform.js'
 
@@ -19,17 +19,38 @@ async function pausedPlatforms(meta: Pick<Facts, 'list'>): Promise<ReadonlySet<s
 export class PlatformPauses {
   /** What was there before counts as seen. */
   #tried: ReadonlyMap<string, string> | null = null
+  /** Why those do not go on that could not, by name. */
+  readonly #failed = new Map<string, string>()
+  readonly #logger: Logger
 
-  /** Resolves with the names of those that a person has tried since. Rejects as the store and the adapters do. */
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** Resolves with the names of those that a person has tried since. Rejects as the store does. */
   async apply(meta: Pick<Facts, 'list'>, platforms: readonly PausablePlatform[]): Promise<readonly string[]> {
     const paused = await pausedPlatforms(meta)
-    for (const platform of platforms) await platform.setPaused(paused.has(platform.name))
+    await Promise.all(
+      platforms.map((platform) => this.#alone(platform, () => platform.setPaused(paused.has(platform.name)))),
+    )
     const tried = new Map((await meta.list(TRIED)).map(({ key, value }) => [key.slice(TRIED.length), value]))
     const before = this.#tried ?? tried
     this.#tried = tried
     const anew = platforms.filter(({ name }) => tried.get(name) !== before.get(name))
-    for (const platform of anew) await platform.retry()
+    await Promise.all(anew.map((platform) => this.#alone(platform, () => platform.retry())))
     return anew.map(({ name }) => name)
+  }
+
+  /** One that cannot go on keeps no other from it. It is tried with each look, and its trouble said once. */
+  async #alone({ name }: PausablePlatform, change: () => Promise<void>): Promise<void> {
+    try {
+      await change()
+      this.#failed.delete(name)
+    } catch (error) {
+      const line = errorLine(error)
+      if (this.#failed.get(name) !== line) this.#logger.error(`${name}: does not go on yet: ${line}`)
+      this.#failed.set(name, line)
+    }
   }
 }
 
@@ -63,7 +84,7 @@ export async function changePause(
     await meta.set(TRIED + name, String(clock.now()))
     const text = wasPaused
       ? `${name} goes on. What was said there meanwhile comes now.`
-      : `${name} was not paused. Where a gateway waits to reach it, it tries now.`
+      : `${name} was not paused. Where a gateway waits to reach it, it tries now; where none could open it: hermes gateway restart`
     return { isDone: true, text }
   }
   if (name === from)

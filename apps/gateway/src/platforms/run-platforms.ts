@@ -102,7 +102,7 @@ export async function runPlatforms(
   /** Foreign ones that could not be opened. */
   const broken: PlatformReport[] = []
   const [wake, changes] = [new Wake(), new Wake()]
-  const pauses = new PlatformPauses()
+  const pauses = new PlatformPauses(logger)
   const reader = await host.subscribe()
   const letGo = async (...loops: readonly Promise<void>[]) => {
     for (const { view } of connected) view.close()
@@ -120,20 +120,20 @@ export async function runPlatforms(
   try {
     for (const one of configured) {
       const release = await lockAccount(one, userHome)
-      releases.push(release)
       for (const warning of one.warnings) logger.warn(`${one.name}: ${warning}`)
       const fetchTo = (address: string) => runtime.fetchTo(address)
       const create = () => one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
       const { name } = one
       const adapter = await create().catch((error: unknown) => {
+        release()
         if (!one.isForeign) throw error
         const line = errorLine(error).slice(0, MOST_ERROR_CHARS)
         logger.error(`${name}: cannot be opened, and all else goes on without it: ${line}`)
         broken.push({ name, state: { type: 'failed', error: line }, heardAtMs: null, atWork: 0 })
-        release()
         return null
       })
       if (adapter === null) continue
+      releases.push(release)
       const platform = new PausablePlatform(adapter, create)
       const masked: ChatWorkerOptions['masked'] = (user) => aliases?.userOf(name, user) ?? user
       connected.push(
@@ -166,8 +166,10 @@ export async function runPlatforms(
       },
     })
   }
-  const seeing = seeAnswers(storage, connected, { pauses, clock, logger, signal: stopSending.signal })
-  const pruning = prune(storage, { clock, logger, signal: stopSending.signal })
+  const looking = { clock, logger, signal: stopSending.signal }
+  const seeing = seeAnswers(storage, connected, looking)
+  const pausing = seePauses(storage, connected, { ...looking, pauses })
+  const pruning = prune(storage, looking)
   return {
     reports,
     receive: (name, request) =>
@@ -183,7 +185,7 @@ export async function runPlatforms(
     },
     close: async () => {
       await untilSent(storage, connected, clock)
-      await letGo(pruning, seeing, showing)
+      await letGo(pruning, seeing, pausing, showing)
     },
   }
 }
@@ -390,31 +392,23 @@ async function untilSent({ outbox }: Storage, connected: readonly Connected[], c
   }
 }
 
+/** How it is looked again and again, until the signal fires. */
+interface Looking {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
 /** Looks for answers, and words of other sessions, that came from other processes. Never rejects. */
 async function seeAnswers(
   { approvals, questions, meta }: Storage,
   connected: readonly Connected[],
-  {
-    pauses,
-    clock,
-    logger,
-    signal,
-  }: {
-    readonly pauses: PlatformPauses
-    readonly clock: Clock
-    readonly logger: Logger
-    readonly signal: AbortSignal
-  },
+  { clock, logger, signal }: Looking,
 ): Promise<void> {
   /** When chats were looked through in vain, by what was written to which of their sessions. */
   let inVain: ReadonlyMap<string, number> = new Map()
   while (!signal.aborted) {
     try {
-      const tried = await pauses.apply(
-        meta,
-        connected.map(({ platform }) => platform),
-      )
-      for (const { platform, breaker } of connected) if (tried.includes(platform.name)) breaker.tryNow()
       const [ofApprovals, ofQuestions] = [await approvals.pending(), await questions.pending()]
       for (const { dispatcher } of connected) await dispatcher.seeAnswers(ofApprovals, ofQuestions)
       const looked = new Map<string, number>()
@@ -433,16 +427,33 @@ async function seeAnswers(
   }
 }
 
+/** Has platforms rest, and go on, as people want it; one that takes long to go on holds up no answers. Never rejects. */
+async function seePauses(
+  { meta }: Storage,
+  connected: readonly Connected[],
+  { pauses, clock, logger, signal }: Looking & { readonly pauses: PlatformPauses },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const tried = await pauses.apply(
+        meta,
+        connected.map(({ platform }) => platform),
+      )
+      for (const { platform, breaker } of connected) if (tried.includes(platform.name)) breaker.tryNow()
+    } catch (error) {
+      logger.warn('Which platforms are to rest could not be looked for.', { error: errorLine(error) })
+    }
+    await clock.sleep(SEE_EVERY_MS, signal).catch(() => undefined)
+  }
+}
+
 async function wakes(connected: readonly Connected[], sessionId: string): Promise<boolean> {
   for (const { dispatcher } of connected) if (await dispatcher.wake(sessionId)) return true
   return false
 }
 
 /** Forgets what was sent long ago. Never rejects. */
-async function prune(
-  { outbox }: Storage,
-  { clock, logger, signal }: { readonly clock: Clock; readonly logger: Logger; readonly signal: AbortSignal },
-): Promise<void> {
+async function prune({ outbox }: Storage, { clock, logger, signal }: Looking): Promise<void> {
   while (!signal.aborted) {
     await outbox
       .prune(clock.now() - KEEP_SENT_MS)
