@@ -2,7 +2,7 @@ import type { Word } from '../shell/script.js'
 import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
 import { isIdle } from './harmless.js'
-import { installsFromAddress } from './installs-from.js'
+import { addsModules, installsFromAddress } from './installs-from.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { isActivation, type KeptVariable, keptVariables } from './kept-variables.js'
 import { namedHosts } from './named-hosts.js'
@@ -128,12 +128,13 @@ function isRegistryCommand(invocation: Invocation): boolean {
   // One at an address of the command's own is none of the registries'.
   if (installsFromAddress(invocation) || texts(args).some((word) => LEADS_ELSEWHERE.test(word))) return false
   // What is known only then may be an address, or an option that names one.
-  return !INSTALLS.test(formOf(invocation)) || (invocation.via === null && args.every(isKnownPackage))
+  const isNamed = INSTALLS.test(formOf(invocation)) || (invocation.name === 'go' && addsModules(args))
+  return !isNamed || (invocation.via === null && args.every(isKnownPackage))
 }
 
 /** What is given names of packages. */
 const INSTALLS =
-  /^(?:npm|pnpm|yarn|bun|deno|pip3?|uv|poetry|pdm|pipenv|cargo|go|composer|dotnet) (?:ci|i|install|add|get|update|download|require|pip|cache)$/
+  /^(?:npm|pnpm|yarn|bun|deno|pip3?|uv|poetry|pdm|pipenv|cargo|go|composer|dotnet) (?:ci|i|install|add|get|update|download|require|pip|cache|mod)$/
 
 /** A folder of the person's or of the project may be given by a variable. */
 const isKnownPackage = ({ text, dynamic }: Word): boolean =>
