@@ -41,7 +41,8 @@ export function networkNeeds({ invocations, functions }: Collected): readonly Ne
     if (isIdle(invocation) || PROGRAMS.look.has(name) || isActivation(invocation) || setsPlainly(invocation)) return []
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
     const isBeside = PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name)
-    if (isBeside && !(name === 'go' && installsFromAddress(invocation))) return [{ name, host: null, kind: 'beside' }]
+    if (isBeside && !(name === 'go' && (installsFromAddress(invocation) || keepsSettings(invocation))))
+      return [{ name, host: null, kind: 'beside' }]
     const { hosts, isWhole } = namedHosts(invocation)
     const isHere = hosts.length > 0 && hosts.every((host) => LOOPBACK.test(host))
     if (isHere || !isClient(invocation))
@@ -92,7 +93,7 @@ function isNear(folder: string, context: CommandContext): boolean {
 export function misleads({ invocations }: Collected): boolean {
   return invocations.some((one) => {
     const kept = keptVariables(one)
-    return kept === 'unknown' || kept.some((variable) => steers(variable, one.context))
+    return kept === 'unknown' || kept.some((variable) => steers(variable, one.context)) || keepsSettings(one)
   })
 }
 
@@ -104,6 +105,12 @@ function setsPlainly(invocation: Invocation): boolean {
   const kept = keptVariables(invocation)
   return kept !== 'unknown' && !kept.some((variable) => steers(variable, invocation.context))
 }
+
+/** Whether Go keeps a setting for every later command, such as where modules come from. */
+const keepsSettings = ({ name, args }: Invocation): boolean =>
+  name === 'go' &&
+  args.some(({ text }) => text === 'env') &&
+  args.some(({ text, dynamic }) => /^--?[wu](?:=|$)/.test(text) || (dynamic && /^[$`-]/.test(text)))
 
 /** Whether a command may take a function of that name away. */
 const mayForget = ({ name, args }: Invocation, called: string): boolean =>
