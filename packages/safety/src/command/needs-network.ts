@@ -67,7 +67,10 @@ const FOLDERS =
   /^(?:PATH|GOPATH|GOROOT|GOBIN|PNPM_HOME|NVM_(?:DIR|BIN)|PYENV_ROOT|RBENV_ROOT|BUN_INSTALL|DENO_INSTALL|VOLTA_HOME|JAVA_HOME|ANDROID_HOME|VIRTUAL_ENV)$/
 /** Programs that say where they keep what they install. */
 const FOUND_BY =
-  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)(?:\/|$)/
+  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)/
+/** Where programs lie within such a folder: any other may lead into the workspace, also where it is not set. */
+const PROGRAMS_WITHIN =
+  /^(?:\/(?:opt\/[\w@-][\w@.-]*|libexec|tools|cmdline-tools\/[\w-]+|versions\/node\/v[\w.]+))*(?:\/(?:s?bin|shims|libexec|platform-tools|emulator|tools))?\/?$/
 
 function isSteered({ variables, context }: Invocation): boolean {
   return variables.some(({ name, value: { text } }) => steers({ name, value: text }, context))
@@ -83,10 +86,11 @@ function steers({ name, value }: KeptVariable, context: CommandContext): boolean
 const foldersIn = (path: string): readonly string[] => path.match(/(?:\$\([^)]*\)|\$\{[^}]*\}|[^:])+/g) ?? ['']
 
 function isNear(folder: string, context: CommandContext): boolean {
-  const variable = /^\$\{?(\w+)\}?(?:\/|$)/.exec(folder)?.[1]
-  if (variable !== undefined) return variable !== 'HOME' && !FOLDERS.test(variable)
-  if (folder.startsWith('$')) return !FOUND_BY.test(folder)
-  return !/^[/~]/.test(folder) || !isBeyond(folder, context.workspace ?? [], context)
+  const path = folder.replace(/^\$(?:HOME\b|\{HOME\})/, '~')
+  if (!path.startsWith('$')) return !/^[/~]/.test(path) || !isBeyond(path, context.workspace ?? [], context)
+  const [start = '', variable] = /^\$\{?(\w+)\}?/.exec(path) ?? FOUND_BY.exec(path) ?? []
+  const isKnown = start !== '' && (variable === undefined || FOLDERS.test(variable))
+  return !isKnown || !PROGRAMS_WITHIN.test(path.slice(start.length))
 }
 
 /** Whether names of programs may mean others, of the workspace, in a shell that ran this: it keeps the variables, and nothing else. */
