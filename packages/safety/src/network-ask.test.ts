@@ -44,6 +44,7 @@ describe('an isolated command where the network is off after text from outside w
       'go mod init example.com/acme/app',
       'go build -mod=mod ./...',
     ],
+    ...['source ~/tools/bin/activate && pip install x', 'cd sub && . ./env/bin/activate && pip install x'],
     ...['go env && go env -json GOPATH && go mod download', 'go env GOMOD; go test ./...'],
     ...[
       'go mod edit -replace example.com/a/b=../b',
@@ -127,6 +128,12 @@ describe('an isolated command where the network is off after text from outside w
     ['export PATH=$(cat f):$PATH; npm ci', 'export would have'],
     ['((PATH=1)); npm ci', 'would have'],
     ['. ./env.sh; npm ci', '. would have'],
+    ['. x/activate && npm ci', '. would have'],
+    ['. ./activate && npm ci', '. would have'],
+    ['. .venv/../x/activate && npm ci', '. would have'],
+    ['source tools/bin/activate; npm ci', 'source would have'],
+    ['source /tmp/activate; npm ci', 'source would have'],
+    ["echo 'PATH=./x' > .venv/bin/activate; . .venv/bin/activate; npm ci", 'which . and PATH would have'],
   ])('%s asks, with where it goes or what else would get it', async (command, text) => {
     const asking = policy()
     asking.listen('*', () => undefined)
@@ -230,6 +237,7 @@ describe('an isolated command where the network is off after text from outside w
     'export npm_config_registry=https://evil.example',
     ': ${npm_config_registry:=evil.example}; export npm_config_registry',
     'export GIT_SSH_COMMAND=./exfil',
+    ...['. x/activate', "cd sub && mkdir -p venv/bin && echo 'PATH=./x' > venv/bin/activate && . venv/bin/activate"],
     '. ./env.sh',
     'source env.sh',
     'cd sub && . ../env.sh',
@@ -259,6 +267,8 @@ describe('an isolated command where the network is off after text from outside w
       'export PATH="$NVM_DIR/versions/node/v22.1.0/bin:$PATH"',
       'export PATH="$(brew --prefix python)/libexec/bin:$PATH"',
     ],
+    ...['source backend/venv/bin/activate', 'cd sub && . ./env/bin/activate', 'source ~/miniconda3/bin/activate'],
+    ...['python3 -m venv .venv && . .venv/bin/activate', '. "$PWD/.venv/bin/activate"'],
     ...['export NODE_ENV=test', 'export PATH=$HOME/.cargo/bin:$PATH', '. .venv/bin/activate', 'ls'],
     ...['PATH="$(go env GOPATH)/bin:$PATH"; export PATH', '. ~/.nvm/nvm.sh', 'eval "$(fnm env)"', 'f() { npm ci; }; f'],
     ...[

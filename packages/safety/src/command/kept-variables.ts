@@ -1,4 +1,5 @@
 import type { Word } from '../shell/script.js'
+import { type CommandContext, resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { printsSettings } from './prints-settings.js'
 import { isBeyond } from './write-targets.js'
@@ -88,12 +89,20 @@ const MAX_LOOKED_AT = 10_000
 
 const innerParts = (text: string): readonly string[] => text.slice(0, MAX_LOOKED_AT).match(INNER) ?? []
 
-/** The scripts that environments of Python are entered by. */
-const ACTIVATION = /(?:^|\/)activate$/
+/** The scripts that environments of Python are entered by, where people keep these in a project. */
+const ACTIVATION = /(?:^|\/)(?:\.?venv|env)\/bin\/activate$/
 
-/** Whether a command enters an environment of Python, which puts its programs first. */
-export const isActivation = ({ name, args }: Invocation): boolean =>
-  /^(?:source|\.)$/.test(name) && args.length === 1 && !args[0]!.dynamic && ACTIVATION.test(args[0]!.text)
+/** Whether a command enters an environment of Python, which puts its programs first: one that its own line did not write. */
+export function isActivation({ name, args, made, downloads, context }: Invocation): boolean {
+  const [file] = args
+  if (!/^(?:source|\.)$/.test(name) || args.length !== 1 || file === undefined || file.dynamic) return false
+  const path = resolveShellPath(file.text, context)
+  if (made.has(path) || downloads.has(path) || downloads.has(file.text)) return false
+  return ACTIVATION.test(path) || (/\/activate$/.test(path) && isPersons(file.text, context))
+}
+
+const isPersons = (path: string, context: CommandContext): boolean =>
+  /^[/~]/.test(path) && isBeyond(path, context.workspace ?? [], context)
 
 /** Whether what is sourced lies where an agent may write, or is made only then. A person's own files, elsewhere, are theirs. */
 function isUnseenSource(invocation: Invocation): boolean {
@@ -101,5 +110,5 @@ function isUnseenSource(invocation: Invocation): boolean {
   const { args, context } = invocation
   const file = args.find(({ text }) => !text.startsWith('-'))
   if (file === undefined) return false
-  return file.dynamic || !/^[/~]/.test(file.text) || !isBeyond(file.text, context.workspace ?? [], context)
+  return file.dynamic || !isPersons(file.text, context)
 }
