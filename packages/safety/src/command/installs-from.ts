@@ -1,4 +1,4 @@
-import { type Invocation, texts } from './invocation.js'
+import { type Invocation, readOptions, texts } from './invocation.js'
 import { PROGRAMS } from './program-tables.js'
 
 const OTHER_INDEX =
@@ -6,7 +6,9 @@ const OTHER_INDEX =
 const ADDRESS =
   /^(?:git\+|git@|git:|https?:\/\/|ssh:\/\/|github:|gitlab:|bitbucket:|gist:)|^[^@\s:/]+@[^:.\s/]+\.[^:\s/]+:./
 /** A module of Go is named by the host that has it; those of the language itself come from no other. */
-const MODULE = /^(?!golang\.org\/)[\w-]+(?:\.[\w-]+)+(?::\d+)?\//
+const MODULE = /^(?!golang\.org\/)[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/@]|$)/
+/** Where modules alone are named, and no files. */
+const FETCHES_NAMED = /^(?:get|install|mod download)(?: |$)/
 /** `OWNER/REPOSITORY` of GitHub, as package managers of JavaScript read it; `@scope/name` and `./folder` are none. */
 const REPOSITORY = /^\w[\w.-]*\/[\w.-]+(?:#.*)?$/s
 
@@ -19,8 +21,7 @@ export function installsFromAddress({ name, args }: Invocation): boolean {
   const words = texts(args)
   if (name === 'git') return words.includes('clone') || (words.includes('submodule') && words.includes('add'))
   if (/^python[\d.]*$/.test(name) && words[0] === '-m' && words[1] === 'pip') return namesAddress(words.slice(2))
-  if (name === 'go')
-    return namesAddress(words) || (/^(?:get|install|run|list)$/.test(words[0] ?? '') && namesModule(words))
+  if (name === 'go') return namesAddress(words) || namesModule(args)
   return PROGRAMS.installers.includes(name) && (namesAddress(words) || namesRepository(name, words))
 }
 
@@ -42,7 +43,18 @@ function namesRepository(name: string, words: readonly string[]): boolean {
   )
 }
 
-const namesModule = (words: readonly string[]): boolean => words.some((word) => MODULE.test(word))
+/** Whether Go comes for modules that are named: a build comes for those in `go.mod` alone, unless `-mod=mod` has it look further. */
+function namesModule(args: Invocation['args']): boolean {
+  const { operands } = readOptions(args)
+  const form = operands.slice(0, 2).join(' ')
+  if (FETCHES_NAMED.test(form)) return operands.some((word) => MODULE.test(word))
+  const isFetched = /^(?:run|list)(?: |$)/.test(form) || addsModules(args)
+  return isFetched && texts(args).some((word) => word.includes('/') && MODULE.test(word))
+}
+
+/** Whether a command of Go comes for modules that the project does not name yet. */
+export const addsModules = (args: Invocation['args']): boolean =>
+  args.some(({ text, dynamic }) => /^--?mod(?:=mod)?$/.test(text) || (dynamic && /^--?mod=/.test(text)))
 
 function namesAddress(words: readonly string[]): boolean {
   return words.some((word) => ADDRESS.test(word) || /@(?:git\+)?https?:\/\//.test(word) || OTHER_INDEX.test(word))

@@ -1,3 +1,5 @@
+import type { Word } from '../shell/script.js'
+import { type CommandContext, resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { printsSettings } from './prints-settings.js'
 import { isBeyond } from './write-targets.js'
@@ -12,14 +14,25 @@ export interface KeptVariable {
 /** What sets variables by words of its own; in front of a program they are for that one alone. */
 const SETS = /^(?:|export|declare|typeset|readonly|local)$/
 const FILLS = /^(?:read|mapfile|readarray|getopts|unset)$/
+/** Their options whose next word names no variable. */
+const VALUED: Readonly<Record<string, RegExp>> = {
+  read: /^-\w*[dinNptu]$/,
+  mapfile: /^-\w*[dnOsuc]$/,
+  readarray: /^-\w*[dnOsuc]$/,
+}
+/** A place in a list has the name of the list. */
+const NAME = /^(\w+)(?:\[.*)?$/s
 /** Arithmetic, and what a variable stands for. */
 const INNER = /\(\([^)]*|\$\[[^\]]*|\$\{[^}]*/g
-/** An assignment there. */
+/** An assignment there, to a name that is known only then. */
+const UNKNOWN_INNER = /^\$\{!\w+:?=|^(?:\(\(|\$\[).*\$\{?\w+\}?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)/s
+/** One to a name that is written there. */
 const INNER_ASSIGNMENT = /([A-Za-z_]\w*)(?:\[[^\]]*\])?\s*(?::|[-+*/%&|^]|<<|>>)?=(?!=)/g
 
 /**
  * The variables that a shell keeps from a command, which is all that it keeps: functions and aliases end with the command that made them.
- * `unknown` where text that is not at hand may set any of them: a file of the workspace that is sourced, an `eval` of what a program prints.
+ * `unknown` where text that is not at hand may set any of them: a file of the workspace that is sourced, an `eval` of what a program prints, or where a
+ * name is known only then.
  */
 export function keptVariables(invocation: Invocation): readonly KeptVariable[] | 'unknown' {
   const { name, program, args, variables, via } = invocation
@@ -31,10 +44,13 @@ export function keptVariables(invocation: Invocation): readonly KeptVariable[] |
   }
   // What is set by such a name later is another variable.
   if (SETS.test(name) && name !== 'export' && words.some((word) => /^-[a-zA-Z]*n/.test(word))) return 'unknown'
-  const inner = [program, ...args, ...variables.map(({ value }) => value)].flatMap(({ text }) =>
-    setWithin(name === 'let' ? `((${text}` : text),
+  const within = [program, ...args, ...variables.map(({ value }) => value)].flatMap(({ text }) =>
+    innerParts(name === 'let' ? `((${text}` : text),
   )
+  if (within.some((part) => UNKNOWN_INNER.test(part))) return 'unknown'
+  const inner = within.flatMap((part) => [...part.matchAll(INNER_ASSIGNMENT)].map(([, set = '']) => unknownOf(set)))
   if (SETS.test(name)) {
+    if (args.some(({ text, dynamic }) => dynamic && !/^(?:\w+(?:\[.*?\])?(?:\+?=|$)|-)/s.test(text))) return 'unknown'
     const set = variables.map((one) => ({ name: one.name, value: one.value.text }))
     const quoted = words.flatMap((word) => {
       const [, variable, value] = /^(\w+)(?:\[.*?\])?(?:\+?=(.*))?$/s.exec(word) ?? []
@@ -43,26 +59,50 @@ export function keptVariables(invocation: Invocation): readonly KeptVariable[] |
     })
     return [...set, ...quoted, ...inner]
   }
-  if (name === 'printf')
-    return words[0]?.startsWith('-v') ? [unknownOf(words[0].slice(2) || (words[1] ?? '')), ...inner] : inner
-  return FILLS.test(name) ? [...words.map((word) => unknownOf(word.replace(/\[.*$/s, ''))), ...inner] : inner
+  const filled = filledNames(name, args)
+  if (filled.some(hasUnknownName)) return 'unknown'
+  return [...filled.flatMap(({ text }) => unknownOf(NAME.exec(text)?.[1] ?? text)), ...inner]
 }
+
+/** The words that name what a command fills. */
+function filledNames(name: string, args: readonly Word[]): readonly Word[] {
+  const [first, second] = args
+  if (name === 'getopts') return second === undefined ? [] : [second]
+  if (name === 'printf') {
+    const [, attached] = /^-v(.*)$/s.exec(first?.text ?? '') ?? []
+    if (first !== undefined && attached) return [{ ...first, text: attached }]
+    // A format that is known only then may be that option.
+    const isOption = attached === '' || (first !== undefined && first.dynamic && /^[$`]/.test(first.text))
+    return isOption && second !== undefined ? [attached === '' ? second : first!] : []
+  }
+  if (!FILLS.test(name)) return []
+  return args.filter((_, at) => !VALUED[name]?.test(args[at - 1]?.text ?? ''))
+}
+
+/** Options are none, but for the one that a list's name may hang on. */
+const hasUnknownName = ({ text, dynamic }: Word): boolean =>
+  dynamic && !NAME.test(text) && (!text.startsWith('-') || /^-\w*[aC]/.test(text))
 
 const unknownOf = (name: string): KeptVariable => ({ name, value: null })
 
 const MAX_LOOKED_AT = 10_000
 
-function setWithin(text: string): readonly KeptVariable[] {
-  const parts = text.slice(0, MAX_LOOKED_AT).match(INNER) ?? []
-  return parts.flatMap((part) => [...part.matchAll(INNER_ASSIGNMENT)].map(([, set = '']) => unknownOf(set)))
+const innerParts = (text: string): readonly string[] => text.slice(0, MAX_LOOKED_AT).match(INNER) ?? []
+
+/** The scripts that environments of Python are entered by, where people keep these in a project. */
+const ACTIVATION = /(?:^|\/)(?:\.?venv|env)\/bin\/activate$/
+
+/** Whether a command enters an environment of Python, which puts its programs first: one that its own line did not write. */
+export function isActivation({ name, args, made, downloads, context }: Invocation): boolean {
+  const [file] = args
+  if (!/^(?:source|\.)$/.test(name) || args.length !== 1 || file === undefined || file.dynamic) return false
+  const path = resolveShellPath(file.text, context)
+  if (made.has(path) || downloads.has(path) || downloads.has(file.text)) return false
+  return ACTIVATION.test(path) || (/\/activate$/.test(path) && isPersons(file.text, context))
 }
 
-/** The scripts that environments of Python are entered by. */
-const ACTIVATION = /(?:^|\/)activate$/
-
-/** Whether a command enters an environment of Python, which puts its programs first. */
-export const isActivation = ({ name, args }: Invocation): boolean =>
-  /^(?:source|\.)$/.test(name) && args.length === 1 && !args[0]!.dynamic && ACTIVATION.test(args[0]!.text)
+const isPersons = (path: string, context: CommandContext): boolean =>
+  /^[/~]/.test(path) && isBeyond(path, context.workspace ?? [], context)
 
 /** Whether what is sourced lies where an agent may write, or is made only then. A person's own files, elsewhere, are theirs. */
 function isUnseenSource(invocation: Invocation): boolean {
@@ -70,5 +110,5 @@ function isUnseenSource(invocation: Invocation): boolean {
   const { args, context } = invocation
   const file = args.find(({ text }) => !text.startsWith('-'))
   if (file === undefined) return false
-  return file.dynamic || !/^[/~]/.test(file.text) || !isBeyond(file.text, context.workspace ?? [], context)
+  return file.dynamic || !isPersons(file.text, context)
 }

@@ -2,7 +2,7 @@ import type { Word } from '../shell/script.js'
 import { type Collected, collectInvocations } from './collect.js'
 import type { CommandContext } from './context.js'
 import { isIdle } from './harmless.js'
-import { installsFromAddress } from './installs-from.js'
+import { addsModules, installsFromAddress } from './installs-from.js'
 import { type Invocation, readOptions, texts } from './invocation.js'
 import { isActivation, type KeptVariable, keptVariables } from './kept-variables.js'
 import { namedHosts } from './named-hosts.js'
@@ -41,7 +41,8 @@ export function networkNeeds({ invocations, functions }: Collected): readonly Ne
     if (isIdle(invocation) || PROGRAMS.look.has(name) || isActivation(invocation) || setsPlainly(invocation)) return []
     if (isRegistryCommand(invocation)) return [{ name, host: null, kind: 'registry' }]
     const isBeside = PROGRAMS.besideInstallations.has(formOf(invocation)) || PROGRAMS.besideInstallations.has(name)
-    if (isBeside && !(name === 'go' && installsFromAddress(invocation))) return [{ name, host: null, kind: 'beside' }]
+    if (isBeside && !(name === 'go' && (installsFromAddress(invocation) || keepsSettings(invocation))))
+      return [{ name, host: null, kind: 'beside' }]
     const { hosts, isWhole } = namedHosts(invocation)
     const isHere = hosts.length > 0 && hosts.every((host) => LOOPBACK.test(host))
     if (isHere || !isClient(invocation))
@@ -66,7 +67,10 @@ const FOLDERS =
   /^(?:PATH|GOPATH|GOROOT|GOBIN|PNPM_HOME|NVM_(?:DIR|BIN)|PYENV_ROOT|RBENV_ROOT|BUN_INSTALL|DENO_INSTALL|VOLTA_HOME|JAVA_HOME|ANDROID_HOME|VIRTUAL_ENV)$/
 /** Programs that say where they keep what they install. */
 const FOUND_BY =
-  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)(?:\/|$)/
+  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)/
+/** Where programs lie within such a folder: any other may lead into the workspace, also where it is not set. */
+const PROGRAMS_WITHIN =
+  /^(?:\/(?:opt\/[\w@-][\w@.-]*|libexec|tools|cmdline-tools\/[\w-]+|versions\/node\/v[\w.]+))*(?:\/(?:s?bin|shims|libexec|platform-tools|emulator|tools))?\/?$/
 
 function isSteered({ variables, context }: Invocation): boolean {
   return variables.some(({ name, value: { text } }) => steers({ name, value: text }, context))
@@ -82,17 +86,18 @@ function steers({ name, value }: KeptVariable, context: CommandContext): boolean
 const foldersIn = (path: string): readonly string[] => path.match(/(?:\$\([^)]*\)|\$\{[^}]*\}|[^:])+/g) ?? ['']
 
 function isNear(folder: string, context: CommandContext): boolean {
-  const variable = /^\$\{?(\w+)\}?(?:\/|$)/.exec(folder)?.[1]
-  if (variable !== undefined) return variable !== 'HOME' && !FOLDERS.test(variable)
-  if (folder.startsWith('$')) return !FOUND_BY.test(folder)
-  return !/^[/~]/.test(folder) || !isBeyond(folder, context.workspace ?? [], context)
+  const path = folder.replace(/^\$(?:HOME\b|\{HOME\})/, '~')
+  if (!path.startsWith('$')) return !/^[/~]/.test(path) || !isBeyond(path, context.workspace ?? [], context)
+  const [start = '', variable] = /^\$\{?(\w+)\}?/.exec(path) ?? FOUND_BY.exec(path) ?? []
+  const isKnown = start !== '' && (variable === undefined || FOLDERS.test(variable))
+  return !isKnown || !PROGRAMS_WITHIN.test(path.slice(start.length))
 }
 
 /** Whether names of programs may mean others, of the workspace, in a shell that ran this: it keeps the variables, and nothing else. */
 export function misleads({ invocations }: Collected): boolean {
   return invocations.some((one) => {
     const kept = keptVariables(one)
-    return kept === 'unknown' || kept.some((variable) => steers(variable, one.context))
+    return kept === 'unknown' || kept.some((variable) => steers(variable, one.context)) || keepsSettings(one)
   })
 }
 
@@ -104,6 +109,12 @@ function setsPlainly(invocation: Invocation): boolean {
   const kept = keptVariables(invocation)
   return kept !== 'unknown' && !kept.some((variable) => steers(variable, invocation.context))
 }
+
+/** Whether Go keeps a setting for every later command, such as where modules come from. */
+const keepsSettings = ({ name, args }: Invocation): boolean =>
+  name === 'go' &&
+  args.some(({ text }) => text === 'env') &&
+  args.some(({ text, dynamic }) => /^--?[wu](?:=|$)/.test(text) || (dynamic && /^[$`-]/.test(text)))
 
 /** Whether a command may take a function of that name away. */
 const mayForget = ({ name, args }: Invocation, called: string): boolean =>
@@ -128,12 +139,13 @@ function isRegistryCommand(invocation: Invocation): boolean {
   // One at an address of the command's own is none of the registries'.
   if (installsFromAddress(invocation) || texts(args).some((word) => LEADS_ELSEWHERE.test(word))) return false
   // What is known only then may be an address, or an option that names one.
-  return !INSTALLS.test(formOf(invocation)) || (invocation.via === null && args.every(isKnownPackage))
+  const isNamed = INSTALLS.test(formOf(invocation)) || (invocation.name === 'go' && addsModules(args))
+  return !isNamed || (invocation.via === null && args.every(isKnownPackage))
 }
 
 /** What is given names of packages. */
 const INSTALLS =
-  /^(?:npm|pnpm|yarn|bun|deno|pip3?|uv|poetry|pdm|pipenv|cargo|go|composer|dotnet) (?:ci|i|install|add|get|update|download|require|pip|cache)$/
+  /^(?:npm|pnpm|yarn|bun|deno|pip3?|uv|poetry|pdm|pipenv|cargo|go|composer|dotnet) (?:ci|i|install|add|get|update|download|require|pip|cache|mod)$/
 
 /** A folder of the person's or of the project may be given by a variable. */
 const isKnownPackage = ({ text, dynamic }: Word): boolean =>

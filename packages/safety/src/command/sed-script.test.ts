@@ -32,6 +32,16 @@ describe('scripts of sed', () => {
       'sed -l 3 eid x',
       'gsed eid x',
     ],
+    ...["sed '# a\\\n1e id' x", "sed 'w out\\\ne id' x", "sed 'r a\\\neid' x", "sed 's/a/b/w c\\\neid' x"],
+    ...["sed ':a e id' x", "sed ': a e id' x", "sed x -be 'e id'", 'sed x -beeid', "sed -nbsE -e 'e id' x"],
+    ...[
+      "sed 's/[/]/x/;e id;s/q/r/' x",
+      "sed '/[/]/e id' x",
+      String.raw`sed '\,[,],,/[]/]/e id' x`,
+      "sed 'y/[/]/;e id' x",
+    ],
+    ...["sed 's/a/[/;e id' x", String.raw`sed 's/[\]/]/;e id' x`, "sed 's/[[:alpha:]/]/id/e' x"],
+    ...["sed 's[q[id[e' x", String.raw`sed 's\q\id\e' x`],
     ...[`sed 's/a/b/w out\neid' x`, 'sed "2,+3 eid" x', 'sed "1!{ eid" x', "sed 's/[a]/x/;eid' x"],
   ])('%s runs a program', (command) => {
     expect(rulesOf(command)).toContain('runs-program-option')
@@ -58,6 +68,8 @@ describe('scripts of sed', () => {
       'sed -f script.sed e.txt',
       "sed '/e/{n;d}' x",
     ],
+    ...["sed 's/[^/]*$/env/' x", "sed -E 's/[]/e]+;e/x/' x", "sed '/[/]/,/[;e]/d' x", "sed 's/[[:space:]/;e]*$//' x"],
+    ...["sed 'a text\\\ne id' x", "sed ':a N;$!ba;s/\\n/ /g' x", "sed 's#[^#]*#env#' x", "sed -bn 's/a/b/p' e"],
     ...[
       "sed '/start/,/end/d' x",
       String.raw`sed 's/\/e;e/x/' x`,

@@ -16,7 +16,7 @@ function scriptsOf(words: readonly string[]): readonly string[] {
     }
     const [, long, value] = /^--([\w-]+)(?:=(.*))?$/s.exec(word) ?? []
     // The first letter that takes a value takes the rest of the word.
-    const [, letter, hanging = ''] = /^-[nErsuz]*([eflLi])(.*)$/s.exec(word) ?? []
+    const [, letter, hanging = ''] = /^-[bnErsuz]*([eflLi])(.*)$/s.exec(word) ?? []
     const name = long === undefined ? letter : LONG.find(([option]) => option.startsWith(long))?.[1]
     if (name === 'e' || name === 'f') {
       isNamed = true
@@ -36,13 +36,19 @@ const LONG = [
 ] as const
 
 const BETWEEN = /[\s;{}]*/y
-/** One of lines, of the last, of what matches; two of them are a range. */
-const ADDRESS = /\s*(?:\d+(?:~\d+)?|\$|[+~]\d+|\/(?:\\.|[^\\/])*\/[IM]*|\\([^\\\n])(?:\\.|(?!\1)[^\\])*\1[IM]*)\s*,?/sy
+/** One of lines, or of the last; two addresses are a range. */
+const LINE_ADDRESS = /\s*(?:\d+(?:~\d+)?|\$|[+~]\d+)\s*,?/y
+/** Where one of what matches starts: its delimiter is the last letter. */
+const MATCH_ADDRESS = /\s*(?:\/|\\[^\\\n])/y
+const BEHIND_MATCH = /[IM]*\s*,?/y
 const NOT = /[\s!]*/y
-/** What stands behind a command: a text or file up to the end of the line, a label up to `;`, a number. */
+/** What stands behind a command: a text, that a backslash continues on the next line; a file or comment up to the end of this one, whatever it ends in; a label up to a blank, `;` or `}`. */
 const TEXT = /(?:\\.|[^\\\n])*/sy
-const LABEL = /[^;\n}]*/y
+const LINE = /[^\n]*/y
+const LABEL = /[^\S\n]*[^\s;}]*/y
 const FLAGS = /[gpIiMme\d]*/y
+/** Characters to choose from: a delimiter or backslash among them is one of them. */
+const BRACKET = /\[\^?\]?(?:\[([:.=])(?:(?!\1\]).)*\1\]|\[(?![:.=])|[^[\]])*\]/sy
 
 function hasShell(script: string): boolean {
   let at = 0
@@ -52,9 +58,29 @@ function hasShell(script: string): boolean {
     at += found.length
     return found
   }
+  // sed refuses a script with one that is not closed.
+  let isUnclosed = false
+  const behindPart = (delimiter: string | undefined, isPattern: boolean): void => {
+    for (; at < script.length; at++) {
+      if (script[at] === delimiter) return void at++
+      if (script[at] === '\\') at++
+      else if (isPattern && script[at] === '[' && !isUnclosed) {
+        isUnclosed = take(BRACKET) === ''
+        if (!isUnclosed) at--
+      }
+    }
+  }
+  const takesAddress = (): boolean => {
+    if (take(LINE_ADDRESS) !== '') return true
+    const start = take(MATCH_ADDRESS)
+    if (start === '') return false
+    behindPart(start.at(-1), true)
+    take(BEHIND_MATCH)
+    return true
+  }
   while (at < script.length) {
     take(BETWEEN)
-    while (take(ADDRESS) !== '');
+    while (takesAddress());
     take(NOT)
     const command = script[at++]
     switch (command) {
@@ -62,21 +88,25 @@ function hasShell(script: string): boolean {
         return true
       case 's':
       case 'y': {
-        at = behindParts(script, at)
+        const delimiter = script[at++]
+        behindPart(delimiter, command === 's')
+        behindPart(delimiter, false)
         const flags = command === 's' ? take(FLAGS) : ''
         if (flags.includes('e')) return true
-        if (script[at] === 'w') take(TEXT)
+        if (script[at] === 'w') take(LINE)
         break
       }
       case 'a':
       case 'i':
       case 'c':
+        take(TEXT)
+        break
       case 'r':
       case 'R':
       case 'w':
       case 'W':
       case '#':
-        take(TEXT)
+        take(LINE)
         break
       case ':':
       case 'b':
@@ -89,15 +119,4 @@ function hasShell(script: string): boolean {
     }
   }
   return false
-}
-
-/** Where the two parts of `s/…/…/` end. */
-function behindParts(script: string, start: number): number {
-  const delimiter = script[start]
-  let at = start + 1
-  for (let parts = 0; at < script.length && parts < 2; at++) {
-    if (script[at] === '\\') at++
-    else if (script[at] === delimiter) parts++
-  }
-  return at
 }
