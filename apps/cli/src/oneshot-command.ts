@@ -1,5 +1,5 @@
 // `hermes -q "/…"`: what a person types to Hermes itself, carried out as in a conversation, without one.
-import { findCommand, offeredTo, readLine, runCommand, toPlainText, unknownLine, whyNotOffered } from '@hermes/commands'
+import { findCommand, offeredTo, readLine, runCommand, toPlainText, unknownLine } from '@hermes/commands'
 import type { Command, CommandCaller, CommandOutput, SessionChange } from '@hermes/contracts/extension'
 import { openCommandContext, type SessionHandle } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
@@ -62,11 +62,8 @@ export async function readCommand(
       const { command, args } = typed
       if (skills.includes(command)) return `/${command.name} ${args}`.trim()
       if (offered.includes(command)) return { command, args }
-      throw new UsageError(
-        caller.isOwner
-          ? needsConversation(command)
-          : `/${command.name} ${whyNotOffered(command, caller, { id: '' })} An agent runs this.`,
-      )
+      const isOwners = !caller.isOwner && command.scope !== 'anyone'
+      throw new UsageError(isOwners ? `/${command.name} ${NOT_THE_OWNER}` : needsConversation(command))
     }
     default:
       return typed satisfies never
@@ -115,6 +112,8 @@ export async function carryOutCommand(
     stopListening()
   }
 }
+
+const NOT_THE_OWNER = 'is for the owner of this Hermes; a program that an agent runs does not speak for them.'
 
 /** A program that an agent runs does not speak for the owner. */
 const callerOf = ({ user, env }: Pick<Io, 'user' | 'env'>): CommandCaller => ({
