@@ -149,11 +149,26 @@ describe('hermes chat -q', () => {
     expect(scene.server.requests).toHaveLength(1)
   })
 
-  it.each(['/etc/hosts is wrong', '/tmp is full', '/ alone'])('takes %j for words to the model', async (line) => {
+  it('takes no command of the owner from an agent, and none out of a file', async () => {
+    const env = { HERMES_AGENT: 'true' }
+    const refused = await chat(['-q', '/config approvals.mode off'], { env })
+    expect(refused).toMatchObject({ exitCode: 2 })
+    expect(refused.stderr).toContain('/config is for the owner of this Hermes')
+    expect(await chat(['-q', '/version'], { env })).toMatchObject({ exitCode: 0 })
+    await writeFile(join(scene.cwd, 'words.txt'), '/config approvals.mode off')
     scene.server.enqueue({ text: 'I see.' })
-    expect(await chat(['-q', line, ...model()])).toMatchObject({ exitCode: 0, stdout: 'I see.\n' })
-    expect(scene.server.requests[0]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: line })
+    expect(await chat(['--query-file', 'words.txt', ...model()])).toMatchObject({ exitCode: 0, stdout: 'I see.\n' })
+    expect((await runCli(['config', 'get', 'approvals.mode'], scene)).stdout).not.toContain('off')
   })
+
+  it.each(['/etc/hosts is wrong', '/tmp is full', '/ alone', '/arch linux: how do I install it?', '/app crashes'])(
+    'takes %j for words to the model',
+    async (line) => {
+      scene.server.enqueue({ text: 'I see.' })
+      expect(await chat(['-q', line, ...model()])).toMatchObject({ exitCode: 0, stdout: 'I see.\n' })
+      expect(scene.server.requests[0]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: line })
+    },
+  )
 
   it('works in a worktree of its own with -w, which stays where something is new', async () => {
     const git = (...args: readonly string[]) =>

@@ -34,20 +34,25 @@ const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 /**
- * The command that a query is; else the words for the model, which begin with the whole name where they call a skill or a bundle. A path is words.
- * @throws UsageError for a command that there is not, or that needs a conversation.
+ * The command that a query is; else the words for the model, which begin with the name where they call a skill or a bundle. A path is words, and so
+ * is what begins like a name.
+ * @throws UsageError for a command that there is not, that needs a conversation, or that is not for who asks.
  */
 export async function readCommand(
   text: string,
-  { runtime, io }: { readonly runtime: Pick<Runtime, 'extensions' | 'skills'>; readonly io: Pick<Io, 'cwd' | 'user'> },
+  {
+    runtime,
+    io,
+  }: { readonly runtime: Pick<Runtime, 'extensions' | 'skills'>; readonly io: Pick<Io, 'cwd' | 'user' | 'env'> },
 ): Promise<QueryCommand | string> {
   const all = runtime.extensions.list('command').map(({ item }) => item)
-  const offered = offeredTo(callerOf(io), { id: '' }, all)
+  const caller = callerOf(io)
+  const offered = offeredTo(caller, { id: '' }, all)
   // Skills and bundles bring themselves along with the words that name them.
   const skills = (await runtime.skills.typed(io.cwd))
     .filter((name) => findCommand(all, name) === undefined)
     .map((name): Command => ({ name, summary: '', run: () => [] }))
-  const typed = readLine(text, [...offered, ...skills], [...all, ...skills])
+  const typed = readLine(text, [...offered, ...skills], [...all, ...skills], { takesBeginnings: false })
   switch (typed.type) {
     case 'text':
       return text
@@ -56,8 +61,9 @@ export async function readCommand(
     case 'command': {
       const { command, args } = typed
       if (skills.includes(command)) return `/${command.name} ${args}`.trim()
-      if (!offered.includes(command)) throw new UsageError(needsConversation(command))
-      return { command, args }
+      if (offered.includes(command)) return { command, args }
+      const isOwners = !caller.isOwner && command.scope !== 'anyone'
+      throw new UsageError(isOwners ? `/${command.name} ${NOT_THE_OWNER}` : needsConversation(command))
     }
     default:
       return typed satisfies never
@@ -107,8 +113,11 @@ export async function carryOutCommand(
   }
 }
 
-const callerOf = ({ user }: Pick<Io, 'user'>): CommandCaller => ({
-  ...{ platform: 'cli', user, isOwner: true, changes: CHANGES },
+const NOT_THE_OWNER = 'is for the owner of this Hermes; a program that an agent runs does not speak for them.'
+
+/** A program that an agent runs does not speak for the owner. */
+const callerOf = ({ user, env }: Pick<Io, 'user' | 'env'>): CommandCaller => ({
+  ...{ platform: 'cli', user, isOwner: env['HERMES_AGENT'] !== 'true', changes: CHANGES },
 })
 
 /** What a person would choose from or fill in is shown with what to type. */

@@ -36,7 +36,7 @@ export async function oneshot(io: Io, options: ChatOptions, piped: string | null
   let endReason: string | undefined
   try {
     await refuseUnknownSkills(runtime, options, io.cwd)
-    const query = await readQuery(io, runtime, options.query)
+    const query = await readQuery(io, runtime, options)
     const command = typeof query === 'object' ? query : null
     if (typeof query === 'string' && query !== options.query) input = await inputOf(io, { ...options, query }, piped)
     if (command !== null) refuseBeside(command, options, piped)
@@ -127,13 +127,13 @@ function refusePlan({ query, plan }: ChatOptions, piped: string | null): void {
     )
 }
 
-/** A query that may be a command is read as one. */
+/** A query that may be a command is read as one; a file holds words only. */
 async function readQuery(
   io: Io,
   runtime: Runtime,
-  query: string | undefined,
+  { query, queryFile }: Pick<ChatOptions, 'query' | 'queryFile'>,
 ): Promise<QueryCommand | string | undefined> {
-  if (query === undefined || !/^\s*\/[a-z]/i.test(query)) return query
+  if (query === undefined || queryFile !== undefined || !/^\s*\/[a-z]/i.test(query)) return query
   return (await import('./oneshot-command.js')).readCommand(query, { runtime, io })
 }
 

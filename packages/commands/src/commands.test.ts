@@ -100,6 +100,11 @@ describe('a typed line', () => {
     expect(readLine(line, COMMANDS)).toMatchObject({ type: 'unknown', nearest })
   })
 
+  it.each(['/mod crashes', '/t x'])('%j is for the model where only whole names count', (line) => {
+    expect(readLine(line, COMMANDS, COMMANDS, { takesBeginnings: false })).toEqual({ type: 'text' })
+    expect(readLine('/model x', COMMANDS, COMMANDS, { takesBeginnings: false })).toMatchObject({ type: 'command' })
+  })
+
   it('is for the model where there are no commands', () => {
     expect(readLine('/help', [])).toEqual({ type: 'text' })
   })

@@ -32,17 +32,22 @@ export function whyNotOffered(
 }
 
 /**
- * Reads a line. A path is text, and so is a sentence that happens to begin with a slash. The beginning of only one name stands for it.
+ * Reads a line. A path is text, and so is a sentence that happens to begin with a slash. The beginning of only one name stands for it, unless `takesBeginnings` is `false`.
  * A name of `all` that is not among `commands` counts where it is whole: to call it says why it is not offered.
  */
-export function readLine(line: string, commands: readonly Command[], all: readonly Command[] = commands): TypedLine {
+export function readLine(
+  line: string,
+  commands: readonly Command[],
+  all: readonly Command[] = commands,
+  { takesBeginnings = true }: { readonly takesBeginnings?: boolean } = {},
+): TypedLine {
   const [, typed, rest] = /^\/([a-z][a-z0-9-]*)(?:\s+(.*))?$/is.exec(line.trim()) ?? []
   if (typed === undefined || all.length === 0) return { type: 'text' }
   const wanted = typed.toLowerCase()
   const command =
     findCommand(commands, wanted) ??
     findCommand(all, wanted) ??
-    onlyOne(commands.filter(({ name }) => name.startsWith(wanted)))
+    (takesBeginnings ? onlyOne(commands.filter(({ name }) => name.startsWith(wanted))) : undefined)
   if (command) return { type: 'command', command, args: rest?.trim() ?? '' }
   const nearest = nearestName(wanted, commandNames(commands))
   if (rest !== undefined && nearest === null) return { type: 'text' }

@@ -18,6 +18,12 @@ beforeEach(async () => {
 })
 afterEach(() => scene.remove())
 
+/** Another process, with the same trust. */
+const trusting = async () => {
+  const again = await scene.again()
+  again.trusted.add(join(scene.root, 'user/.agents/skills'))
+  return again
+}
 const textOf = async (at: Scene) => {
   const { text, problems } = await at.skills.section({ cwd: at.home.cwd, windowTokens: 4_000 })
   return [text, ...problems].join('\n')
@@ -32,8 +38,7 @@ it('says the same after a new start without reading the index, which is there fo
   const first = await textOf(scene)
   await scene.settled()
   await rm(scene.home.cacheFile)
-  const again = await scene.again()
-  again.trusted.add(join(scene.root, 'user/.agents/skills'))
+  const again = await trusting()
   expect(await textOf(again)).toBe(first)
   expect(first).toContain('- tides: Tells the tides.')
   expect(first).toContain('broken is left out')
@@ -67,7 +72,6 @@ describe('looks anew', () => {
       () => scene.put('home/skills/broken/SKILL.md', skillText('broken', 'Is whole.')),
       '- broken: Is whole.',
     ],
-    ['one was used', () => scene.put('home/skills/.usage.json', '{"tides":{"used":3}}'), '- tides: Tells the tides.'],
     [
       'what was kept is damaged',
       async () => {
@@ -80,17 +84,47 @@ describe('looks anew', () => {
     await textOf(scene)
     await scene.settled()
     await change()
-    const again = await scene.again()
-    again.trusted.add(join(scene.root, 'user/.agents/skills'))
+    const again = await trusting()
     expect(await textOf(again)).toContain(expected)
     expect((await textOf(again)).split('\n').filter((line) => line.startsWith('- tides'))).toHaveLength(1)
+  })
+
+  it('where one was used, which has its place before others then', async () => {
+    for (const name of ['ebb', 'flood'])
+      await scene.put(`home/skills/${name}/SKILL.md`, skillText(name, 'Goes with the moon. '.repeat(7)))
+    // Its folder is as it was when the file is written again.
+    await scene.put('home/skills/.usage.json', '{"ebb":{"used":1}}')
+    const narrow = { cwd: scene.home.cwd, windowTokens: 2_300 }
+    const first = (await scene.skills.section(narrow)).text
+    expect(first).toContain('- ebb: Goes')
+    expect(first).not.toContain('- tides: Tells')
+    await scene.settled()
+    await scene.put('home/skills/.usage.json', '{"tides":{"used":3}}')
+    expect((await (await trusting()).skills.section(narrow)).text).toContain('- tides: Tells')
+  })
+
+  it('where another session saw one that came while this one was told', async () => {
+    let isFirst = true
+    const isTrusted = async () => {
+      if (isFirst) {
+        isFirst = false
+        await scene.put('home/skills/waves/SKILL.md', skillText('waves', 'Counts waves.'))
+        await busy.call('skills_list', {})
+      }
+      return true
+    }
+    const busy = await scene.again({ trust: { isTrusted } })
+    expect(await textOf(busy)).not.toContain('waves')
+    await busy.settled()
+    const again = await scene.again({ trust: { isTrusted } })
+    expect(await textOf(again)).toContain('- waves: Counts waves.')
   })
 
   it('where one is gone', async () => {
     await textOf(scene)
     await scene.settled()
     await rm(join(scene.root, 'home/skills/tides'), { recursive: true })
-    expect(await textOf(await scene.again())).not.toContain('tides')
+    expect(await textOf(await trusting())).not.toContain('tides')
   })
 
   it('where a folder is trusted no more, one is switched off, or the window has less room', async () => {

@@ -33,7 +33,8 @@ export class SkillPrompt {
     if (!made.shown.every((skill) => library.isAsRead(skill)))
       made = await this.#from(await library.indexOf(places), windowTokens)
     const { section, index, shown, trust } = made
-    if (uses !== null) this.#kept.keep({ key, grounds: library.groundsOf(places, index, shown), trust, section })
+    const grounds = uses === null ? null : library.groundsOf(index, shown)
+    if (grounds !== null) this.#kept.keep({ key, grounds, trust, section })
     return section
   }
 

@@ -86,9 +86,9 @@ export class SkillLibrary {
     return this.#indexer.hasLooked
   }
 
-  /** What shows later that this index would be made again, with those of its skills that are shown. Never throws. */
-  groundsOf({ look }: SkillPlaces, index: SkillIndex, shown: readonly Skill[]): Grounds {
-    return this.#indexer.groundsOf(look, index, shown)
+  /** What shows later that this index of the library would be made again, with those of its skills that are shown; `null` for another one. Never throws. */
+  groundsOf(index: SkillIndex, shown: readonly Skill[]): Grounds | null {
+    return this.#indexer.groundsOf(index, shown)
   }
 
   /** Whether a skill says what it said when it was read last. Never throws. */

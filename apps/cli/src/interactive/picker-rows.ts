@@ -8,6 +8,7 @@ const MAX_SEARCH_ROWS = 12
 const MAX_LABEL_ROWS = 4
 const LEAST_LABEL = 8
 const HIDDEN = '•'
+const CUT = '… and more of it, for which this screen is too low'
 
 interface Place {
   readonly columns: number
@@ -45,19 +46,33 @@ export function drawPicker(picker: PickerState, { columns, room, style }: Place)
   }
 }
 
-/** The question, what it is about and what is to be known, with room around what it is about where there is any. */
+/** The rows that what a question is about takes. */
+export function blockRows(block: readonly string[], columns: number): readonly string[] {
+  return block.flatMap((line) => laidOut(line, columns, '  '))
+}
+
+function laidOut(text: string, columns: number, prompt = ''): readonly string[] {
+  return wrap(printable(text), columns - 1 - prompt.length)
+    .split('\n')
+    .flatMap((row) => layoutLine({ prompt, text: row, cursor: 0, columns, maxRows: Number.POSITIVE_INFINITY }).rows)
+}
+
+/**
+ * The question, what it is about and what is to be known, with room around what it is about where there is any. Where there is not room for all,
+ * what is to be known gives way first; what it is about is never cut without a word.
+ */
 function headRows({ request }: PickerState, { columns, room, style }: Place): readonly string[] {
   const { title, block = [], notes = [] } = request
-  const rowsOf = (text: string, prompt = '') =>
-    wrap(printable(text), columns - 1 - prompt.length)
-      .split('\n')
-      .flatMap((row) => layoutLine({ prompt, text: row, cursor: 0, columns, maxRows: room }).rows)
-  const titleRows = rowsOf(title).map(style.notice)
-  const blockRows = block.flatMap((line) => rowsOf(line, '  '))
-  const noteRows = notes.flatMap((note) => rowsOf(note))
-  const space = block.length > 0 && titleRows.length + blockRows.length + noteRows.length + 2 <= room ? [''] : []
-  const head = [...titleRows, ...space, ...blockRows, ...space, ...noteRows]
-  return head.length > room ? [...head.slice(0, room - 1), '…'] : head
+  const asked = laidOut(title, columns).map(style.notice)
+  const about = blockRows(block, columns)
+  const noteRows = notes.flatMap((note) => laidOut(note, columns))
+  const length = asked.length + about.length + noteRows.length
+  const space = block.length > 0 && length + 2 <= room ? [''] : []
+  if (length <= room) return [...asked, ...space, ...about, ...space, ...noteRows]
+  const most = [...asked, ...about]
+  if (most.length === room) return most
+  const isCut = most.length > room && block.length > 0
+  return [...[...most, ...noteRows].slice(0, room - 1), isCut ? style.notice(clip(CUT, columns - 1)) : '…']
 }
 
 /** The options around the marked one, when there is not room for all. */

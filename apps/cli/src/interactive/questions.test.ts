@@ -2,20 +2,27 @@ import { createSessionHost } from '@hermes/host'
 import type { Runtime } from '@hermes/runtime'
 import { createMemoryApprovalStore, createPolicy } from '@hermes/safety'
 import { expect, it } from 'vitest'
-import type { PickRequest } from '../editor/picker.js'
+import { createPicker, type PickRequest } from '../editor/picker.js'
 import type { Output } from '../io.js'
+import { createStyle } from '../render/style.js'
+import { drawFooter } from './footer.js'
+import { drawPicker } from './picker-rows.js'
 import { answerQuestions } from './questions.js'
 
-it('shows all of a command that it asks about, also what a terminal would obey or leave out', async () => {
+/** What a person is shown of the question about a command: what is written above, then the request. */
+async function asked(command: string, size = { columns: 100, rows: 50 }) {
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada' })
   const [shown, written]: [PickRequest[], string[]] = [[], []]
   const output = {
     write: (text: string) => void written.push(text),
-    columns: () => 100,
+    columns: () => size.columns,
+    rows: () => size.rows,
     colors: false,
   } as never as Output
+  let above = ''
   const pick = async (request: PickRequest) => {
     shown.push(request)
+    above = written.join('')
     return { type: 'none' } as const
   }
   const people = { personOf: () => null }
@@ -27,7 +34,6 @@ it('shows all of a command that it asks about, also what a terminal would obey o
   })
   await session.agent()
   const stop = answerQuestions(session, { output, pick }, '/w')
-  const command = `rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`
   const action = { type: 'spawn', command, cwd: '/home/ada/project', backend: 'local' } as const
   const subject = {
     sessionId: session.id,
@@ -39,10 +45,45 @@ it('shows all of a command that it asks about, also what a terminal would obey o
   const decision = await policy.decide(action, subject)
   if (decision.type !== 'ask') throw new Error('expected a question')
   expect((await policy.settled(decision.approvalId)).type).toBe('deny')
-  const statements = ['\\x1b];', '/tmp/evil.sh;', '#\\x07\\u202e# ok']
-  expect(shown[0]?.block?.join('\n')).toContain(statements.join('\n'))
-  expect(written.join('')).toContain(statements.join('\n  '))
   stop()
+  return { above, request: shown[0]!, written: written.join('') }
+}
+
+it('shows all of a command that it asks about, also what a terminal would obey or leave out', async () => {
+  const { request, written } = await asked(`rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`)
+  const statements = ['\\x1b];', '/tmp/evil.sh;', '#\\x07\\u202e# ok']
+  expect(request.block?.join('\n')).toContain(statements.join('\n'))
+  expect(written).toContain(statements.join('\n  '))
+})
+
+const BAR = {
+  ...{ model: 'm', contextTokens: null, contextWindow: null, cost: null, modes: [], title: null },
+  ...{ folder: '~/work', branch: null },
+}
+
+it.each([
+  ['a word of many rows', `echo ${'a'.repeat(900)}; rm -rf build`, { columns: 80, rows: 24 }],
+  ['wide letters', `echo ${'字'.repeat(450)}; rm -rf build`, { columns: 80, rows: 24 }],
+  ['statements in a low panel', `${'ls; '.repeat(6)}rm -rf build`, { columns: 80, rows: 15 }],
+  ['one statement in the lowest panel', 'echo a; rm -rf build', { columns: 80, rows: 8 }],
+  ['statements on a screen that is high', `${'ls; '.repeat(6)}rm -rf build`, { columns: 80, rows: 50 }],
+])('hides no end of a command: %s', async (_, command, { columns, rows }) => {
+  const { above, request } = await asked(command, { columns, rows })
+  const style = createStyle({ colors: false } as never as Output)
+  const footer = drawFooter({
+    ...{ status: [], picker: createPicker(request), editor: null, menu: null, bar: BAR, columns, rows, style },
+  })
+  expect(above + footer.rows.join('\n')).toContain('\n  rm -rf build')
+  expect(above.includes('rm -rf build')).toBe(rows < 50)
+})
+
+it('says so where what it asks about does not fit on a screen that became lower', async () => {
+  const style = createStyle({ colors: false } as never as Output)
+  const request = { title: 'Run this?', block: ['a', 'b', 'c'], notes: ['Why.'], options: [], freeText: false }
+  const rowsIn = (room: number) => drawPicker(createPicker(request), { columns: 40, room, style }).rows
+  expect(rowsIn(5)).toEqual(['Run this?', '  a', '  b', '  c', 'Why.'])
+  expect(rowsIn(4)).toEqual(['Run this?', '  a', '  b', '  c'])
+  expect(rowsIn(3)).toEqual(['Run this?', '  a', expect.stringContaining('… and more of it')])
 })
 
 it('survives an answer that cannot be stored', async () => {
@@ -65,7 +106,7 @@ it('survives an answer that cannot be stored', async () => {
     permissions: 'ask',
   })
   await session.agent()
-  const output = { write: () => undefined, columns: () => 100, colors: false } as never as Output
+  const output = { write: () => undefined, columns: () => 100, rows: () => 24, colors: false } as never as Output
   const stop = answerQuestions(session, { output, pick: async () => ({ type: 'option', index: 0 }) }, '/w')
   const subject = {
     sessionId: session.id,

@@ -5,6 +5,7 @@ import type { SessionHandle } from '@hermes/host'
 import type { PickAnswer } from '../editor/picker.js'
 import { createStyle, printable, wrap } from '../render/style.js'
 import type { Console } from './console.js'
+import { blockRows } from './picker-rows.js'
 import { describeApproval, type ShownApproval } from './shown-approval.js'
 
 const CHOICES: Readonly<Record<ApprovalChoice, { readonly key: string; readonly label: string }>> = {
@@ -21,7 +22,8 @@ const HIDDEN = '••••••'
 
 /** A longer command is shown above the question. */
 const MAX_BLOCK_ROWS = 12
-const BLOCK_MARGIN = 3
+/** What stands around a command on the screen: the question, what is to be known, the answers and the bar. */
+const ROWS_AROUND = 14
 
 const NO_ANSWER: Answer = { type: 'unanswered', reason: 'The user could not be asked.' }
 
@@ -175,11 +177,10 @@ export function keepingAnswers(asker: Asker): Asker {
 /** Of a command that is too long to stand below the output, all stands in it before it is asked about. */
 function withWholeAbove(asker: Asker, shown: ShownApproval): ShownApproval {
   const { block } = shown
-  const rows = block.flatMap((line) => wrap(line, asker.output.columns() - BLOCK_MARGIN).split('\n'))
-  const length = block.reduce((sum, line) => sum + line.length, 0)
-  const room = MAX_BLOCK_ROWS * (asker.output.columns() - BLOCK_MARGIN)
-  if (rows.length <= MAX_BLOCK_ROWS && length <= room) return shown
-  asker.output.write(`${['It asks to run:', ...blockLines(block)].join('\n')}\n`)
+  const { output } = asker
+  const room = Math.min(MAX_BLOCK_ROWS, output.rows() - ROWS_AROUND)
+  if (block.length === 0 || blockRows(block, output.columns()).length <= room) return shown
+  output.write(`${['It asks to run:', ...blockLines(block)].join('\n')}\n`)
   return { ...shown, block: ['(all of it stands above)'] }
 }
 

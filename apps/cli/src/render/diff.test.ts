@@ -43,6 +43,11 @@ describe('renderDiff', () => {
     ])
   })
 
+  it('shows what follows signs that are left out, and marks the end of what takes no room', () => {
+    expect(render(`@@ -0,0 +1 @@\n+${'\x01'.repeat(486)}evil()`)).toEqual(['  1 G+ evil()'])
+    expect(render(`@@ -0,0 +1 @@\n+start a${'\u0301'.repeat(900)} evil()`)[0]).toBe('  1 G+ start …')
+  })
+
   it('gives a line around the change one row', () => {
     expect(render(`@@ -1,2 +1,2 @@\n-a\n+b\n ${'x'.repeat(100)}`)).toEqual([
       ...['  1 R- a', '  1 G+ b', `  2   ${'x'.repeat(33)}…`],

@@ -71,8 +71,9 @@ function rowsOf(stretches: readonly Stretch[], columns: number, most: number): r
       if (piece !== '') rows.at(-1)!.push({ text: piece, isChanged })
       piece = ''
     }
-    const clean = printable(text.slice(0, (columns + 1) * most * 2)).replaceAll('\t', '  ')
-    for (const sign of graphemes(clean)) {
+    const clean = printable(text).replaceAll('\t', '  ')
+    const looked = clean.slice(0, (columns + 1) * most * 2)
+    for (const sign of graphemes(looked)) {
       const more = width(sign)
       if (taken + more > columns) {
         add()
@@ -84,6 +85,8 @@ function rowsOf(stretches: readonly Stretch[], columns: number, most: number): r
       taken += more
     }
     add()
+    // What takes no room, such as accents upon accents, has an end too.
+    if (looked.length < clean.length) return [...rows.slice(0, -1), cut(rows.at(-1)!)]
   }
   return rows
 }

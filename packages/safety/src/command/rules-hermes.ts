@@ -11,12 +11,11 @@ export const ANSWERS_ITSELF: CommandRule = {
   rule: 'self-approval',
   reason: 'answers a question that is meant for the user',
   programs: ['hermes', ...RUNNERS],
-  matches: (invocation) => {
-    const [command, verb = ''] = commandOf(invocation)
+  matches: anyReading(([command, verb = '']) => {
     if (command === 'skills') return ['approve', 'accept', 'install'].includes(verb)
     if (command === 'memory') return verb === 'approve'
     return command === 'approvals' && verb === 'answer'
-  },
+  }),
 }
 
 /** What an agent would do to its own rules and settings with the commands of Hermes. */
@@ -25,9 +24,7 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'hermes-permissions',
     reason: 'changes what Hermes may do',
     programs: ['hermes', ...RUNNERS],
-    matches: (invocation: Invocation) => {
-      const [command, verb = '', key = ''] = commandOf(invocation)
-      if (command === null) return false
+    matches: anyReading(([command, verb = '', key = ''], invocation) => {
       if (texts(invocation.args).some((word) => LOOSENING.includes(word))) return command !== 'permissions'
       if (command === 'permissions') return !['list', 'explain', 'help', ''].includes(verb)
       if (command === 'pairing') return !['list', 'help', ''].includes(verb)
@@ -35,20 +32,19 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
       if (command === 'acp' || (command === 'mcp' && verb === 'serve')) return true
       const isChange = verb === 'set' || verb === 'unset'
       return command === 'config' && isChange && /^(?:approvals|command_allowlist|security|people)\b/.test(key)
-    },
+    }),
   },
   {
     rule: 'hermes-send',
     reason: 'sends a message in your name',
     programs: ['hermes', ...RUNNERS],
-    matches: (invocation: Invocation) => commandOf(invocation)[0] === 'send',
+    matches: anyReading(([command]) => command === 'send'),
   },
   {
     rule: 'hermes-config',
     reason: 'changes how Hermes behaves',
     programs: ['hermes', ...RUNNERS],
-    matches: (invocation: Invocation) => {
-      const [command, verb = ''] = commandOf(invocation)
+    matches: anyReading(([command, verb = ''], invocation) => {
       if (command === 'uninstall' || command === 'import-agent' || command === 'claw') return true
       if (command === 'config') return ['set', 'unset', 'edit', 'migrate'].includes(verb)
       if (command === 'mcp') return ['add', 'remove', 'login', 'logout'].includes(verb) || accepts(invocation)
@@ -67,25 +63,60 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
       if (command === 'backup') return verb === 'restore'
       if (command === 'audit') return verb === 'prune'
       return command === 'sessions' && (verb === 'delete' || verb === 'prune')
-    },
+    }),
   },
 ])
 
-const accepts = ({ args }: Invocation): boolean => texts(args).includes('--accept')
+const accepts = ({ args }: Invocation): boolean => texts(args).some((word) => /(?:^|\s)--accept\b/.test(word))
 
-/** The words behind the name of Hermes, options left out; first `null` when it is another program. */
-function commandOf({ name, args }: Invocation): readonly [string | null, ...string[]] {
-  const words = texts(args)
-  if (name === 'hermes') return ofHermes(words)
-  const at = words.findIndex((word) => HERMES.test(word))
-  if (at === -1) return [null]
-  // `npx -p @hermes/cli hermes`
-  const isNamedAgain = HERMES.test(words[at + 1] ?? '')
-  return ofHermes(words.slice(at + (isNamedAgain ? 2 : 1)))
+type Words = readonly [command: string, ...more: string[]]
+
+/** Whether a call of Hermes is meant, in one of the ways it can be read; another program never is. */
+function anyReading(isMeant: (words: Words, invocation: Invocation) => boolean) {
+  return (invocation: Invocation): boolean => readings(invocation).some((words) => isMeant(words, invocation))
 }
 
-function ofHermes(words: readonly string[]): readonly [string, ...string[]] {
+/** The words behind the name of Hermes, options left out, and each command that is typed to it, as in `-q "/trust add ."`. */
+function readings({ name, args }: Invocation): readonly Words[] {
+  const words = texts(args)
+  if (name === 'hermes') return [ofHermes(words), ...typedIn(words)]
+  const at = words.findIndex((word) => HERMES.test(word))
+  if (at === -1) return []
+  // `npx -p @hermes/cli hermes`
+  const isNamedAgain = HERMES.test(words[at + 1] ?? '')
+  const own = words.slice(at + (isNamedAgain ? 2 : 1))
+  return [ofHermes(own), ...typedIn(own)]
+}
+
+function ofHermes(words: readonly string[]): Words {
   const isProfile = (word: string | undefined) => word === '-p' || word === '--profile'
   const [command = '', ...rest] = words.filter((word, at) => !word.startsWith('-') && !isProfile(words[at - 1]))
+  return [command, ...rest]
+}
+
+/** A word, or the value of an option, that begins as a typed command does. */
+const TYPED = /^(?:--[a-z-]+=|-[a-z]+=?)?\s*\/(?=[a-z][a-z0-9-]*(?:\s|$))/i
+
+/** A typed command may be one word or several. */
+function typedIn(words: readonly string[]): readonly Words[] {
+  return words.flatMap((word, at) => {
+    const start = TYPED.exec(word)?.[0]
+    if (start === undefined) return []
+    const line = [word.slice(start.length), ...words.slice(at + 1)].join(' ').replaceAll(/["'\\]/g, '')
+    const [command = '', ...rest] = line.split(/\s+/).map((one) => one.replace(/^--[\w-]+=/, ''))
+    return [
+      asSubcommand(
+        command.toLowerCase(),
+        rest.filter((one) => one !== '' && !one.startsWith('-')),
+      ),
+    ]
+  })
+}
+
+/** Where a typed command is written otherwise than the subcommand that does the same. */
+function asSubcommand(command: string, rest: readonly string[]): Words {
+  if (command === 'approvals' && rest.length > 1 && rest[0] !== 'revoke') return [command, 'answer', ...rest]
+  if (command === 'config' && rest.length > 1) return [command, 'set', ...rest]
+  if (command === 'account' && rest.length > 0) return ['auth', 'use', ...rest]
   return [command, ...rest]
 }

@@ -81,6 +81,8 @@ export class SkillIndexer {
   readonly #clock: Clock
   #last: (Found & { readonly index: SkillIndex }) | null = null
   #glanced: Glanced | null = null
+  /** By the skills of an index: what was seen where it was made. Another look may see something else before that is asked for. */
+  readonly #seen = new WeakMap<SkillIndex['skills'], () => Grounds>()
 
   /** `os`: `linux`, `macos` or `windows`. */
   constructor(cache: HeadCache, os: string, clock: Clock) {
@@ -96,11 +98,13 @@ export class SkillIndexer {
   async glance(look: Look): Promise<SkillIndex> {
     this.#cache.open()
     const read: ReadFolder[][] = []
+    const looked: LookedFolder[] = []
     for (const { folder } of look.roots) {
       const root = this.#cache.root(folder)
       const heads = root.skills.map((one) => ({ folder: one, known: this.#cache.last(one) }))
       if (!isAsLooked(root.looked) || !heads.every(isRead)) return this.look(look)
       read.push(heads)
+      looked.push(...root.looked)
     }
     const { version } = this.#cache
     if (this.#glanced?.version !== version || !isSameLook(this.#glanced, look)) {
@@ -109,6 +113,7 @@ export class SkillIndexer {
       this.#glanced = { ...look, version, index, left: read.flat().filter(({ folder }) => !counting.has(folder)) }
     }
     const { index, left } = this.#glanced
+    this.#seen.set(index.skills, () => ({ looked, written: read.flat().map((one) => [one.folder, one.known.state]) }))
     // One that does not count may have been mended.
     return left.every(({ folder, known }) => isWrittenAs(folder, known.state)) ? index : this.look(look)
   }
@@ -124,19 +129,13 @@ export class SkillIndexer {
     return this.#cache.isOpen
   }
 
-  /** What shows later that `index`, which a look or a glance made, would be made again. Never throws. */
-  groundsOf({ roots }: Look, { skills }: SkillIndex, shown: readonly Pick<Skill, 'folder'>[]): Grounds {
-    const found = roots.map(({ folder }) => this.#cache.root(folder))
-    const counting = new Set([...skills.values()].map(({ folder }) => folder))
-    const left = found.flatMap((root) => root.skills.filter((folder) => !counting.has(folder)))
-    const folders = [...left, ...shown.flatMap(({ folder }) => folder ?? [])]
-    return {
-      looked: found.flatMap(({ looked }) => looked),
-      written: folders.flatMap((folder) => {
-        const known = this.#cache.last(folder)
-        return known === undefined ? [] : [[folder, known.state] as const]
-      }),
-    }
+  /** What shows later that an index, which a look or a glance made, would be made again; `null` for another one. Never throws. */
+  groundsOf({ skills }: SkillIndex, shown: readonly Pick<Skill, 'folder'>[]): Grounds | null {
+    const seen = this.#seen.get(skills)?.()
+    if (seen === undefined) return null
+    const silent = new Set([...skills.values()].map(({ folder }) => folder))
+    for (const { folder } of shown) silent.delete(folder)
+    return { looked: seen.looked, written: seen.written.filter(([folder]) => !silent.has(folder)) }
   }
 
   /** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
@@ -146,14 +145,22 @@ export class SkillIndexer {
     const found = { ...look, folders: below.map(({ skills }) => skills) }
     for (const [at, { looked, skills }] of below.entries())
       this.#cache.setRoot(look.roots[at]!.folder, { looked, skills: skills.map(({ folder }) => folder) })
+    const saw = ({ skills }: SkillIndex) =>
+      this.#seen.set(skills, () => ({
+        looked: below.flatMap(({ looked }) => looked),
+        written: found.folders.flat().map((one) => [one.folder, stateOf(one)]),
+      }))
     if (this.#last !== null && isSame(this.#last, found)) {
+      const { index } = this.#last
+      saw(index)
       await this.#cache.save()
-      return this.#last.index
+      return index
     }
     const read = await readFolders(found.folders, this.#cache)
     await this.#cache.save()
     const index = makeIndex(look, read, this.#os)
     this.#last = { ...found, index }
+    saw(index)
     return index
   }
 }
