@@ -81,7 +81,8 @@ async function record(columns: number): Promise<readonly string[]> {
   for (const { line, shows, leaves = [] } of PANELS) {
     await say(terminal, line)
     await terminal.shows(shows)
-    const rows = await terminal.rows()
+    // The bar counts the calls of the judge as they end, which may be after the screen is looked at.
+    const rows = (await terminal.rows()).map((row) => row.replace(/^(╰ .*)\$\d+\.\d\d/, '$1$<cost>'))
     recorded.push(
       `## ${line}`,
       ...rows.slice(rows.findLastIndex((row) => row.startsWith(`> ${line}`.slice(0, columns - 4)))),
