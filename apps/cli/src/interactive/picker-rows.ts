@@ -63,13 +63,13 @@ function laidOut(text: string, columns: number, prompt = ''): readonly string[] 
  */
 function headRows({ request }: PickerState, { columns, room, style }: Place): readonly string[] {
   const { title, block = [], notes = [] } = request
-  const asked = laidOut(title, columns).map(style.notice)
+  const titleRows = laidOut(title, columns).map(style.notice)
   const about = blockRows(block, columns)
   const noteRows = notes.flatMap((note) => laidOut(note, columns))
-  const length = asked.length + about.length + noteRows.length
+  const length = titleRows.length + about.length + noteRows.length
   const space = block.length > 0 && length + 2 <= room ? [''] : []
-  if (length <= room) return [...asked, ...space, ...about, ...space, ...noteRows]
-  const most = [...asked, ...about]
+  if (length <= room) return [...titleRows, ...space, ...about, ...space, ...noteRows]
+  const most = [...titleRows, ...about]
   if (most.length === room) return most
   const isCut = most.length > room && block.length > 0
   return [...[...most, ...noteRows].slice(0, room - 1), isCut ? style.notice(clip(CUT, columns - 1)) : '…']

@@ -10,7 +10,7 @@ import { drawPicker } from './picker-rows.js'
 import { answerQuestions } from './questions.js'
 
 /** What a person is shown of the question about a command: what is written above, then the request. */
-async function asked(command: string, size = { columns: 100, rows: 50 }) {
+async function question(command: string, size = { columns: 100, rows: 50 }) {
   const policy = createPolicy({ mode: 'ask', home: '/home/ada/.hermes', userHome: '/home/ada' })
   const [shown, written]: [PickRequest[], string[]] = [[], []]
   const output = {
@@ -50,7 +50,7 @@ async function asked(command: string, size = { columns: 100, rows: 50 }) {
 }
 
 it('shows all of a command that it asks about, also what a terminal would obey or leave out', async () => {
-  const { request, written } = await asked(`rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`)
+  const { request, written } = await question(`rm -rf build${' '.repeat(600)}\u001b];/tmp/evil.sh;#\u0007\u202e# ok`)
   const statements = ['\\x1b];', '/tmp/evil.sh;', '#\\x07\\u202e# ok']
   expect(request.block?.join('\n')).toContain(statements.join('\n'))
   expect(written).toContain(statements.join('\n  '))
@@ -68,7 +68,7 @@ it.each([
   ['one statement in the lowest panel', 'echo a; rm -rf build', { columns: 80, rows: 8 }],
   ['statements on a screen that is high', `${'ls; '.repeat(6)}rm -rf build`, { columns: 80, rows: 50 }],
 ])('hides no end of a command: %s', async (_, command, { columns, rows }) => {
-  const { above, request } = await asked(command, { columns, rows })
+  const { above, request } = await question(command, { columns, rows })
   const style = createStyle({ colors: false } as never as Output)
   const footer = drawFooter({
     ...{ status: [], picker: createPicker(request), editor: null, menu: null, bar: BAR, columns, rows, style },
