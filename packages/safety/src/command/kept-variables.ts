@@ -73,7 +73,7 @@ function filledNames(name: string, args: readonly Word[]): readonly Word[] {
     const [, attached] = /^-v(.*)$/s.exec(first?.text ?? '') ?? []
     if (first !== undefined && attached) return [{ ...first, text: attached }]
     // A format that is known only then may be that option.
-    const isOption = attached === '' || (first !== undefined && first.dynamic && /^[$`]/.test(first.text))
+    const isOption = attached === '' || (first?.dynamic === true && /^[$`]/.test(first.text))
     return isOption && second !== undefined ? [attached === '' ? second : first!] : []
   }
   if (!FILLS.test(name)) return []
