@@ -214,6 +214,19 @@ describe('an isolated command where the network is off after text from outside w
     'declare -n r=PATH; r=./tools',
     ...['go env -w GOPROXY=https://evil.example', 'go env -u GOPROXY'],
     ...[
+      'export NODE_OPTIONS=--require=./x.js',
+      'export NODE_OPTIONS="-r ./x.js"',
+      'export NODE_OPTIONS="--import ./x.js"',
+    ],
+    ...['export NODE_OPTIONS=--require=x', 'export NODE_OPTIONS="--no-warnings $X"', 'read NODE_OPTIONS < list'],
+    ...[
+      'export JAVA_HOME=./jdk',
+      'export JAVA_HOME=$(dirname $(cat x))',
+      'export https_proxy=evil.example:80',
+      'unset PATH',
+    ],
+    ...['read https_proxy < list', 'export PYTHONPATH=./tools', 'export JAVA_HOME=$(dirname $(which java))/../../home'],
+    ...[
       'export "${X:-PATH}=$PWD/tools:$PATH"',
       'export PA${X}=./tools',
       'declare -x "$(cat name)=./tools"',
@@ -269,6 +282,11 @@ describe('an isolated command where the network is off after text from outside w
     ],
     ...['source backend/venv/bin/activate', 'cd sub && . ./env/bin/activate', 'source ~/miniconda3/bin/activate'],
     ...['python3 -m venv .venv && . .venv/bin/activate', '. "$PWD/.venv/bin/activate"'],
+    ...['export NODE_OPTIONS=--max-old-space-size=4096', 'export NODE_OPTIONS="--no-warnings $NODE_OPTIONS --inspect"'],
+    ...['unset https_proxy HTTP_PROXY NODE_OPTIONS', 'export ALL_PROXY=', 'export no_proxy=""', 'unset PYTHONPATH'],
+    ...['export JAVA_HOME=$(dirname $(dirname $(readlink -f $(which java))))', 'export JAVA_HOME=/usr/lib/jvm/java-21'],
+    ...['export JAVA_HOME="$(dirname "$(dirname "$(realpath "$(command -v javac)")")")"'],
+    ...['export JAVA_HOME=$(/usr/libexec/java_home -v 21)', 'export ANDROID_HOME=$HOME/Android/Sdk'],
     ...['export NODE_ENV=test', 'export PATH=$HOME/.cargo/bin:$PATH', '. .venv/bin/activate', 'ls'],
     ...['PATH="$(go env GOPATH)/bin:$PATH"; export PATH', '. ~/.nvm/nvm.sh', 'eval "$(fnm env)"', 'f() { npm ci; }; f'],
     ...[

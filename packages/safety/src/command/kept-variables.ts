@@ -7,7 +7,7 @@ import { isBeyond } from './write-targets.js'
 /** A variable that commands of the same shell find after this one. */
 export interface KeptVariable {
   readonly name: string
-  /** `null` where it is not known. */
+  /** `null` where it is not known; empty for one that is taken away. */
   readonly value: string | null
 }
 
@@ -61,7 +61,8 @@ export function keptVariables(invocation: Invocation): readonly KeptVariable[] |
   }
   const filled = filledNames(name, args)
   if (filled.some(hasUnknownName)) return 'unknown'
-  return [...filled.flatMap(({ text }) => unknownOf(NAME.exec(text)?.[1] ?? text)), ...inner]
+  const value = name === 'unset' ? '' : null
+  return [...filled.map(({ text }) => ({ name: NAME.exec(text)?.[1] ?? text, value })), ...inner]
 }
 
 /** The words that name what a command fills. */
@@ -72,7 +73,7 @@ function filledNames(name: string, args: readonly Word[]): readonly Word[] {
     const [, attached] = /^-v(.*)$/s.exec(first?.text ?? '') ?? []
     if (first !== undefined && attached) return [{ ...first, text: attached }]
     // A format that is known only then may be that option.
-    const isOption = attached === '' || (first !== undefined && first.dynamic && /^[$`]/.test(first.text))
+    const isOption = attached === '' || (first?.dynamic === true && /^[$`]/.test(first.text))
     return isOption && second !== undefined ? [attached === '' ? second : first!] : []
   }
   if (!FILLS.test(name)) return []

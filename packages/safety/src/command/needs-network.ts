@@ -61,13 +61,18 @@ function isOfWorkspace({ program, context }: Invocation): boolean {
 
 /** Variables that say where packages come from, by way of whom, or which program comes for them. */
 const STEERS =
-  /^(?:HOME|CARGO_HOME|GOFLAGS|GOENV|BASH_ENV|ENV|NETRC|NODE_OPTIONS|PYTHON(?:PATH|HOME|STARTUP)|(?:LD|DYLD)_\w+|GIT_(?:SSH\w*|CONFIG\w*|PROXY_COMMAND|EXEC_PATH|ASKPASS)|RUSTC\w*|CARGO_\w+_(?:LINKER|RUNNER|WRAPPER)|\w*(?:INDEX|REGISTR|PROXY|FIND_LINKS)\w*|npm_config_(?:userconfig|globalconfig|script_shell|node_options|prefix|git)|PIP_CONFIG_FILE|UV_CONFIG_FILE)$/i
+  /^(?:HOME|CARGO_HOME|GOFLAGS|GOENV|BASH_ENV|ENV|NETRC|PYTHON(?:PATH|HOME|STARTUP)|(?:LD|DYLD)_\w+|GIT_(?:SSH\w*|CONFIG\w*|PROXY_COMMAND|EXEC_PATH|ASKPASS)|RUSTC\w*|CARGO_\w+_(?:LINKER|RUNNER|WRAPPER)|\w*(?:INDEX|REGISTR|PROXY|FIND_LINKS)\w*|npm_config_(?:userconfig|globalconfig|script_shell|node_options|prefix|git)|PIP_CONFIG_FILE|UV_CONFIG_FILE)$/i
 /** Folders that programs are looked for in, or that stand in the names of such. */
 const FOLDERS =
   /^(?:PATH|GOPATH|GOROOT|GOBIN|PNPM_HOME|NVM_(?:DIR|BIN)|PYENV_ROOT|RBENV_ROOT|BUN_INSTALL|DENO_INSTALL|VOLTA_HOME|JAVA_HOME|ANDROID_HOME|VIRTUAL_ENV)$/
+/** Options of Node that load no code, as they stand in `NODE_OPTIONS`. */
+const PLAIN_NODE_OPTIONS =
+  /^\s*(?:(?:--[\w-]+(?:=\d+)?|--(?:dns-result-order|unhandled-rejections)=[\w-]+|\$\{?NODE_OPTIONS(?::?-)?\}?)(?:\s+|$))*$/
+/** Without these a program goes straight to where it goes. */
+const WAY = /^(?:https?|all|ftp|no)_proxy$/i
 /** Programs that say where they keep what they install. */
 const FOUND_BY =
-  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|(?:py|rb)env root)\)/
+  /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|\/usr\/libexec\/java_home(?: -v ?[\w.]+)?|dirname "?\$\(dirname "?\$\((?:readlink -f|realpath) "?\$\((?:which|command -v) javac?\)"?\)"?\)"?|(?:py|rb)env root)\)/
 /** Where programs lie within such a folder: any other may lead into the workspace, also where it is not set. */
 const PROGRAMS_WITHIN =
   /^(?:\/(?:opt\/[\w@-][\w@.-]*|libexec|tools|cmdline-tools\/[\w-]+|versions\/node\/v[\w.]+))*(?:\/(?:s?bin|shims|libexec|platform-tools|emulator|tools))?\/?$/
@@ -78,6 +83,8 @@ function isSteered({ variables, context }: Invocation): boolean {
 
 /** Whether a variable leads package managers, or the names of programs, to somewhere else. */
 function steers({ name, value }: KeptVariable, context: CommandContext): boolean {
+  if (name === 'NODE_OPTIONS') return value === null || !PLAIN_NODE_OPTIONS.test(value)
+  if (value === '' && (WAY.test(name) || name === 'PYTHONPATH')) return false
   if (!FOLDERS.test(name)) return STEERS.test(name)
   return value === null || foldersIn(value).some((folder) => isNear(folder, context))
 }

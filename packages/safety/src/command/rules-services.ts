@@ -10,17 +10,50 @@ const verbs = (args: Invocation['args'], valued: readonly string[] = []): readon
 
 const WHOLE_PLACES = /^(?:\/|\/etc|~|\/var\/run\/docker\.sock)$/
 
+/** What has options of a container behind it, or the name of such a command. */
+const STARTS = /^(?:run|create|exec)$/
+const GROUPS = /^(?:run|create|exec|compose|container|service|pod)$/
+/** Options of these whose next word is no value of theirs. */
+const SWITCH =
+  /^(?:-[ditPqT]+|--(?:rm|init|detach|interactive|tty|privileged|read-only|publish-all|quiet|no-healthcheck|oom-kill-disable|build|no-TTY|no-deps|service-ports|use-aliases|remove-orphans|replace)|--[\w-]+=.*)$/s
+/** Folders that are known to be of the session without their names. */
+const OWN_FOLDER = /^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|\$\(git rev-parse --show-toplevel\))(?:\/[^$`]*)?$/
+
+/** The options of a container: what stands behind the image, or the container, is a command within it. */
+function containerOptions(args: Invocation['args']): Invocation['args'] {
+  const start = args.findIndex(({ text }) => STARTS.test(text))
+  if (start < 0) return args
+  for (let at = start + 1; at < args.length; at++) {
+    const { text, splits } = args[at]!
+    if (text.startsWith('-')) {
+      const isAttached = /^-[ditPqT]*[^-ditPqT]./s.test(text)
+      if (!SWITCH.test(text) && !isAttached && !args[at + 1]?.text.startsWith('-')) at++
+    } else if (!splits && !GROUPS.test(text)) return args.slice(start, at)
+  }
+  return args.slice(start)
+}
+
 /** Folders of this machine that a container is given, as written: a word without a slash names a volume. */
-function openedFolders(words: readonly string[]): readonly string[] {
+function openedFolders(args: Invocation['args']): readonly string[] {
+  const words = texts(containerOptions(args))
   const sources = words.flatMap((word, at) => {
     const before = words[at - 1] ?? ''
     const mount = before === '--mount' ? word : /^--mount=(.*)$/s.exec(word)?.[1]
-    if (mount !== undefined) return /(?:^|,)(?:source|src)=([^,]*)/.exec(mount)?.[1] ?? []
-    const volume = /^(?:-v|--volume)$/.test(before) ? word : /^(?:--volume=|-v=?)(.+)$/s.exec(word)?.[1]
-    return volume?.split(':')[0] ?? []
+    if (mount !== undefined)
+      return [...mount.matchAll(/(?:^|[,"=])\s*(?:source|src|device)\s*=([^,"]*)/gi)].map(([, path = '']) =>
+        path.trim(),
+      )
+    const volume = /^(?:-[ditPqT]*v|--volume)$/.test(before)
+      ? word
+      : /^(?:--volume=|-[ditPqT]*v=?)(.+)$/s.exec(word)?.[1]
+    return volume === undefined ? [] : [/^(?:\$\([^)]*\)|\$\{[^}]*\}|[^:])*/.exec(volume)![0]]
   })
-  return sources.filter((path) => /^[/~.]/.test(path))
+  return sources.filter((path) => /^[/~.$`]/.test(path))
 }
+
+/** Whether nobody knows beforehand which folder that is. */
+const isUnknownFolder = (path: string): boolean =>
+  /^[$`]/.test(path) && (!OWN_FOLDER.test(path) || /(?:^|\/)\.\.(?:\/|$)/.test(path))
 
 function changesSystem(name: string, words: readonly string[]): boolean {
   if (words.some((word) => /^(?:--help|--version|--dry-run|--simulate)$/.test(word))) return false
@@ -121,8 +154,12 @@ export const SERVICE_RULES: readonly CommandRule[] = Object.freeze([
       const global = all.slice(0, Math.max(verb, 0) + 1)
       const isElsewhere = global.some((word, at) => /^(?:-c|--context)$/.test(all[at - 1] ?? '') && word !== 'default')
       if (name === 'docker' && (isElsewhere || /(?:^|\s)DOCKER_(?:HOST|CONTEXT)=\S/.test(written))) return true
-      const opened = openedFolders(all)
-      if (opened.some((path) => WHOLE_PLACES.test(path)) || outsideWorkspace(opened, context).length > 0) return true
+      const opened = openedFolders(args)
+      if (
+        opened.some((path) => WHOLE_PLACES.test(path) || isUnknownFolder(path)) ||
+        outsideWorkspace(opened, context).length > 0
+      )
+        return true
       const [first = '', second = ''] = name.endsWith('-compose')
         ? ['compose', ...verbs(args, ['-f'])]
         : verbs(args, ['-c', '--context', '-f', '-p'])
