@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
 import { Script } from 'node:vm'
 import type { AgentEvent } from '@hermes/agent-core'
 import { noUsage } from '@hermes/contracts/conversation'
 import { expect, it } from 'vitest'
 import { TurnMemory } from './turn-memory.js'
+
+// Another test of this process may have begun a gateway, which keeps it small for good.
+setFlagsFromString('--semi-space-growth-factor=2')
 
 const SOURCE = '(function () { return 1 })'
 const code = new Script(SOURCE).createCachedData()
