@@ -137,7 +137,7 @@ needs(missing)('browsers that others run', () => {
       const ended = once(child, 'exit')
       try {
         await expect.poll(there, { timeout: 120_000 }).toHaveLength(1)
-        await expect.poll(records).toHaveLength(1)
+        await expect.poll(records, { timeout: 30_000 }).toHaveLength(1)
       } finally {
         child.kill('SIGKILL')
         await ended
