@@ -14,7 +14,7 @@ export function statementsOf(command: string): readonly string[] {
   let line = ''
   let quote = ''
   const end = () => {
-    const text = line.replace(/^[ \t]+|[ \t]+$/g, '')
+    const text = withoutBlanks(line)
     if (text !== '') lines.push(text)
     line = ''
   }
@@ -29,7 +29,7 @@ export function statementsOf(command: string): readonly string[] {
     } else if (sign === "'" || sign === '"' || sign === '`') {
       quote = sign
       line += sign
-    } else if (sign === '#' && /(?:^|[\s;&|])$/.test(line)) {
+    } else if (sign === '#' && (line === '' || /[\s;&|]/.test(command[at - 1]!))) {
       // A comment ends with its line, whatever stands in it.
       const rest = command.slice(at).split('\n', 1)[0]!
       line += rest
@@ -53,4 +53,13 @@ export function statementsOf(command: string): readonly string[] {
   if (quote !== '' || open.length > 0) return asWritten
   end()
   return lines.length > 0 ? lines : asWritten
+}
+
+/** Without blanks and tabs around it; an expression for that would look at each run of blanks again and again. */
+function withoutBlanks(line: string): string {
+  const isBlank = (at: number) => line[at] === ' ' || line[at] === '\t'
+  let [from, to] = [0, line.length]
+  while (isBlank(from)) from++
+  while (to > from && isBlank(to - 1)) to--
+  return line.slice(from, to)
 }

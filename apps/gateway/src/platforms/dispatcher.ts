@@ -690,6 +690,7 @@ export class Dispatcher {
     if (known?.chat.sessionId === chat.sessionId) return known
     if (known) {
       this.#bySession.delete(known.chat.sessionId)
+      this.#projectNotified.delete(known.chat.sessionId)
       this.#track(known.retire(), known.chat.sessionId)
     }
     const { platform } = this.#options
