@@ -494,7 +494,11 @@ export class LiveSession {
     const { opening, stop } = current
     if (this.#opening !== opening || !this.#openings.has(opening)) this.#goBy(opening)
     // Before this run can be interrupted.
-    if (this.#isElsewhere()) await this.#closeAgent('moved', true)
+    if (this.#isElsewhere())
+      await this.#closeAgent('moved', true).catch((error: unknown) => {
+        current.place?.leave()
+        throw error
+      })
     this.#current = current
     const abort = () => {
       current.place?.ending()

@@ -1,9 +1,9 @@
-// node work-until-killed.ts FOLDER ADDRESS [BACKEND VARIABLES]: does tasks on pages, a line for each; ends what it has once its input ends, and itself with the next line.
+// node work-until-killed.ts FOLDER ADDRESS [BACKEND VARIABLES [SESSIONS]]: does tasks on pages, a line for each; ends what it has once its input ends, and itself with the next line.
 import { once } from 'node:events'
 import type { BrowserSettings } from '../settings.js'
 import { openScene } from './scene.js'
 
-const [, , folder = '', address = '', backend = 'local', variables = '{}'] = process.argv
+const [, , folder = '', address = '', backend = 'local', variables = '{}', sessions = '3'] = process.argv
 const scene = await openScene(folder, JSON.parse(variables))
 scene.settings = { ...scene.settings, backend: backend as BrowserSettings['backend'] }
 let isOver = false
@@ -12,7 +12,7 @@ process.stdin.once('end', () => {
 })
 process.stdin.resume()
 for (let task = 0; !isOver; task++) {
-  const session = `s${task % 3}`
+  const session = `s${task % Number(sessions)}`
   try {
     const text = await scene.call('browser_navigate', { url: address }, session)
     const ref = /\[(e\d+)\] textbox/.exec(text)?.[1]

@@ -108,15 +108,18 @@ export class CamofoxPages {
   async #claim(tab: string, { isBorrowed }: { readonly isBorrowed: boolean }): Promise<boolean> {
     if (this.#taken.has(tab)) return false
     this.#taken.add(tab)
-    const lease = await this.#leases.hold('camofox', camofoxId(this.#user, tab), { isBorrowed })
-    // Of two that write at once each sees the other, and neither has it.
-    if (await lease.isOnly()) {
-      this.#lease = lease
-      return true
+    let lease: Hold | null = null
+    try {
+      lease = await this.#leases.hold('camofox', camofoxId(this.#user, tab), { isBorrowed })
+      // Of two that write at once each sees the other, and neither has it.
+      if (await lease.isOnly()) this.#lease = lease
+    } finally {
+      if (this.#lease !== lease || lease === null) {
+        await lease?.forget()
+        this.#taken.delete(tab)
+      }
     }
-    await lease.forget()
-    this.#taken.delete(tab)
-    return false
+    return this.#lease === lease
   }
 
   /** Does something on the page, as the API of Camofox names it. */

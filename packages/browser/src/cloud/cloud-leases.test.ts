@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -72,6 +72,17 @@ it('releases what killed processes left with the start, before anybody wants a p
   await expect.poll(records, { timeout: 30_000 }).toEqual([])
   expect(seen).toEqual(['PATCH /browsers/old'])
   await end()
+})
+
+it('leaves those of another machine that shares the home, whose processes are not seen from here, until they are over', async () => {
+  const other = { cloud: 'browser-use', machine: 'container/pid:[1]' }
+  for (const id of ['used', 'over'])
+    await writeFile(join(folder, `cloud-999999999-1-${id}.json`), JSON.stringify({ ...other, id }))
+  const longAgo = new Date(Date.now() - 2 * 3_600_000)
+  await utimes(join(folder, 'cloud-999999999-1-over.json'), longAgo, longAgo)
+  expect(await leasesOf().releaseLeft()).toBe(1)
+  expect(seen).toEqual(['PATCH /browsers/over'])
+  expect(await records()).toEqual(['cloud-999999999-1-used.json'])
 })
 
 it('tries again to release one of its own that could not be released, as long as it may run', async () => {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
-import { isOwnerRunning, ownerName } from '../launch/profile-folder.js'
+import { isOwnerRunning, machineName, ownerName } from '../launch/profile-folder.js'
 import { askCloud } from './ask-cloud.js'
 import type { CloudPort } from './cloud-port.js'
 import {
@@ -140,7 +140,7 @@ export class CloudLeases {
   async hold(name: ServiceName, id: string, { isBorrowed = false } = {}): Promise<Hold> {
     const file = join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await writeFile(file, JSON.stringify({ cloud: name, id, isBorrowed }), { mode: 0o600 })
+    await writeFile(file, JSON.stringify({ cloud: name, id, isBorrowed, machine: machineName() }), { mode: 0o600 })
     let released: Promise<Released> | null = null
     const forget = () => rm(file, { force: true }).catch(() => undefined)
     return {
@@ -155,7 +155,12 @@ export class CloudLeases {
     const found = (await readdir(this.#folder)).map(async (file) => {
       const [, owner] = NAME.exec(file) ?? []
       const record = owner === undefined ? null : await recordIn(join(this.#folder, file))
-      if (record?.cloud !== name || record.id !== id || (record.isBorrowed && !isOwnerRunning(owner!))) return []
+      if (
+        record?.cloud !== name ||
+        record.id !== id ||
+        (record.isBorrowed && isHere(record) && !isOwnerRunning(owner!))
+      )
+        return []
       return [record]
     })
     return (await Promise.all(found)).flat()
@@ -179,8 +184,11 @@ export class CloudLeases {
     const released = names.map(async (name): Promise<number> => {
       const [, owner] = NAME.exec(name) ?? []
       const file = join(this.#folder, name)
-      if (owner === undefined || (isOwnerRunning(owner) && !this.#unreleased.has(file))) return 0
+      if (owner === undefined) return 0
       const record = await recordIn(file)
+      const isRunning = (record === null || isHere(record)) && isOwnerRunning(owner)
+      if (isRunning && !this.#unreleased.has(file)) return 0
+      if (record !== null && !isHere(record) && !(await isOver(record, file, this.#clock.now()))) return 0
       if (record !== null && !record.isBorrowed) {
         await this.#release(record.cloud, record.id, file, this.#options.signal)
         return this.#unreleased.has(file) ? 0 : 1
@@ -228,7 +236,7 @@ export class CloudLeases {
 
   async #forget(file: string): Promise<void> {
     this.#unreleased.delete(file)
-    await rm(file, { force: true })
+    await rm(file, { force: true }).catch(() => undefined)
   }
 
   #keep(file: string, line: string): void {
@@ -245,15 +253,30 @@ interface LeaseRecord {
   readonly id: string
   /** Whether it was there before, and stays. */
   readonly isBorrowed: boolean
+  /** Where its owner runs; `null` in records of older versions. */
+  readonly machine: string | null
+}
+
+/** Whether its owner would be seen from here: a home may be shared with containers, which have process ids of their own. */
+const isHere = ({ machine }: LeaseRecord): boolean => machine === null || machine === machineName()
+
+/** Whether nobody pays for one any more, wherever its owner runs. Camofox sets no end. */
+async function isOver({ cloud }: LeaseRecord, file: string, nowMs: number): Promise<boolean> {
+  if (cloud === 'camofox') return false
+  const written = await stat(file).catch(() => null)
+  return written === null || nowMs - written.mtimeMs > LONGEST_SECONDS * 1_000
 }
 
 /** `null` for a file that is none. */
 async function recordIn(file: string): Promise<LeaseRecord | null> {
   try {
     const value = JSON.parse(await readFile(file, 'utf8')) as JsonObject
-    const { cloud, id, isBorrowed } = isJsonObject(value) ? value : {}
+    const { cloud, id, isBorrowed, machine } = isJsonObject(value) ? value : {}
     if (typeof cloud !== 'string' || !Object.hasOwn(SERVICES, cloud) || typeof id !== 'string') return null
-    return { cloud: cloud as ServiceName, id, isBorrowed: isBorrowed === true }
+    return {
+      ...{ cloud: cloud as ServiceName, id, isBorrowed: isBorrowed === true },
+      machine: typeof machine === 'string' ? machine : null,
+    }
   } catch {
     return null
   }

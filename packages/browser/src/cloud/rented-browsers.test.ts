@@ -130,7 +130,7 @@ needs(missing)('browsers that others run', () => {
     })
 
     it('has what a killed process left released at the next start', async () => {
-      const argv = [WORKER, scene.folder, address(), backend, JSON.stringify(variables())]
+      const argv = [WORKER, scene.folder, address(), backend, JSON.stringify(variables()), '1']
       const child = spawn(process.execPath, ['--conditions=@hermes/source', `--import=${LOADER}`, ...argv], {
         stdio: ['pipe', 'pipe', 'inherit'],
       })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { lstat, mkdir, readdir, readlink, rm, rmdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
 const NAME = /^run-(\d+)-(\w+)-\w+$/
@@ -46,6 +47,15 @@ export async function removeLeftFolders(parent: string): Promise<readonly string
 
 /** This process: its id and when it started. */
 export const ownerName = (): string => `${process.pid}-${startTime(process.pid) ?? 'x'}`
+
+/** Where process ids mean the same: containers may share a home and a host name, but not those. */
+export function machineName(): string {
+  try {
+    return `${hostname()}/${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    return hostname()
+  }
+}
 
 /** Whether the process of such a name still runs. */
 export function isOwnerRunning(owner: string): boolean {

@@ -49,7 +49,7 @@ function namesModule(args: Invocation['args']): boolean {
   const form = operands.slice(0, 2).join(' ')
   if (FETCHES_NAMED.test(form)) return operands.some((word) => MODULE.test(word))
   const isFetched = /^(?:run|list)(?: |$)/.test(form) || addsModules(args)
-  return isFetched && texts(args).some((word) => word.includes('/') && MODULE.test(word))
+  return isFetched && texts(args).some((word) => /[/@]/.test(word) && MODULE.test(word))
 }
 
 /** Whether a command of Go comes for modules that the project does not name yet. */

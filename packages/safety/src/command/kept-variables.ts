@@ -14,7 +14,7 @@ export interface KeptVariable {
 /** What sets variables by words of its own; in front of a program they are for that one alone. */
 const SETS = /^(?:|export|declare|typeset|readonly|local)$/
 const FILLS = /^(?:read|mapfile|readarray|getopts|unset)$/
-/** Their options whose next word names no variable. */
+/** Their options whose next word may name no variable. */
 const VALUED: Readonly<Record<string, RegExp>> = {
   read: /^-\w*[dinNptu]$/,
   mapfile: /^-\w*[dnOsuc]$/,
@@ -59,10 +59,15 @@ export function keptVariables(invocation: Invocation): readonly KeptVariable[] |
     })
     return [...set, ...quoted, ...inner]
   }
+  // A format that begins an option and is known only then may be `-v`.
+  if (name === 'printf' && args[0]?.dynamic === true && /^-(?!v)/.test(args[0].text)) return 'unknown'
   const filled = filledNames(name, args)
-  if (filled.some(hasUnknownName)) return 'unknown'
+  if (filled.some((word, at) => !VALUED[name]?.test(filled[at - 1]?.text ?? '') && hasUnknownName(word)))
+    return 'unknown'
   const value = name === 'unset' ? '' : null
-  return [...filled.map(({ text }) => ({ name: NAME.exec(text)?.[1] ?? text, value })), ...inner]
+  // What is an option's and what is a name is not told apart: a prompt counts as a name too.
+  const names = filled.map(({ text }) => NAME.exec(text)?.[1] ?? /^-\w*?[aC](\w+)$/.exec(text)?.[1] ?? text)
+  return [...names.map((one) => ({ name: one, value })), ...inner]
 }
 
 /** The words that name what a command fills. */
@@ -76,8 +81,7 @@ function filledNames(name: string, args: readonly Word[]): readonly Word[] {
     const isOption = attached === '' || (first?.dynamic === true && /^[$`]/.test(first.text))
     return isOption && second !== undefined ? [attached === '' ? second : first!] : []
   }
-  if (!FILLS.test(name)) return []
-  return args.filter((_, at) => !VALUED[name]?.test(args[at - 1]?.text ?? ''))
+  return FILLS.test(name) ? args : []
 }
 
 /** Options are none, but for the one that a list's name may hang on. */

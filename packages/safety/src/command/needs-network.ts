@@ -67,7 +67,7 @@ const FOLDERS =
   /^(?:PATH|GOPATH|GOROOT|GOBIN|PNPM_HOME|NVM_(?:DIR|BIN)|PYENV_ROOT|RBENV_ROOT|BUN_INSTALL|DENO_INSTALL|VOLTA_HOME|JAVA_HOME|ANDROID_HOME|VIRTUAL_ENV)$/
 /** Options of Node that load no code, as they stand in `NODE_OPTIONS`. */
 const PLAIN_NODE_OPTIONS =
-  /^\s*(?:(?:--[\w-]+(?:=\d+)?|--(?:dns-result-order|unhandled-rejections)=[\w-]+|\$\{?NODE_OPTIONS(?::?-)?\}?)(?:\s+|$))*$/
+  /^\s*(?:(?:--(?:max[-_](?:old|semi)[-_]space[-_]size|max-http-header-size|stack-trace-limit|v8-pool-size)=\d+|--(?:dns-result-order|unhandled-rejections)=[\w-]+|--(?:no|trace)-[\w-]+|--(?:enable-source-maps|inspect|openssl-legacy-provider|pending-deprecation|throw-deprecation|use-(?:bundled|openssl|system)-ca|experimental-(?:vm-modules|strip-types|transform-types|require-module|wasm-modules|import-meta-resolve|websocket|webstorage|sqlite))|\$\{?NODE_OPTIONS(?::?-)?\}?)(?:\s+|$))*$/
 /** Without these a program goes straight to where it goes. */
 const WAY = /^(?:https?|all|ftp|no)_proxy$/i
 /** Programs that say where they keep what they install. */

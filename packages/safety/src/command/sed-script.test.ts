@@ -37,6 +37,8 @@ describe('scripts of sed', () => {
     ...[
       "sed 's/[/]/x/;e id;s/q/r/' x",
       "sed '/[/]/e id' x",
+      "sed 's/[[===]]/a/;s/b/=]]/x/;e id\n/p/p' x",
+      "sed 's/[[...]]/a/;s/b/.]]/x/;e id\n/p/p' x",
       String.raw`sed '\,[,],,/[]/]/e id' x`,
       "sed 'y/[/]/;e id' x",
     ],

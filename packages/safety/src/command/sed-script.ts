@@ -60,12 +60,16 @@ function hasShell(script: string): boolean {
   }
   // sed refuses a script with one that is not closed.
   let isUnclosed = false
+  // Where sed sees the end of `[=` and `[.` among characters to choose from depends on the machine.
+  let isUnsure = false
   const behindPart = (delimiter: string | undefined, isPattern: boolean): void => {
     for (; at < script.length; at++) {
       if (script[at] === delimiter) return void at++
       if (script[at] === '\\') at++
       else if (isPattern && script[at] === '[' && !isUnclosed) {
-        isUnclosed = take(BRACKET) === ''
+        const choice = take(BRACKET)
+        isUnclosed = choice === ''
+        isUnsure ||= /\[[.=]/.test(choice === '' ? script.slice(at + 1) : choice.slice(1))
         if (!isUnclosed) at--
       }
     }
@@ -78,7 +82,7 @@ function hasShell(script: string): boolean {
     take(BEHIND_MATCH)
     return true
   }
-  while (at < script.length) {
+  while (at < script.length && !isUnsure) {
     take(BETWEEN)
     while (takesAddress());
     take(NOT)
@@ -118,5 +122,5 @@ function hasShell(script: string): boolean {
         break
     }
   }
-  return false
+  return isUnsure
 }
