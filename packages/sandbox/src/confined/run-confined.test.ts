@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -79,6 +79,20 @@ needs(isolated.why())('isolated', () => {
     expect(await attempt('write', path, { support: isolated, bubblewrap })).toEqual({ type: 'failed' })
     expect(await attempt('hang', '', { support: isolated, bubblewrap, timeoutMs: 300 })).toEqual({
       type: 'out-of-time',
+    })
+  })
+
+  it('a module finds what it loads compiled the next time, and can plant nothing there', async () => {
+    const compiled = join(await fileOf(''), '..')
+    const again = () => attempt('compiled', '', { support: isolated, compiled })
+    expect(await again()).toEqual({ type: 'done', value: 'nothing' })
+    await expect
+      .poll(async () => (await readdir(compiled, { recursive: true })).join('\n'), { timeout: 30_000 })
+      .toMatch(/\/whole$/m)
+    expect(await again()).toEqual({ type: 'done', value: 'EROFS' })
+    expect(await attempt('compiled', '', { support: notIsolated, compiled })).toEqual({
+      type: 'done',
+      value: 'nothing',
     })
   })
 

@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { readdirSync, realpathSync } from 'node:fs'
+import { readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HermesError } from '@hermes/contracts'
 import { findBubblewrap } from '../isolation/find-bubblewrap.js'
 import type { IsolationSupport } from '../isolation/isolation-support.js'
 import { createIsolationSupport } from '../isolation/isolation-support.js'
+import { type CompiledCode, compiledCodeOf, WHOLE } from './compiled-code.js'
 
 /** What one run may use. */
 interface ConfinedLimits {
@@ -32,6 +33,8 @@ export interface ConfinedModule extends ConfinedLimits {
   readonly support?: IsolationSupport
   /** The bubblewrap that holds the process on Linux; `null` for none. Default: that of the system. */
   readonly bubblewrap?: string | null
+  /** The folder below which what it loads is kept compiled; `null` for none. Default: where this process keeps its own code. */
+  readonly compiled?: string | null
 }
 
 /** What became of it. `failed`: the module threw, or the process ended in another way. */
@@ -52,12 +55,34 @@ export async function runConfined(request: ConfinedModule): Promise<ConfinedResu
   const { module, signal, timeoutMs, support = createIsolationSupport(), bubblewrap } = request
   signal.throwIfAborted()
   const stopped = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  for (const argv of confinedArgvs(module, request, support, bubblewrap)) {
-    const result = await runOnce(argv, request, stopped)
+  const compiled = compiledCodeOf(module, request.argument, request.compiled)
+  for (const wall of walls(support, bubblewrap)) {
+    const result = await runOnce(confinedArgv(wall, request, compiled), request, stopped)
     // What was to hold it failed before it began, so that the next best may.
-    if (result !== null) return result
+    if (result === null) continue
+    if (result.type === 'done' && isWall(wall) && compiled?.isWhole === false) keepCompiled(wall, request, compiled)
+    return result
   }
   return { type: 'failed' }
+}
+
+/** Has the next such process find what the module loads compiled. A process that sees no byte of others writes that, and ends with this one on Linux. */
+function keepCompiled(wall: Wall, { module, argument }: ConfinedModule, { folder }: CompiledCode): void {
+  const [program, ...args] = [
+    ...wall(folder),
+    ...nodeArgv(module, [`--allow-fs-write=${folder}/`, `--allow-fs-read=${folder}/`]),
+    ...['--input-type=module', '--eval', KEEP, module, argument, folder],
+  ] as [string, ...string[]]
+  const child = spawn(program, args, { cwd: '/', env: {}, stdio: 'ignore' })
+  child.on('error', () => undefined)
+  child.once('exit', (code) => {
+    try {
+      if (code === 0) writeFileSync(join(folder, WHOLE), '')
+    } catch {
+      // The home is full, or gone.
+    }
+  })
+  child.unref()
 }
 
 /** `null` where the module was not reached. */
@@ -152,8 +177,10 @@ const BEGUN = 'hermes: begun'
 const RUN = `
 import { readFileSync, writeSync } from 'node:fs'
 writeSync(2, ${JSON.stringify(`${BEGUN}\n`)})
+import { enableCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
-const [url, limits, argument] = process.argv.slice(1)
+const [url, limits, argument, compiled] = process.argv.slice(1)
+if (compiled) enableCompileCache(compiled)
 const { confined, prepare } = await import(url)
 await prepare?.(argument)
 // Started beside what loads the code it took a third of the processor time of a small document.
@@ -169,6 +196,13 @@ for (let at = 0; at < output.length; ) {
 process.exit(0)
 `
 
+const KEEP = `
+import { enableCompileCache } from 'node:module'
+const [url, argument, compiled] = process.argv.slice(1)
+enableCompileCache(compiled)
+await (await import(url)).prepare?.(argument)
+`
+
 // Sources name the files that they become.
 const FROM_SOURCES = `
 import { registerHooks } from 'node:module'
@@ -177,28 +211,34 @@ registerHooks({ resolve: (name, context, next) => next(/^\\..*\\.js$/.test(name)
 
 const SEATBELT = '(version 1)(allow default)(deny network*)(deny file-write*)(allow file-write* (literal "/dev/null"))'
 
-/** The command lines that run `confined` of a module in a process of its own, the best walled off first: not every machine allows each. */
-function confinedArgvs(
-  module: string,
-  {
-    argument,
-    maxResidentBytes,
-    timeoutMs,
-  }: { readonly argument: string; readonly maxResidentBytes: number; readonly timeoutMs: number },
-  support: IsolationSupport,
-  bubblewrap: string | null = findBubblewrap(),
-): readonly (readonly [string, ...string[]])[] {
-  const file = realpathSync(fileURLToPath(module))
+/** The command line that runs `confined` of a module in a process of its own. */
+function confinedArgv(
+  wall: Wall,
+  { module, argument, maxResidentBytes, timeoutMs }: ConfinedModule,
+  compiled: CompiledCode | null,
+): readonly [string, ...string[]] {
   const limits = { maxBytes: maxResidentBytes, timeoutMs: timeoutMs + AFTER_LIMIT_MS }
-  const node = [
-    process.execPath,
-    // Half of its memory for the heap, so that garbage is collected before it counts. Nothing is written and no program started; of files only code can be read.
-    ...['--permission', '--allow-worker', ...codeFolders(file).map((folder) => `--allow-fs-read=${folder}/`)],
-    ...['--no-warnings', `--max-old-space-size=${Math.ceil(maxResidentBytes / 2 ** 21)}`],
+  // Node takes what is compiled only from where it may write; the wall keeps it from that.
+  const folder = compiled?.isWhole && isWall(wall) ? compiled.folder : null
+  const leave = folder === null ? [] : [`--allow-fs-write=${folder}/`, `--allow-fs-read=${folder}/`]
+  // Half of its memory for the heap, so that garbage is collected before it counts.
+  const node = nodeArgv(module, [
+    ...leave,
+    '--allow-worker',
+    `--max-old-space-size=${Math.ceil(maxResidentBytes / 2 ** 21)}`,
+  ])
+  const script = ['--input-type=module', '--eval', RUN, module, JSON.stringify(limits), argument, folder ?? '']
+  return [...wall(), ...node, ...script] as unknown as readonly [string, ...string[]]
+}
+
+/** Node without leave to write or to start programs; of files it reads only code. */
+function nodeArgv(module: string, more: readonly string[]): readonly string[] {
+  const file = realpathSync(fileURLToPath(module))
+  return [
+    ...[process.execPath, '--permission', '--no-warnings', ...more],
+    ...codeFolders(file).map((folder) => `--allow-fs-read=${folder}/`),
     ...(file.endsWith('.ts') ? ['--import', `data:text/javascript,${encodeURIComponent(FROM_SOURCES)}`] : []),
-    ...['--input-type=module', '--eval', RUN, module, JSON.stringify(limits), argument],
   ]
-  return walls(support, bubblewrap).map((wall) => [...wall, ...node] as [string, ...string[]])
 }
 
 /** The folder of the package that holds a file, and those of the packages it may import. */
@@ -220,15 +260,34 @@ function readdirOr(folder: string): string[] {
   }
 }
 
-/** What a command line begins with. The last is none: Node's own permissions hold a program too. */
-function walls(support: IsolationSupport, bubblewrap: string | null): readonly (readonly string[])[] {
-  if (support.why() !== null) return [[]]
-  if (process.platform === 'darwin') return [['/usr/bin/sandbox-exec', '-p', SEATBELT]]
-  if (bubblewrap === null) return [[]]
+/** What a command line begins with, so that nothing is written but, where one is named, below a folder. */
+type Wall = (writable?: string) => readonly string[]
+
+const NO_WALL: Wall = () => []
+const isWall = (wall: Wall): boolean => wall !== NO_WALL
+
+/** The best first: not every machine allows each. The last is none: Node's own permissions hold a program too. */
+function walls(support: IsolationSupport, bubblewrap: string | null = findBubblewrap()): readonly Wall[] {
+  if (support.why() !== null) return [NO_WALL]
+  if (process.platform === 'darwin')
+    return [
+      (writable) => {
+        const writes =
+          writable === undefined ? '' : `(allow file-write* (subpath ${JSON.stringify(realpathSync(writable))}))`
+        return ['/usr/bin/sandbox-exec', '-p', SEATBELT + writes]
+      },
+    ]
+  if (bubblewrap === null) return [NO_WALL]
   // Not as process 1: that one could not kill itself.
   const common = ['--die-with-parent', '--cap-drop', 'ALL', '--clearenv']
   const files = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--chdir', '/']
   // A network of its own is what a container most often refuses, although it allows the rest.
   const withNetwork = ['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try']
-  return [...[['--unshare-all'], withNetwork].map((own) => [bubblewrap, ...own, ...common, ...files, '--']), []]
+  const bwrap =
+    (own: readonly string[]): Wall =>
+    (writable) => {
+      const bound = writable === undefined ? [] : ['--bind', writable, writable]
+      return [bubblewrap, ...own, ...common, ...files, ...bound, '--']
+    }
+  return [bwrap(['--unshare-all']), bwrap(withNetwork), NO_WALL]
 }

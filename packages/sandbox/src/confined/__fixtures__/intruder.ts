@@ -1,12 +1,24 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 
 const tries: Readonly<Record<string, (target: string) => unknown>> = {
   echo: (target) => target.toUpperCase(),
   read: (target) => readFileSync(target, 'utf8'),
   write: (target) => writeFileSync(target, 'changed'),
   run: () => spawnSync('/bin/sh', ['-c', 'echo ran']).stdout.toString(),
+  compiled: () => {
+    const folder = getCompileCacheDir()
+    if (folder === undefined) return 'nothing'
+    try {
+      writeFileSync(join(folder, 'planted'), '')
+      return 'written'
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code
+    }
+  },
   variables: () => Object.keys(process.env),
   connect: (target) =>
     new Promise((resolve, reject) => connect(Number(target), '127.0.0.1').once('connect', resolve).once('error', reject)),
