@@ -49,10 +49,10 @@ export interface PolicyOptions extends EvaluationSettings {
   /** The same in place of `denyGlobs`. What says the same keeps its identity. */
   readonly currentDenyGlobs?: () => Promise<readonly string[]>
   /**
-   * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are; `null` where there is none of them.
-   * Paths may begin with `~`. Without it, commands that files decide about get no lasting grant.
+   * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are, for a command in `cwd`; `null` where there
+   * is none of them, `unknown` where nobody can tell what they run. Paths may begin with `~`. Without it, commands that files decide about get no lasting grant.
    */
-  readonly digestFiles?: (paths: readonly string[]) => Promise<string | null>
+  readonly digestFiles?: (paths: readonly string[], cwd: string) => Promise<string | null>
   /**
    * What the programs of these names are where they are looked for from `cwd`, as text that is another one when another program is found:
    * paths, and what lies where an agent may write. `null` where all are programs of the system, `unknown` where it cannot be told.
@@ -211,7 +211,7 @@ class RulePolicy implements RevocablePolicy {
     const names = programsOnPath(command.collected)
     if (files === null) return UNKNOWN_DIGEST
     const [held, found] = await Promise.all([
-      files.length === 0 ? null : digestFiles(files),
+      files.length === 0 ? null : digestFiles(files, action.cwd),
       names.length === 0 ? null : (identifyPrograms?.(names, action.cwd) ?? null),
     ])
     if (held === UNKNOWN_DIGEST || found === UNKNOWN_DIGEST) return UNKNOWN_DIGEST
