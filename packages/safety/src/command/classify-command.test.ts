@@ -29,6 +29,8 @@ const HARDLINE: Readonly<Record<string, readonly string[]>> = {
     'hermes /approvals 1a2b once',
     'hermes sessions list -q "/skills accept abcdef"',
     'npx -y @hermes/cli -q "/memory approve all"',
+    ...['hermes -q "$X"', 'hermes chat -q "$(cat x)"', 'hermes -cq"$X"', 'hermes --query=" $X"', 'hermes "$X"'],
+    ...['hermes chat $X', 'hermes -z `cat x`', 'npx -y @hermes/cli@latest chat -q "$X"', 'hermes -p work -q "${X}y"'],
   ],
   'process-environment': [
     'cat /proc/$PPID/environ',
@@ -391,6 +393,7 @@ const DANGEROUS: Readonly<Record<string, readonly string[]>> = {
   'env-file': ['echo KEY=1 > .env', 'cp x .env.production', 'echo x >> app/.envrc'],
   'hermes-secrets': ['echo {} > ~/.hermes/auth.json', 'rm ~/.hermes/.env', 'rm -f ~/.hermes/profiles/work/auth.json'],
   'hermes-permissions': [
+    'hermes chat --query-file prompt.md',
     'echo "*: allow" > ~/.hermes/permissions.yaml',
     "hermes permissions add '*' allow",
     'cp x ~/.hermes/pending/skills/abcdef.json',
@@ -849,6 +852,8 @@ const SAFE: readonly string[] = [
   'hermes -q "/skills list"',
   'hermes -q "What does /approvals 1a2b once do?"',
   'hermes -q "/tmp is full"',
+  'hermes -q "Review $FILE"',
+  'hermes sessions show "$ID"',
   'hermes pairing list',
   'hermes mcp list',
   'hermes -p work config show',
