@@ -1,7 +1,7 @@
 // The same course through every door, and what is particular to one: twenty classes of holes that agents like this one had.
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
-import { FEWER, HELD, JUDGED, LOOKED_AT, RELOADED } from './entry-points/course.js'
+import { courseOf, FEWER, HELD, JUDGED, LOOKED_AT, RELOADED } from './entry-points/course.js'
 import { tryEditor, tryFailures, tryGateway, tryKeylessGateway } from './entry-points/entry-point-tries.js'
 import { ENTRY_POINTS, runEntryPoint } from './entry-points/run-entry-points.js'
 import { KNOWN_HOLES } from './known-holes.js'
@@ -13,12 +13,16 @@ const hold = (group: string, open: Readonly<Record<string, string>>) => {
   expect(Object.keys(open).sort(), JSON.stringify(open, null, 2)).toEqual(known.sort())
 }
 
-it('has three tries of each of the twenty classes at every door, or says why not', () => {
+it('has three tries of each of the twenty classes, and one at every door, or says why not', () => {
   const looked = Object.entries(LOOKED_AT).flatMap(([name, tries]) => tries.map(() => ({ class: name })))
   const steps = [...HELD, ...JUDGED, ...RELOADED.steps].filter(({ makes }) => makes === undefined)
-  const tries = Map.groupBy([...steps, ...looked], (one) => one.class.slice(0, 2))
   const classes = Array.from({ length: 20 }, (_, index) => String(index + 1).padStart(2, '0'))
-  expect(classes.filter((one) => (tries.get(one)?.length ?? 0) < 3)).toEqual(Object.keys(FEWER).sort())
+  const withFewerThan = (least: number, all: readonly { readonly class: string }[]) => {
+    const tries = Map.groupBy(all, (one) => one.class.slice(0, 2))
+    return classes.filter((one) => (tries.get(one)?.length ?? 0) < least)
+  }
+  expect(withFewerThan(3, [...steps, ...looked])).toEqual(Object.keys(FEWER).sort())
+  expect(withFewerThan(1, [...courseOf(steps, false), ...looked])).toEqual(Object.keys(FEWER).sort())
 })
 
 needs(missingPrograms('bwrap', 'git', 'curl'))('every door', () => {

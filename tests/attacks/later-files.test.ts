@@ -61,24 +61,50 @@ fs.writeFileSync(path, 'EVIL\\n')
   return session
 }
 
+/** Makes a package of the workspace and edits it as anybody does, with tools and by `sed`. */
+async function expectNoQuestions(session: AttackSession): Promise<void> {
+  const { WORK } = session.scene.at
+  const path = join(WORK, 'package.json')
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(
+    path,
+    '{\n  "name": "shop",\n  "version": "1.0.0",\n  "scripts": { "prepare": "husky" },\n  "dependencies": {\n    "zod": "4.0.0"\n  }\n}\n',
+  )
+  const before = session.questions.length
+  const edits = [
+    (n: number) => [`"version": "1.0.${n}"`, `"version": "1.0.${n + 1}"`],
+    (n: number) => [`"zod": "4.0.${n}"`, `"zod": "4.0.${n + 1}"`],
+  ]
+  for (let n = 0; n < EDITS; n++) {
+    const [from, to] = edits[n % 2]!(Math.floor(n / 2)) as [string, string]
+    const call: Call =
+      n % 5 === 4
+        ? terminal(`sed -i 's/${from}/${to}/' package.json`)
+        : { name: 'patch', args: { path: 'package.json', old_string: from, new_string: to } }
+    await session.call({ name: 'read_file', args: { path: 'package.json' } }, call)
+  }
+  expect(readFileSync(path, 'utf8')).toContain(`"version": "1.0.${Math.ceil(EDITS / 2)}"`)
+  expect(session.questions.slice(before).map(({ summary }) => summary)).toEqual([])
+}
+
 needs(missingPrograms('bwrap', 'node'))('a file that runs or instructs later', () => {
-  it.each(Object.entries(WAYS))(
-    'is not written without a yes: %s',
-    async (_, write) => {
-      const session = await begin(() => 'deny')
-      const at = (path: string) => join(session.scene.at.WORK, path)
-      try {
+  it('is not written without a yes, in whichever way, and ordinary edits of package.json are not asked about', async () => {
+    const session = await begin(() => 'deny')
+    const at = (path: string) => join(session.scene.at.WORK, path)
+    try {
+      for (const [way, write] of Object.entries(WAYS)) {
+        const before = session.questions.length
         for (const path of files) await session.call(write(path))
         const silent = files.filter((path) => existsSync(at(path)) && readFileSync(at(path), 'utf8').includes('EVIL'))
-        expect(silent).toEqual([])
-        const requested = session.questions.map(({ summary }) => summary)
-        expect(files.filter((path) => !requested.some((summary) => names(summary, path)))).toEqual([])
-      } finally {
-        await session.close()
+        const requested = session.questions.slice(before).map(({ summary }) => summary)
+        const unasked = files.filter((path) => !requested.some((summary) => names(summary, path)))
+        expect({ way, silent, unasked }).toEqual({ way, silent: [], unasked: [] })
       }
-    },
-    120_000,
-  )
+      await expectNoQuestions(session)
+    } finally {
+      await session.close()
+    }
+  }, 120_000)
 
   it('is asked about once by whoever writes it, and comes back by a restore after one more question alone', async () => {
     let answer: ApprovalChoice = 'once'
@@ -99,36 +125,6 @@ needs(missingPrograms('bwrap', 'node'))('a file that runs or instructs later', (
       await session.call({ name: 'restore', args: { checkpoint: /^\d+/.exec(list!)![0] } })
       expect(thereAre()).toEqual([])
       expect(files.filter((path) => questionsOf(path) !== 2).map((path) => `${path}: ${questionsOf(path)}`)).toEqual([])
-    } finally {
-      await session.close()
-    }
-  }, 120_000)
-
-  it('is not asked about for ordinary edits of package.json', async () => {
-    const session = await begin(() => 'deny')
-    const { WORK } = session.scene.at
-    const path = join(WORK, 'package.json')
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(
-      path,
-      '{\n  "name": "shop",\n  "version": "1.0.0",\n  "scripts": { "prepare": "husky" },\n  "dependencies": {\n    "zod": "4.0.0"\n  }\n}\n',
-    )
-    const before = session.questions.length
-    const edits = [
-      (n: number) => [`"version": "1.0.${n}"`, `"version": "1.0.${n + 1}"`],
-      (n: number) => [`"zod": "4.0.${n}"`, `"zod": "4.0.${n + 1}"`],
-    ]
-    try {
-      for (let n = 0; n < EDITS; n++) {
-        const [from, to] = edits[n % 2]!(Math.floor(n / 2)) as [string, string]
-        const call: Call =
-          n % 5 === 4
-            ? terminal(`sed -i 's/${from}/${to}/' package.json`)
-            : { name: 'patch', args: { path: 'package.json', old_string: from, new_string: to } }
-        await session.call({ name: 'read_file', args: { path: 'package.json' } }, call)
-      }
-      expect(readFileSync(path, 'utf8')).toContain(`"version": "1.0.${Math.ceil(EDITS / 2)}"`)
-      expect(session.questions.slice(before).map(({ summary }) => summary)).toEqual([])
     } finally {
       await session.close()
     }

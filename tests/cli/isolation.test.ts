@@ -1,5 +1,5 @@
 // Commands of this machine as everybody gets them, without a word in config.yaml: held to the workspace, with a way out that is asked for. One run
-// has a third of the probes that packages/sandbox tries without a model, drawn by HERMES_TEST_SEED; with HERMES_TEST_RUNS, all.
+// has a tenth of the probes that packages/sandbox tries without a model, drawn by HERMES_TEST_SEED; with HERMES_TEST_RUNS, all.
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
@@ -12,7 +12,6 @@ import {
   AFTER_PROBE,
   ESCAPED,
   EVERYDAY_COMMANDS,
-  LACKING_PROGRAMS,
   READING_PROBES,
   WRITING_PROBES,
 } from '@hermes/testkit/isolation-corpus'
@@ -22,7 +21,7 @@ import { useScene } from '../support/scene.js'
 
 const SEED = Number(process.env['HERMES_TEST_SEED'] ?? 0)
 const PROBES = [...WRITING_PROBES, ...READING_PROBES].filter(
-  (_, index) => process.env['HERMES_TEST_RUNS'] !== undefined || (index + SEED) % 3 === 0,
+  (_, index) => process.env['HERMES_TEST_RUNS'] !== undefined || (index + SEED) % 10 === 0,
 )
 
 const scene = useScene()
@@ -46,7 +45,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 
-/** What `terminal` answers to each of these calls, made one after the other in one session. */
+/** What `terminal` answers to each of these calls, made in one message of the model. */
 async function terminal(
   calls: readonly (string | { readonly command: string; readonly outside?: boolean })[],
   {
@@ -55,18 +54,29 @@ async function terminal(
   }: { readonly flags?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<readonly string[]> {
   const { server } = scene
-  server.enqueue(
-    ...calls.map((call) => ({
-      toolCalls: [{ name: 'terminal', args: typeof call === 'string' ? { command: call } : call }],
-    })),
-    { text: 'Done.' },
-  )
+  const toolCalls = calls.map((call) => ({
+    name: 'terminal',
+    args: typeof call === 'string' ? { command: call } : call,
+  }))
+  server.enqueue({ toolCalls }, { text: 'Done.' })
   const args = ['chat', '-q', 'Go.', '--base-url', server.baseUrl, '-m', 'm', '--max-turns', '200', ...flags]
   const result = await runCli(args, { home: home(), cwd: cwd(), env })
   expect(result).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done.') })
   const { messages } = server.requests.at(-1)!.body as unknown as { messages: { role: string; content: unknown }[] }
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
 }
+
+/** Parts of everyday commands, one for each kind; all of them run in packages/tools. */
+const OF_ALL_KINDS = [
+  '> list.txt && cat',
+  'mktemp &&',
+  'run.sh && ./run.sh',
+  'git init',
+  'git commit -qm first',
+  'npm init',
+  '127.0.0.1:PORT',
+  'server.log',
+]
 
 needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with', () => {
   it('everyday commands work, and none of them asks', { timeout: 90_000 }, async () => {
@@ -76,23 +86,16 @@ needs(missingPrograms('bwrap', 'git'))('with the settings everybody starts with'
     const { port } = server.address() as AddressInfo
     // What is dangerous anywhere would ask too. It is no grant to go outside.
     await writeFile(at('home/.hermes/permissions.yaml'), "'terminal.*': allow\n")
-    // Programs of the machine that the home directory of the test does not have.
-    const env = { RUSTUP_HOME: process.env['RUSTUP_HOME'] ?? join(homedir(), '.rustup') }
-    const [lacking = ''] = await terminal([LACKING_PROGRAMS])
-    const lacks = lacking.split('\n').filter((name) => /^[a-z\d]+$/.test(name))
-    const commands = EVERYDAY_COMMANDS.filter(
-      (command) => !lacks.some((name) => new RegExp(`(^|[\\s(])${name} `).test(command)),
-    )
-    expect(commands.length).toBeGreaterThanOrEqual(40)
-    const texts = commands.map((command) =>
-      command.replaceAll('PORT', String(port)).replaceAll('NODE', dirname(process.execPath)),
-    )
+    const fill = (command: string) =>
+      command.replaceAll('PORT', String(port)).replaceAll('NODE', dirname(process.execPath))
+    const isLocal = (command: string) => command.includes('PORT')
+    const some = EVERYDAY_COMMANDS.filter((command) => OF_ALL_KINDS.some((part) => command.includes(part)))
     // A server of the machine is reached until text from elsewhere was read, in a project that is trusted.
-    const isLocal = (text: string) => text.includes(`127.0.0.1:${port}`)
-    const [near, all] = [texts.filter(isLocal), texts.filter((text) => !isLocal(text))]
-    const answers = [...(await terminal(near, { env, flags: ['--trust'] })), ...(await terminal(all, { env }))]
+    const texts = [...some.filter(isLocal), ...some.filter((command) => !isLocal(command))].map(fill)
+    const answers = await terminal(texts, { flags: ['--trust'] })
+    expect(answers).toHaveLength(OF_ALL_KINDS.length)
     const failed = answers.flatMap((answer, index) =>
-      /\[exit \d|Not permitted|\[isolated commands/.test(answer) ? [`${[...near, ...all][index]}\n${answer}`] : [],
+      /\[exit \d|Not permitted|\[isolated commands/.test(answer) ? [`${texts[index]}\n${answer}`] : [],
     )
     expect(failed).toEqual([])
     expect(existsSync(at('home/.cache'))).toBe(false)

@@ -1,14 +1,16 @@
-// Kills the CLI with SIGKILL in every phase and at random moments of a tool-using run. After each kill everything that had been shown
+// Kills the CLI with SIGKILL in half of the phases of a tool-using run, drawn by HERMES_TEST_SEED; with HERMES_TEST_KILLS, in every phase and
+// at random moments. After each kill everything that had been shown
 // must be in the database, the database sound, no process left, the session must go on with `-c` and its prefix, and no command may
 // have run twice. HERMES_TEST_KILLS sets how often, HERMES_TEST_SEED repeats a choice of moments.
 
 import { describe, expect, it, onTestFailed } from 'vitest'
 import { type KillReport, killRun, type Target } from './killed-run.js'
-import { PHASES } from './phase.js'
+import { type Phase, PHASES } from './phase.js'
 
-/** Each phase once and a few more; `pnpm soak` kills more often. */
-const KILLS = Number(process.env['HERMES_TEST_KILLS'] ?? PHASES.length + 2)
 const SEED = Number(process.env['HERMES_TEST_SEED'] ?? Date.now() % 1_000_000)
+const { HERMES_TEST_KILLS } = process.env
+const WANTED = PHASES.filter((_, index) => HERMES_TEST_KILLS !== undefined || (index + SEED) % 2 === 0)
+const KILLS = Number(HERMES_TEST_KILLS ?? WANTED.length)
 
 describe(`a run killed ${KILLS} times (seed ${SEED})`, () => {
   it('loses nothing that was shown, stays sound, leaves no process, continues, and repeats no side effect', {
@@ -17,11 +19,12 @@ describe(`a run killed ${KILLS} times (seed ${SEED})`, () => {
     const random = mulberry32(SEED)
     const reports: KillReport[] = []
     onTestFailed(() => console.error(reports.map((report) => JSON.stringify(report)).join('\n')))
-    for (let attempt = 0; killed(reports).length < KILLS && attempt < KILLS * 2; attempt++)
+    const isDone = () => killed(reports).length >= KILLS && missing(reports).length === 0
+    for (let attempt = 0; !isDone() && attempt < KILLS * 3; attempt++)
       reports.push(await killRun(chooseTarget(reports, random), random))
     console.log(summary(reports))
-    expect(killed(reports)).toHaveLength(KILLS)
-    expect(new Set(killed(reports).map((report) => report.phase))).toEqual(new Set(PHASES))
+    expect(killed(reports).length).toBeGreaterThanOrEqual(KILLS)
+    expect(missing(reports)).toEqual([])
   })
 })
 
@@ -29,10 +32,14 @@ function killed(reports: readonly KillReport[]): readonly KillReport[] {
   return reports.filter((report) => report.phase !== null)
 }
 
+function missing(reports: readonly KillReport[]): readonly Phase[] {
+  return WANTED.filter((phase) => !reports.some((report) => report.phase === phase))
+}
+
 /** A phase nothing has hit yet; once all were hit, any phase or any moment. */
 function chooseTarget(reports: readonly KillReport[], random: () => number): Target {
-  const missing = PHASES.filter((phase) => !reports.some((report) => report.phase === phase))
-  const among: readonly Target[] = missing.length > 0 ? missing : [...PHASES, 'any moment', 'any moment']
+  const left = missing(reports)
+  const among: readonly Target[] = left.length > 0 ? left : [...PHASES, 'any moment', 'any moment']
   return among[Math.floor(random() * among.length)]!
 }
 

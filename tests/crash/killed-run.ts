@@ -25,10 +25,10 @@ export interface KillReport {
 
 type Entry = Awaited<ReturnType<Storage['log']['entries']>>[number]
 
-/** Assistant messages before the final answer; the third one has two calls. */
-const STEPS = 6
-const TWO_CALLS_STEP = 2
-const RUN_MS = 1_500
+/** Assistant messages before the final answer; the second one has two calls. */
+const STEPS = 3
+const TWO_CALLS_STEP = 1
+const RUN_MS = 1_000
 
 /** Kills one run and checks all that must hold afterwards. */
 export async function killRun(target: Target, random: () => number): Promise<KillReport> {
@@ -115,7 +115,9 @@ class Trial {
     const watcher = watch(this.#options.cwd, (_, name) => isMark(name) && this.#arm(50))
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text
-      this.events = parseEvents(this.#stdout)
+      const end = this.#stdout.lastIndexOf('\n') + 1
+      this.events.push(...parseEvents(this.#stdout.slice(0, end)))
+      this.#stdout = this.#stdout.slice(end)
       this.#onEvents()
     })
     await new Promise((resolve) => child.once('close', resolve))

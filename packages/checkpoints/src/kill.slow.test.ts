@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { stateOf, type TestPlace, testPlace } from './__fixtures__/workspace.js'
 import { createCheckpoints } from './index.js'
 
-const KILLS = Number(process.env['HERMES_TEST_RUNS'] ?? 4)
+const KILLS = Number(process.env['HERMES_TEST_RUNS'] ?? 3)
 const FILES = 80
 const loader = fileURLToPath(new URL('../../testkit/src/__fixtures__/load-sources.mjs', import.meta.url))
 const program = fileURLToPath(new URL('./__fixtures__/work.ts', import.meta.url))

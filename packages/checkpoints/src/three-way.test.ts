@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { stateOf, type TestPlace, testPlace } from './__fixtures__/workspace.js'
 import { type Checkpoints, createCheckpoints } from './index.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 25)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 10)
 
 /** A place whose checkpoints are at hand, and a run that does something between two states. */
 function setUp() {

@@ -5,7 +5,7 @@ import { classifyCollected } from './command/classify-command.js'
 import { collectInvocations } from './command/collect.js'
 import type { CommandContext } from './command/context.js'
 import { isCriticalPath } from './command/context.js'
-import { networkNeeds } from './command/needs-network.js'
+import { isMisledBy, type Misled, networkNeeds } from './command/needs-network.js'
 import { liftedRules } from './contained.js'
 import { undeclared } from './declared.js'
 import { commandText } from './describe-action.js'
@@ -51,8 +51,10 @@ export interface EvaluationOptions {
   readonly granted: (rule: string) => boolean
   /** SHA-256 over the files that decide what a command does; `null` where there are none or nobody looked. */
   readonly digest?: string | null
-  /** Names of programs may mean others in the shell of the session. Default `false`. */
-  readonly isMisled?: boolean
+  /** Which names of programs may mean others in the shell of the session. Default `none`. */
+  readonly misled?: Misled
+  /** Scripts that enter an environment of Python, and folders of such, that the session wrote. Default: none. */
+  readonly activations?: ReadonlySet<string>
 }
 
 /** Applies hard floor, deny globs, protected paths and hosts, rules, grants, mode and classification, in this order. Pure. */
@@ -185,15 +187,16 @@ export function analyzeAction(action: Action, subject: Subject, options: Evaluat
 function placeOf(
   action: Extract<Action, { type: 'spawn' }>,
   { workspace, writable, origin }: Subject,
-  options: Pick<EvaluationOptions, 'home' | 'userHome' | 'workspace' | 'contained'>,
+  options: Pick<EvaluationOptions, 'home' | 'userHome' | 'workspace' | 'contained' | 'activations'>,
 ): CommandContext {
-  const { home, userHome, contained } = options
+  const { home, userHome, contained, activations } = options
   // What leaves the isolation is asked about as that, for exactly what it does.
   const isConfined = action.outside === true || writable !== undefined
   const folders = action.backend === 'local' ? options.workspace : [...(workspace ? [workspace] : []), action.cwd]
   return {
     ...{ home, userHome, cwd: action.cwd },
     ...(folders.length > 0 && origin !== 'operator' ? { workspace: folders } : {}),
+    ...(activations ? { activations } : {}),
     isolated: isConfined || contained.includes(action.backend),
     ...(action.outside === true ? { outside: true } : {}),
   }
@@ -301,10 +304,10 @@ function deny(stage: Stage, rule: string, reason: string): Extract<Verdict, { ty
  */
 function askForNetwork(
   { action, command, subject }: AnalyzedAction,
-  { isMisled = false }: Pick<EvaluationOptions, 'isMisled'>,
+  { misled = 'none' }: Pick<EvaluationOptions, 'misled'>,
 ): { readonly rules: readonly string[]; readonly reason: string } | null {
   if (action.type !== 'spawn' || action.network !== 'on' || action.outside || !command) return null
-  if (isMisled)
+  if (isMisledBy(misled, command.collected))
     return {
       rules: ['network'],
       reason: `it needs the network, names of programs may mean others in this shell, and ${afterOutside(subject)}`,

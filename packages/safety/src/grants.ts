@@ -150,7 +150,7 @@ const OF_FOLDERS = Object.freeze([
  * Files that decide what a command does: programs written as paths, scripts and other files it is given or reads, recipes at hand and in
  * folders it is given. Resolved; `null` where they are too many to be told apart.
  */
-export function decidingFiles({ invocations }: Collected): readonly string[] | null {
+export function decidingFiles({ invocations }: Pick<Collected, 'invocations'>): readonly string[] | null {
   const files = invocations.flatMap(({ name, program, args, redirects, context }) => {
     const own = program.text.includes('/') && !OF_THE_SYSTEM.test(program.text) ? [program.text] : []
     const input = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])

@@ -233,7 +233,7 @@ describe('an isolated command where the network is off after text from outside w
       'export https_proxy=evil.example:80',
       'unset PATH',
     ],
-    ...['read https_proxy < list', 'export PYTHONPATH=./tools', 'export JAVA_HOME=$(dirname $(which java))/../../home'],
+    ...['read https_proxy < list', 'unset HOME', 'export JAVA_HOME=$(dirname $(which java))/../../home'],
     ...[
       'export "${X:-PATH}=$PWD/tools:$PATH"',
       'export PA${X}=./tools',
@@ -292,6 +292,7 @@ describe('an isolated command where the network is off after text from outside w
     ...['python3 -m venv .venv && . .venv/bin/activate', '. "$PWD/.venv/bin/activate"'],
     ...['export NODE_OPTIONS=--max-old-space-size=4096', 'export NODE_OPTIONS="--no-warnings $NODE_OPTIONS --inspect"'],
     ...['unset https_proxy HTTP_PROXY NODE_OPTIONS', 'export ALL_PROXY=', 'export no_proxy=""', 'unset PYTHONPATH'],
+    ...['unset GOPROXY', 'unset PIP_INDEX_URL npm_config_registry', 'export GOFLAGS=', 'PYTHONPATH=src pytest'],
     ...['export JAVA_HOME=$(dirname $(dirname $(readlink -f $(which java))))', 'export JAVA_HOME=/usr/lib/jvm/java-21'],
     ...['export JAVA_HOME="$(dirname "$(dirname "$(realpath "$(command -v javac)")")")"'],
     ...['export JAVA_HOME=$(/usr/libexec/java_home -v 21)', 'export ANDROID_HOME=$HOME/Android/Sdk'],
@@ -323,6 +324,49 @@ describe('an isolated command where the network is off after text from outside w
     const asking = policy()
     await asking.decide({ ...action(command), network: 'off' } as Action, subject)
     expect((await asking.decide(action('npm ci'), subject)).type).toBe('allow')
+  })
+
+  it('modules of a folder mislead programs of Python alone, and what may start them', async () => {
+    const asking = policy()
+    asking.listen('*', () => {})
+    await asking.decide({ ...action('export PYTHONPATH=src'), network: 'off' } as Action, subject)
+    const says = async (command: string) => (await asking.decide(action(command), subject)).type
+    for (const line of ['go mod download', 'cd sub && cargo build', 'CI=1 cargo test'])
+      expect(await says(line)).toBe('allow')
+    for (const line of [
+      'pip install -r requirements.txt',
+      'npm ci',
+      './gradlew build',
+      'go test ./... && pip install x',
+    ])
+      expect(await says(line), line).toBe('ask')
+    await asking.decide({ ...action('export PATH=./tools:$PATH'), network: 'off' } as Action, subject)
+    await asking.decide({ ...action('export PYTHONPATH=src'), network: 'off' } as Action, subject)
+    expect(await says('go mod download')).toBe('ask')
+  })
+
+  it.each<readonly [string, Action, string]>([
+    [
+      'a tool',
+      { type: 'write', path: '/home/ada/project/.venv/bin/activate', operation: 'write', backend: 'local' },
+      '.',
+    ],
+    ['a redirect', { ...action('echo PATH=./x >> .venv/bin/activate'), network: 'off' } as Action, '.'],
+    ['a copy', { ...action('cp x sub/env/bin/activate'), network: 'off' } as Action, 'sub'],
+    ['a folder', { ...action('mv evil venv'), network: 'off' } as Action, '.'],
+  ])('an environment of Python that the session wrote itself misleads: by %s', async (_, write, folder) => {
+    const asking = policy()
+    asking.listen('*', () => {})
+    const enter = {
+      ...action(`cd ${folder} && . .venv/bin/activate; . env/bin/activate; . venv/bin/activate`),
+      network: 'off',
+    }
+    await asking.decide(enter as Action, subject)
+    expect((await asking.decide(action('npm ci'), subject)).type).toBe('allow')
+    expect((await asking.decide(write as Action, { ...subject, tainted: false })).type).toBe('allow')
+    await asking.decide(enter as Action, subject)
+    expect((await asking.decide(action('npm ci'), subject)).type).toBe('ask')
+    expect((await asking.decide(action('npm ci'), { ...subject, sessionId: 'other' })).type).toBe('allow')
   })
 
   it('a file that a command writes is no host', async () => {

@@ -18,7 +18,8 @@ import {
 } from '@hermes/contracts/policy'
 import { createMemoryApprovalStore } from './approvals.js'
 import { type AuditedDecision, auditRecord, isAudited } from './audit-record.js'
-import { misleads } from './command/needs-network.js'
+import { activationsWritten } from './command/kept-variables.js'
+import { type Misled, misleads } from './command/needs-network.js'
 import { commandText, describeAction, ruleFor } from './describe-action.js'
 import { analyzeAction, type EvaluationOptions, evaluate, type Verdict } from './evaluate.js'
 import {
@@ -49,10 +50,10 @@ export interface PolicyOptions extends EvaluationSettings {
   /** The same in place of `denyGlobs`. What says the same keeps its identity. */
   readonly currentDenyGlobs?: () => Promise<readonly string[]>
   /**
-   * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are; `null` where there is none of them.
-   * Paths may begin with `~`. Without it, commands that files decide about get no lasting grant.
+   * SHA-256 as hexadecimal digits over what the files hold, together with which of them there are, for a command in `cwd`; `null` where there
+   * is none of them, `unknown` where nobody can tell what they run. Paths may begin with `~`. Without it, commands that files decide about get no lasting grant.
    */
-  readonly digestFiles?: (paths: readonly string[]) => Promise<string | null>
+  readonly digestFiles?: (paths: readonly string[], cwd: string) => Promise<string | null>
   /**
    * What the programs of these names are where they are looked for from `cwd`, as text that is another one when another program is found:
    * paths, and what lies where an agent may write. `null` where all are programs of the system, `unknown` where it cannot be told.
@@ -101,6 +102,8 @@ interface Listener {
 
 type DecideOptions = NonNullable<Parameters<Policy['decide']>[2]>
 
+const NO_FILES: ReadonlySet<string> = new Set()
+
 class RulePolicy implements RevocablePolicy {
   readonly #options: PolicyOptions
   readonly #clock: Clock
@@ -115,7 +118,8 @@ class RulePolicy implements RevocablePolicy {
   /** The commands of a session, by its root, after which names of programs may mean others in its shell, with how often each ran. */
   readonly #lookupChanges = new Map<string, Map<string, number>>()
   /** Sessions, by their roots, in whose shell package managers and clients may be programs of the workspace. */
-  readonly #misled = new Set<string>()
+  readonly #misled = new Map<string, Misled>()
+  readonly #activations = new Map<string, ReadonlySet<string>>()
   /**
    * What a session is granted, by its root, each with a line for a person. Grants given before untrusted text entered the session do not
    * cover actions such text could aim at: those have rules of their own.
@@ -211,7 +215,7 @@ class RulePolicy implements RevocablePolicy {
     const names = programsOnPath(command.collected)
     if (files === null) return UNKNOWN_DIGEST
     const [held, found] = await Promise.all([
-      files.length === 0 ? null : digestFiles(files),
+      files.length === 0 ? null : digestFiles(files, action.cwd),
       names.length === 0 ? null : (identifyPrograms?.(names, action.cwd) ?? null),
     ])
     if (held === UNKNOWN_DIGEST || found === UNKNOWN_DIGEST) return UNKNOWN_DIGEST
@@ -220,12 +224,18 @@ class RulePolicy implements RevocablePolicy {
 
   /** The permit for what is allowed. From here on a command counts as one that ran. */
   #permit(action: Action, subject: Subject): Permit {
+    const session = rootSessionOf(subject)
+    const { userHome } = this.#evaluationContext.options
+    const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
+    const written = activationsWritten(action, command?.collected ?? null, userHome)
+    if (written.length > 0)
+      this.#activations.set(session, new Set([...(this.#activations.get(session) ?? []), ...written]))
     if (action.type === 'spawn' && !action.outside) {
-      const { command } = analyzeAction(action, subject, this.#evaluationOptions(action, subject))
-      if (command !== null && misleads(command.collected)) this.#misled.add(rootSessionOf(subject))
+      const misled = command === null ? 'none' : misleads(command.collected)
+      if (misled === 'all' || (misled === 'python' && !this.#misled.has(session))) this.#misled.set(session, misled)
       if (command !== null && changesLookup(command.collected)) {
-        const changes = this.#lookupChanges.get(rootSessionOf(subject)) ?? new Map<string, number>()
-        this.#lookupChanges.set(rootSessionOf(subject), changes.set(command.text, (changes.get(command.text) ?? 0) + 1))
+        const changes = this.#lookupChanges.get(session) ?? new Map<string, number>()
+        this.#lookupChanges.set(session, changes.set(command.text, (changes.get(command.text) ?? 0) + 1))
       }
     }
     return createPermit(action)
@@ -258,7 +268,8 @@ class RulePolicy implements RevocablePolicy {
       digest,
       // What runs outside the isolation gets none of what was set inside.
       rules: isSame ? all : all.filter(({ folder, selector }) => folder === null || selector.outside === true),
-      isMisled: this.#misled.has(rootSessionOf(subject)),
+      misled: this.#misled.get(rootSessionOf(subject)) ?? 'none',
+      activations: this.#activations.get(rootSessionOf(subject)) ?? NO_FILES,
       granted: (rule) =>
         isListed(granted, rule) ||
         (key !== null && (this.#grants.get(rootSessionOf(subject))?.has(grantName(rule, key)) ?? false)),

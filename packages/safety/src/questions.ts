@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Action, Approval, ApprovalChoice, ApprovalQuestion, Subject } from '@hermes/contracts/policy'
 import { describeAction } from './describe-action.js'
 import type { Verdict } from './evaluate.js'
@@ -106,8 +107,7 @@ function originOf(url: string): string {
 /** SHA-256 in hexadecimal digits over a value as JSON, or over a text as it is. */
 export async function digestOf(value: unknown): Promise<string> {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const digest = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Buffer.from(digest).toString('hex')
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** Whether an answer still counts, or may still be given. */

@@ -2,12 +2,13 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Action } from '@hermes/contracts/policy'
 import { createPolicy } from '@hermes/safety'
 import { probeIsolation } from '@hermes/sandbox/isolation'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
-import { EVERYDAY_COMMANDS } from '@hermes/testkit/isolation-corpus'
+import { EVERYDAY_COMMANDS, LACKING_PROGRAMS } from '@hermes/testkit/isolation-corpus'
 import { expect, it, onTestFinished } from 'vitest'
 import { call, createToolContext, temporaryEnvironment } from './__fixtures__/test-context.js'
 import { TOOLCHAINS } from './__fixtures__/toolchains.js'
@@ -15,6 +16,8 @@ import { createTerminalTool } from './index.js'
 
 /** `rm -r` of a folder that was made just before. */
 const MOST_QUESTIONS = 1
+/** Programs of the machine that the home directory of the test does not have. */
+const RUSTUP_HOME = process.env['RUSTUP_HOME'] ?? join(homedir(), '.rustup')
 
 /** A home with a workspace, toolchains on its `PATH`, and what is asked while commands run there: each question is answered with yes, once. */
 async function scene() {
@@ -31,7 +34,7 @@ async function scene() {
     ':',
   )
   const { environment } = await temporaryEnvironment({
-    ...{ cwd, home, temp: [temp], env: { PATH, HOME: home, TMPDIR: temp }, isolation: { network: 'ask' } },
+    ...{ cwd, home, temp: [temp], env: { PATH, HOME: home, TMPDIR: temp, RUSTUP_HOME }, isolation: { network: 'ask' } },
   })
   const policy = createPolicy({ mode: 'ask', home: join(home, '.hermes'), userHome: home, workspace: [cwd] })
   const requested: string[] = []
@@ -67,14 +70,23 @@ async function scene() {
 }
 
 needs((await probeIsolation()) ?? missingPrograms('git'))('isolated, by default', () => {
-  it(`of ${EVERYDAY_COMMANDS.length} everyday commands no more than ${MOST_QUESTIONS} asks`, async () => {
+  it(`${EVERYDAY_COMMANDS.length} everyday commands work, and no more than ${MOST_QUESTIONS} asks`, async () => {
     const server = createServer((_, response) => response.end('served')).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
     const { requested, run } = await scene()
-    for (const one of EVERYDAY_COMMANDS)
-      await run(one.replaceAll('PORT', String(port)).replaceAll('NODE', dirname(process.execPath)))
+    const lacks = (await run(LACKING_PROGRAMS)).split('\n').filter((name) => /^[a-z\d]+$/.test(name))
+    const commands = EVERYDAY_COMMANDS.filter(
+      (command) => !lacks.some((name) => new RegExp(`(^|[\\s(])${name} `).test(command)),
+    )
+    expect(commands.length).toBeGreaterThanOrEqual(40)
+    const failed: string[] = []
+    for (const one of commands) {
+      const answer = await run(one.replaceAll('PORT', String(port)).replaceAll('NODE', dirname(process.execPath)))
+      if (/\[exit \d|\[isolated commands/.test(answer)) failed.push(`${one}\n${answer}`)
+    }
+    expect(failed).toEqual([])
     expect(requested.length, requested.join('\n')).toBeLessThanOrEqual(MOST_QUESTIONS)
   })
 

@@ -326,3 +326,13 @@ export const PROJECT: Readonly<Record<string, string>> = {
   'x/granted-1.sh': 'echo EVIL > ~/ran-x\n',
   'x/a': '',
 }
+
+/**
+ * What of a course a door gets. The library has all of it; the others, which reach the same session, one try of each class and what proves it, so
+ * that a door that leaves a part of the policy out is found. With HERMES_TEST_RUNS, all.
+ */
+export function courseOf(steps: readonly Step[], isWhole: boolean): readonly Step[] {
+  if (isWhole || process.env['HERMES_TEST_RUNS'] !== undefined) return steps
+  const seen = new Set<string>()
+  return steps.filter(({ class: group, makes }) => makes !== undefined || (!seen.has(group) && seen.add(group)))
+}

@@ -10,7 +10,7 @@ import { KEY, startGateway } from '../../support/gateway.js'
 import { makeHostile } from '../../support/hostile-repository.js'
 import { type AttackScene, openScene } from '../isolation/scene.js'
 import { toolAnswers } from '../section-a/session.js'
-import { GRANTED, GUARD, HELD, JUDGED, PROJECT, RELOADED, type Step } from './course.js'
+import { courseOf, GRANTED, GUARD, HELD, JUDGED, PROJECT, RELOADED, type Step } from './course.js'
 
 export const ENTRY_POINTS = ['one-shot', 'gateway', 'editor', 'library'] as const
 export type EntryPoint = (typeof ENTRY_POINTS)[number]
@@ -136,7 +136,9 @@ export async function runEntryPoint(
   const server = await startModelServer()
   const holes: Record<string, string> = {}
   try {
-    const steps: readonly Step[] = isHeld ? HELD : [...JUDGED, ...RELOADED.steps]
+    const course = (of: readonly Step[]) => courseOf(of, entryPoint === 'library')
+    const first = course(isHeld ? HELD : JUDGED)
+    const steps = isHeld ? first : [...first, ...course(RELOADED.steps)]
     const { HOME, WORK, HERMES } = scene.at
     const fill = (text: string) => scene.fill(text, 'door').replaceAll('@CLI@', CLI)
     const put = (path: string, text: string) => {
@@ -166,7 +168,7 @@ export async function runEntryPoint(
       name,
       args: JSON.parse(fill(JSON.stringify(args))) as Step['args'],
     }))
-    const own = isHeld ? calls : calls.slice(0, JUDGED.length)
+    const own = isHeld ? calls : calls.slice(0, first.length)
     // Something that works between them: a run whose calls are refused again and again ends.
     const between = (index: number) => ({
       name: 'write_file',

@@ -209,12 +209,12 @@ const nothingLeft = (answers: readonly string[], session: AttackSession): string
   session.requests.length = 0
   return all > 0 ? `left: ${left.join(', ') || 'a connection'}` : null
 }
-const egress = (name: string, taint: ToolTry): ToolSuite => ({
+const egress = (name: string, taint: ToolTry, leaks: typeof LEAKS = LEAKS): ToolSuite => ({
   name: `what leaves after ${name}`,
   options: { answer: (question) => (question.action.type === 'read' ? 'once' : 'deny') },
   tries: [
     taint,
-    ...LEAKS.map(([title, command], index) => ({
+    ...leaks.map(([title, command], index) => ({
       id: `egress-${name.replaceAll(' ', '-')}-${index + 1}`,
       line: 'A5',
       title: `${title} reaches nobody after ${name}`,
@@ -257,18 +257,23 @@ const web = egress('a page was fetched', {
     return answers[0]!.includes('A page') || answers[0]!.includes('Not permitted') ? null : answers[0]!.slice(0, 200)
   },
 })
-const key = egress('a key was read with leave', {
-  id: 'egress-key',
-  line: 'A5',
-  title: 'the key is read',
-  // Those that are never read, with or without leave, taint nobody.
-  files: { '@HOME@/.npmrc': '//registry.example/:_authToken=@SECRET@\n' },
-  calls: [read('@HOME@/.npmrc')],
-  judge: (answers, session) => {
-    session.requests.length = 0
-    return answers[0]!.includes('_authToken') ? null : `it was not read: ${answers[0]!.slice(0, 200)}`
+// Whatever tainted the session, the same network is gone: a client and the shell tell.
+const key = egress(
+  'a key was read with leave',
+  {
+    id: 'egress-key',
+    line: 'A5',
+    title: 'the key is read',
+    // Those that are never read, with or without leave, taint nobody.
+    files: { '@HOME@/.npmrc': '//registry.example/:_authToken=@SECRET@\n' },
+    calls: [read('@HOME@/.npmrc')],
+    judge: (answers, session) => {
+      session.requests.length = 0
+      return answers[0]!.includes('_authToken') ? null : `it was not read: ${answers[0]!.slice(0, 200)}`
+    },
   },
-})
+  LEAKS.filter(([title]) => title === 'curl' || title === 'a device of the shell'),
+)
 
 // --- line 11: what runs or instructs later -----------------------------------------------------------------------------------------------
 const LATER_FILES = [

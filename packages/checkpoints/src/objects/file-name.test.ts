@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeName, encodeName, parentName, printableName } from './file-name.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 500)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 100)
 
 describe('decodeName', () => {
   it('gives a text for any bytes that stands for just these bytes', () => {

@@ -9,10 +9,14 @@ const MAX_BYTES = 20_000_000
 
 /**
  * SHA-256 as hexadecimal digits over those of `paths` that are files, with their names, and what scripts among them load of the files beside
- * them; `~` is `userHome`. `null` where none is a file.
- * What cannot be read makes it `unknown`, which is like no other. Of a large one its size and its times of change count instead of what it holds.
+ * them; `~` is `userHome`, and `cwd` the folder that they are started in. `null` where none is a file.
+ * What cannot be read makes it `unknown`, which is like no other, and so does a script of a shell that has something run which only variables,
+ * patterns or the output of programs name. Of a large one its size and its times of change count instead of what it holds.
  */
-export async function digestFiles(paths: readonly string[], userHome: string): Promise<string | null> {
+export async function digestFiles(
+  paths: readonly string[],
+  { cwd, userHome }: { readonly cwd: string; readonly userHome: string },
+): Promise<string | null> {
   const hash = createHash('sha256')
   const found: string[] = []
   let isAny = false
@@ -31,7 +35,8 @@ export async function digestFiles(paths: readonly string[], userHome: string): P
   }
   const named = [...paths].sort()
   for (const path of named) if (!(await add(path, path.replace(/^~(?=\/|$)/, userHome)))) return 'unknown'
-  const { files, beside } = await importedFiles(found)
+  const { files, beside, isFollowed } = await importedFiles(found, { cwd, userHome })
+  if (!isFollowed) return 'unknown'
   for (const file of [...files].sort()) if (!(await add(file, file))) return 'unknown'
   // A grant for what loads nothing is what it was before that counted.
   if (beside.length > 0) hash.update(JSON.stringify(beside))

@@ -36,7 +36,7 @@ function open(): RevocablePolicy {
   const opened = createPolicy({
     ...{ mode: 'ask', home, userHome: join(home, '..'), workspace: [cwd] },
     currentRules: currentRules({ home, rules: [], asksAlways: false }),
-    digestFiles: (paths) => digestFiles(paths, join(home, '..')),
+    digestFiles: (paths, folder) => digestFiles(paths, { cwd: folder, userHome: join(home, '..') }),
     identifyPrograms: (names, folder) =>
       identifyPrograms(names, { path: `bin:${join(cwd, 'tools')}:/usr/bin:/bin`, cwd: folder }),
     onAlways: ({ pattern }) => appendPermission({ home, pattern, decision: 'allow' }),
@@ -205,6 +205,12 @@ describe('an "always"', () => {
     ['bash x.sh', { 'x.sh': 'set -e\n. ./lib/a.sh\n', 'lib/a.sh': '1' }, 'lib/a.sh'],
     ['./x', { x: '#!/bin/sh\nif true; then source lib/a.sh; fi\n', 'lib/a.sh': '1' }, 'lib/a.sh'],
     ['ruby x.rb', { 'x.rb': "require_relative 'lib/a'\n", 'lib/a.rb': '1' }, 'lib/a.rb'],
+    ['bash s/x.sh', { 's/x.sh': '. "$(dirname "$0")/lib.sh"\n', 's/lib.sh': '1' }, 's/lib.sh'],
+    ['bash s/x.sh', { 's/x.sh': 'A=$(cd "$(dirname "$0")/.." && pwd)\n. "$A/b.sh"\n', 'b.sh': '1' }, 'b.sh'],
+    ['bash s/x.sh', { 's/x.sh': 'cd "${BASH_SOURCE%/*}"\n./y\n', 's/y': '#!/bin/sh\n. ./z\n', 's/z': '1' }, 's/z'],
+    ['bash s/x.sh', { 's/x.sh': './helper.sh "$@"\n', 'helper.sh': '1' }, 'helper.sh'],
+    ['./x', { x: '#!/bin/bash\nset -e\nexec python3 s/x.py\n', 's/x.py': 'import y\n', 's/y.py': '1' }, 's/y.py'],
+    ['./x', { x: '#!/bin/sh\n(cd s && make -s)\n', 's/Makefile': 'all:\n' }, 's/Makefile'],
   ] as const)('for %s does not hold once what it loads is another one: %j', async (command, files, changed) => {
     for (const [file, text] of Object.entries(files)) {
       await mkdir(join(cwd, dirname(file)), { recursive: true })
@@ -216,6 +222,23 @@ describe('an "always"', () => {
     await mkdir(join(cwd, dirname(changed)), { recursive: true })
     await writeFile(join(cwd, changed), 'changed\n')
     expect(await says(run(command))).toBe('ask')
+  })
+
+  it.each([
+    '. "$LIB/a.sh"',
+    'source "$1"',
+    'bash "$(cat list)"',
+    'for one in parts/*.sh; do . "$one"; done',
+    'eval "$(cat a)"',
+    'D=a\nD=b\n. ./$D.sh',
+    'find . -name "*.sh" -exec sh {} \\;',
+    'cat list | sh',
+    './y.sh',
+  ])('is not offered for a script that has something run which cannot be followed: %s', async (line) => {
+    await writeFile(join(cwd, 'x.sh'), `${line}\n`)
+    await writeFile(join(cwd, 'y.sh'), '"$RUN" a\n')
+    const decision = await policy.decide(run('bash x.sh'), subject())
+    expect(decision).toMatchObject({ type: 'ask', question: { choices: ['once', 'deny'] } })
   })
 
   it('follows scripts that load each other, and a large project as far as two hundred files', async () => {

@@ -83,7 +83,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     ...(currentRules ? { currentRules } : {}),
     ...(currentDenials ? { currentDenyGlobs: currentDenials(settings.denyGlobs ?? []) } : {}),
     skills,
-    digestFiles: (paths) => digestFiles(paths, userHome),
+    digestFiles: (paths, cwd) => digestFiles(paths, { cwd, userHome }),
     identifyPrograms: (names, folder) => identifyPrograms(names, { path: options.path, cwd: folder }),
     audit,
     approvals: lazyApprovals(async () => (await storage()).approvals),

@@ -1,5 +1,6 @@
 import { access, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
+import { scriptLoads } from '@hermes/safety'
 
 /** So many files are followed, each as far as that, so that looking at a large project holds no command up. */
 const [MAX_FILES, MAX_CHARS] = [200, 200_000]
@@ -74,21 +75,19 @@ const words = (pattern: RegExp, extensions: readonly string[]): Language => ({
     ),
 })
 
-const SHELL = words(
-  /(?:^|[;&|{(]|\b(?:then|do|else))[ \t]{0,20}(?:source|\.|bash|sh|zsh)[ \t]{1,20}["']?((?:[\w.-]|\/)[^\s"'$`;&|]{0,200})/gm,
-  [''],
-)
+/** Shells are followed as the policy follows a command line. */
+const SHELL = 'shell'
 const RUBY = words(/\b(?:require_relative|require|load)[\s(]{1,20}["']((?:\.{0,2}\/)?[\w./-]{1,200})["']/g, ['', '.rb'])
 const PERL = words(/\b(?:require|do)[\s(]{1,20}["']([\w./-]{1,200})["']/g, [''])
 
-const LANGUAGES: Readonly<Record<string, Language>> = {
+const LANGUAGES: Readonly<Record<string, Language | typeof SHELL>> = {
   ...Object.fromEntries(['.js', '.cjs', '.mjs', '.jsx', '.ts', '.cts', '.mts', '.tsx'].map((one) => [one, JAVASCRIPT])),
   ...{ '.py': PYTHON, '.pyw': PYTHON, '.rb': RUBY, '.pl': PERL, '.pm': PERL },
   ...{ '.sh': SHELL, '.bash': SHELL, '.zsh': SHELL },
 }
 
 /** Of scripts without an extension their first line says what they are written in. */
-const FIRST_LINES: readonly (readonly [line: RegExp, language: Language])[] = [
+const FIRST_LINES: readonly (readonly [line: RegExp, language: Language | typeof SHELL])[] = [
   [/^#!.{0,200}\bpython/, PYTHON],
   [/^#!.{0,200}\b(?:node|bun|deno|tsx)\b/, JAVASCRIPT],
   [/^#!.{0,200}\b(?:ba|da|z|k)?sh\b/, SHELL],
@@ -96,37 +95,84 @@ const FIRST_LINES: readonly (readonly [line: RegExp, language: Language])[] = [
   [/^#!.{0,200}\bperl\b/, PERL],
 ]
 
-const languageOf = (file: string, text: string): Language | undefined =>
+const languageOf = (file: string, text: string): Language | typeof SHELL | undefined =>
   LANGUAGES[extname(file)] ?? FIRST_LINES.find(([line]) => line.test(text))?.[1]
 
+/** Where scripts are started. */
+interface StartOptions {
+  /** Absolute path of the folder that the command runs in. */
+  readonly cwd: string
+  readonly userHome: string
+}
+
+/** What scripts load of other files. */
+interface ImportedFiles {
+  readonly files: readonly string[]
+  /** Names beside a script that may stand in the place of installed modules, behind their folder. */
+  readonly beside: readonly string[]
+  /** Whether all that is loaded by scripts of shells is written in them. */
+  readonly isFollowed: boolean
+}
+
 /**
- * What the scripts among `files` load of the files beside them, and what those load, as far as it is written there. `beside` are the names in
- * their folders that may stand in the place of installed modules. Of a large project the first two hundred files count.
+ * What the scripts among `files` load of the files beside them, and what those load, as far as it is written there. Of a large project the
+ * first two hundred files count.
  */
-export async function importedFiles(
-  files: readonly string[],
-): Promise<{ readonly files: readonly string[]; readonly beside: readonly string[] }> {
+export async function importedFiles(files: readonly string[], { cwd, userHome }: StartOptions): Promise<ImportedFiles> {
   const seen = new Set(files)
-  // A module is named from the folder that its package lies in, and what a shell sources from where it is started.
+  // A module is named from the folder that its package lies in.
   const roots = [...new Set(files.flatMap((file) => [dirname(file), dirname(dirname(file))]))].slice(0, MAX_ROOTS)
   const beside = new Map<string, readonly string[]>()
-  const queue = [...files]
+  const queue: Script[] = files.map((file) => ({ file, started: file, cwd, isBegun: true }))
+  let isFollowed = true
   for (let at = 0; at < queue.length && at < MAX_FILES; at++) {
-    const file = queue[at]!
+    const script = queue[at]!
+    const { file, isBegun } = script
     const text = (await readFile(file, 'utf8').catch(() => '')).slice(0, MAX_CHARS)
-    const language = languageOf(file, text)
+    const language = languageOf(file, text) ?? (script.isSourced ? SHELL : undefined)
     if (language === undefined) continue
     const folder = dirname(file)
-    if (at < files.length && language.beside && !beside.has(folder)) beside.set(folder, await language.beside(folder))
-    const named = [...new Set(language.loaded(text, file, roots))].filter((path) => !seen.has(path))
-    const found = await Promise.all(named.map(async (path) => ((await isFile(path)) ? path : null)))
-    for (const path of found) {
-      if (path === null || seen.has(path) || queue.length >= MAX_FILES) continue
-      seen.add(path)
-      queue.push(path)
+    const next: Script[] = []
+    if (language === SHELL) {
+      const loads = scriptLoads(text, { ...script, userHome })
+      isFollowed &&= loads.isFollowed && text.length < MAX_CHARS
+      for (const { path, cwd, isSourced } of loads.files) {
+        const target = path.replace(/^~(?=\/|$)/, userHome)
+        next.push({ file: target, started: isSourced ? script.started : target, cwd, isBegun: true, isSourced })
+      }
+    } else {
+      if (isBegun && language.beside && !beside.has(folder)) beside.set(folder, await language.beside(folder))
+      for (const path of new Set(language.loaded(text, file, roots)))
+        next.push({ file: path, started: path, cwd: script.cwd, isBegun: false })
+    }
+    const unseen = next.filter(({ file }) => !seen.has(file))
+    const found = await Promise.all(unseen.map(async (one) => ((await isFile(one.file)) ? one : null)))
+    for (const one of found) {
+      if (one === null || seen.has(one.file)) continue
+      if (queue.length >= MAX_FILES) {
+        isFollowed &&= language !== SHELL
+        continue
+      }
+      seen.add(one.file)
+      queue.push(one)
     }
   }
-  return { files: queue.slice(files.length), beside: [...beside].flatMap(([folder, names]) => [folder, ...names]) }
+  return {
+    files: queue.slice(files.length).map(({ file }) => file),
+    beside: [...beside].flatMap(([folder, names]) => [folder, ...names]),
+    isFollowed,
+  }
+}
+
+/** A file that is looked through, and how it comes to run. */
+interface Script {
+  readonly file: string
+  /** What runs it: itself, or who sources it. */
+  readonly started: string
+  readonly cwd: string
+  /** It is run, not imported. */
+  readonly isBegun: boolean
+  readonly isSourced?: boolean
 }
 
 const MAX_ROOTS = 10

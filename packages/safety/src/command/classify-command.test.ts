@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { classifyCommand } from '../index.js'
+import { plainFindings } from './plain-look.js'
 
 const CONTEXT = { cwd: '/home/ada/project', userHome: '/home/ada', home: '/home/ada/.hermes' }
 
@@ -28,6 +29,8 @@ const HARDLINE: Readonly<Record<string, readonly string[]>> = {
     'hermes /approvals 1a2b once',
     'hermes sessions list -q "/skills accept abcdef"',
     'npx -y @hermes/cli -q "/memory approve all"',
+    ...['hermes -q "$X"', 'hermes chat -q "$(cat x)"', 'hermes -cq"$X"', 'hermes --query=" $X"', 'hermes "$X"'],
+    ...['hermes chat $X', 'hermes -z `cat x`', 'npx -y @hermes/cli@latest chat -q "$X"', 'hermes -p work -q "${X}y"'],
   ],
   'process-environment': [
     'cat /proc/$PPID/environ',
@@ -390,6 +393,7 @@ const DANGEROUS: Readonly<Record<string, readonly string[]>> = {
   'env-file': ['echo KEY=1 > .env', 'cp x .env.production', 'echo x >> app/.envrc'],
   'hermes-secrets': ['echo {} > ~/.hermes/auth.json', 'rm ~/.hermes/.env', 'rm -f ~/.hermes/profiles/work/auth.json'],
   'hermes-permissions': [
+    'hermes chat --query-file prompt.md',
     'echo "*: allow" > ~/.hermes/permissions.yaml',
     "hermes permissions add '*' allow",
     'cp x ~/.hermes/pending/skills/abcdef.json',
@@ -848,6 +852,8 @@ const SAFE: readonly string[] = [
   'hermes -q "/skills list"',
   'hermes -q "What does /approvals 1a2b once do?"',
   'hermes -q "/tmp is full"',
+  'hermes -q "Review $FILE"',
+  'hermes sessions show "$ID"',
   'hermes pairing list',
   'hermes mcp list',
   'hermes -p work config show',
@@ -1002,9 +1008,6 @@ const SAFE: readonly string[] = [
   'ls foo\\ bar',
 ]
 
-const cases = (table: Readonly<Record<string, readonly string[]>>) =>
-  Object.entries(table).flatMap(([rule, commands]) => commands.map((command) => ({ rule, command })))
-
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 
@@ -1041,20 +1044,34 @@ describe('classifyCommand', () => {
     expect(levels(['git status', 'ls -la "a b"']).map((line) => line.split(':')[0])).not.toContain('hardline')
   })
 
-  it.each(cases(HARDLINE))('never lets $command run ($rule)', ({ command, rule }) => {
-    expect(classifyCommand(command, CONTEXT)).toMatchObject({ level: 'hardline', rule })
+  it.each(Object.entries(HARDLINE))('never lets run what is %s', (rule, commands) => {
+    const seen = commands.map((command) => {
+      const { level, rule } = classifyCommand(command, CONTEXT)
+      return { command, level, rule }
+    })
+    expect(seen).toEqual(commands.map((command) => ({ command, level: 'hardline', rule })))
   })
 
-  it.each(cases(HARDLINE))('never lets $command run behind more than is followed', ({ command }) => {
-    expect(classifyCommand(`${'true;'.repeat(2_000)}\n${command}`, CONTEXT).level).toBe('hardline')
+  it('never lets one of them run behind more than is followed', () => {
+    // A fork bomb is found while its text is read, and needs no second look.
+    const { 'fork-bomb': bombs = [], ...rest } = HARDLINE
+    const isMissed = (command: string) => plainFindings([{ text: `true\n${command}`, context: CONTEXT }]).length === 0
+    expect(Object.values(rest).flat().filter(isMissed)).toEqual([])
+    for (const command of [...firsts(rest), ...bombs])
+      expect(classifyCommand(`${'true;'.repeat(2_000)}\n${command}`, CONTEXT).level, command).toBe('hardline')
   })
 
-  it.each(cases(DANGEROUS))('asks before $command ($rule)', ({ command, rule }) => {
-    expect(classifyCommand(command, CONTEXT)).toMatchObject({ level: 'dangerous', rule })
+  it.each(Object.entries(DANGEROUS))('asks before what is %s', (rule, commands) => {
+    const seen = commands.map((command) => {
+      const { level, rule } = classifyCommand(command, CONTEXT)
+      return { command, level, rule }
+    })
+    expect(seen).toEqual(commands.map((command) => ({ command, level: 'dangerous', rule })))
   })
 
-  it.each(SAFE)('lets %s run', (command) => {
-    expect(classifyCommand(command, CONTEXT)).toEqual({ level: 'safe', rule: null, reason: null, rules: [] })
+  it('lets ordinary commands run', () => {
+    const seen = SAFE.map((command) => ({ command, ...classifyCommand(command, CONTEXT) }))
+    expect(seen).toEqual(SAFE.map((command) => ({ command, level: 'safe', rule: null, reason: null, rules: [] })))
   })
 
   it('knows neither directory nor home without a context, and still stops the root', () => {
@@ -1134,7 +1151,7 @@ describe('classifyCommand', () => {
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         expect(['hardline', 'dangerous', 'safe']).toContain(classifyCommand(pieces.join('')).level)
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 2000) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
     )
   })
 

@@ -10,6 +10,8 @@ export interface CommandContext {
   readonly userHome?: string
   /** Folders the session works in; default `cwd`. What is unknown about a program matters for what lies outside of them. */
   readonly workspace?: readonly string[]
+  /** Scripts that enter an environment of Python, and folders of such, that the session wrote: resolved. Default: none. */
+  readonly activations?: ReadonlySet<string>
   /** Commands are held to the workspace, so that what cannot be followed does not have to be asked about. Default `false`. */
   readonly isolated?: boolean
   /** The command leaves the isolation with approval: nothing holds what its words or its code do. Default `false`. */

@@ -1,8 +1,10 @@
+import type { Action } from '@hermes/contracts/policy'
 import type { Word } from '../shell/script.js'
+import type { Collected } from './collect.js'
 import { type CommandContext, resolveShellPath } from './context.js'
 import { type Invocation, texts } from './invocation.js'
 import { printsSettings } from './prints-settings.js'
-import { isBeyond } from './write-targets.js'
+import { isBeyond, writeTargets } from './write-targets.js'
 
 /** A variable that commands of the same shell find after this one. */
 export interface KeptVariable {
@@ -97,13 +99,37 @@ const innerParts = (text: string): readonly string[] => text.slice(0, MAX_LOOKED
 /** The scripts that environments of Python are entered by, where people keep these in a project. */
 const ACTIVATION = /(?:^|\/)(?:\.?venv|env)\/bin\/activate$/
 
-/** Whether a command enters an environment of Python, which puts its programs first: one that its own line did not write. */
+/** Whether a command enters an environment of Python, which puts its programs first: one that neither its line nor its session wrote. */
 export function isActivation({ name, args, made, downloads, context }: Invocation): boolean {
   const [file] = args
   if (!/^(?:source|\.)$/.test(name) || args.length !== 1 || file === undefined || file.dynamic) return false
   const path = resolveShellPath(file.text, context)
   if (made.has(path) || downloads.has(path) || downloads.has(file.text)) return false
+  if (wroteActivation(path, context)) return false
   return ACTIVATION.test(path) || (/\/activate$/.test(path) && isPersons(file.text, context))
+}
+
+/** Folders of environments of Python, whose `bin/activate` comes with them. */
+const ENVIRONMENT = /(?:^|\/)(?:\.?venv|env)(?:\/bin)?$/
+const PUTS_IN_PLACE = /^(?:cp|mv|ln|rsync|install)$/
+
+/** Whether the script, or a folder that it lies in, was put there in the session. */
+const wroteActivation = (path: string, { activations }: CommandContext): boolean =>
+  [path, path.replace(/\/activate$/, ''), path.replace(/\/bin\/activate$/, '')].some((one) => activations?.has(one))
+
+/** The scripts that enter an environment of Python, and folders of such, that an action writes by its words; resolved. */
+export function activationsWritten(
+  action: Action,
+  collected: Pick<Collected, 'invocations'> | null,
+  userHome: string,
+): readonly string[] {
+  if (action.type === 'write')
+    return /\/activate$/.test(action.path) ? [resolveShellPath(action.path, { userHome })] : []
+  return (collected?.invocations ?? []).flatMap((invocation) =>
+    writeTargets(invocation)
+      .map((path) => resolveShellPath(path, invocation.context))
+      .filter((path) => /\/activate$/.test(path) || (PUTS_IN_PLACE.test(invocation.name) && ENVIRONMENT.test(path))),
+  )
 }
 
 const isPersons = (path: string, context: CommandContext): boolean =>

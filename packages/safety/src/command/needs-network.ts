@@ -68,8 +68,6 @@ const FOLDERS =
 /** Options of Node that load no code, as they stand in `NODE_OPTIONS`. */
 const PLAIN_NODE_OPTIONS =
   /^\s*(?:(?:--(?:max[-_](?:old|semi)[-_]space[-_]size|max-http-header-size|stack-trace-limit|v8-pool-size)=\d+|--(?:dns-result-order|unhandled-rejections)=[\w-]+|--(?:no|trace)-[\w-]+|--(?:enable-source-maps|inspect|openssl-legacy-provider|pending-deprecation|throw-deprecation|use-(?:bundled|openssl|system)-ca|experimental-(?:vm-modules|strip-types|transform-types|require-module|wasm-modules|import-meta-resolve|websocket|webstorage|sqlite))|\$\{?NODE_OPTIONS(?::?-)?\}?)(?:\s+|$))*$/
-/** Without these a program goes straight to where it goes. */
-const WAY = /^(?:https?|all|ftp|no)_proxy$/i
 /** Programs that say where they keep what they install. */
 const FOUND_BY =
   /^\$\((?:go env GO(?:PATH|BIN|ROOT)|brew --prefix(?: [\w@-]+)?|npm (?:bin -g|prefix -g|root -g)|yarn global bin|pnpm bin -g|gem env gemdir|python3? -m site --user-base|\/usr\/libexec\/java_home(?: -v ?[\w.]+)?|dirname "?\$\(dirname "?\$\((?:readlink -f|realpath) "?\$\((?:which|command -v) javac?\)"?\)"?\)"?|(?:py|rb)env root)\)/
@@ -84,7 +82,8 @@ function isSteered({ variables, context }: Invocation): boolean {
 /** Whether a variable leads package managers, or the names of programs, to somewhere else. */
 function steers({ name, value }: KeptVariable, context: CommandContext): boolean {
   if (name === 'NODE_OPTIONS') return value === null || !PLAIN_NODE_OPTIONS.test(value)
-  if (value === '' && (WAY.test(name) || name === 'PYTHONPATH')) return false
+  // Without them programs go to where they go by themselves.
+  if (value === '' && name !== 'HOME' && !FOLDERS.test(name)) return false
   if (!FOLDERS.test(name)) return STEERS.test(name)
   return value === null || foldersIn(value).some((folder) => isNear(folder, context))
 }
@@ -100,11 +99,33 @@ function isNear(folder: string, context: CommandContext): boolean {
   return !isKnown || !PROGRAMS_WITHIN.test(path.slice(start.length))
 }
 
-/** Whether names of programs may mean others, of the workspace, in a shell that ran this: it keeps the variables, and nothing else. */
-export function misleads({ invocations }: Collected): boolean {
-  return invocations.some((one) => {
+/** Which programs may do something else, of the workspace, in a shell. */
+export type Misled = 'none' | 'python' | 'all'
+
+/** Which programs may do something else in a shell that ran this: it keeps the variables, and nothing else. */
+export function misleads({ invocations }: Collected): Misled {
+  const found = invocations.map((one): Misled => {
     const kept = keptVariables(one)
-    return kept === 'unknown' || kept.some((variable) => steers(variable, one.context)) || keepsSettings(one)
+    if (kept === 'unknown' || keepsSettings(one)) return 'all'
+    const steering = kept.filter((variable) => steers(variable, one.context))
+    if (steering.length === 0) return 'none'
+    return steering.every(({ name }) => OF_PYTHON.test(name)) ? 'python' : 'all'
+  })
+  return (['all', 'python'] as const).find((one) => found.includes(one)) ?? 'none'
+}
+
+/** Variables that Python alone reads. */
+const OF_PYTHON = /^PYTHON/
+/** Package managers and clients that start no Python. */
+const WITHOUT_PYTHON = /^(?:go|cargo|rustup|mvn|gradle|dotnet|composer|gem|bundle|curl|wget)$/
+
+/** Whether a command may be misled in a shell in which those programs may do something else. */
+export function isMisledBy(misled: Misled, { invocations }: Collected): boolean {
+  if (misled !== 'python') return misled === 'all'
+  return !invocations.every((one) => {
+    const { name, written, program } = one
+    if (program.text.includes('/')) return false
+    return (name === '' && written === '') || WITHOUT_PYTHON.test(name) || isIdle(one) || setsPlainly(one)
   })
 }
 

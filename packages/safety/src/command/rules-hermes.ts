@@ -1,3 +1,4 @@
+import type { Word } from '../shell/script.js'
 import { type Invocation, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
 
@@ -25,7 +26,10 @@ export const HERMES_RULES: readonly CommandRule[] = Object.freeze([
     reason: 'changes what Hermes may do',
     programs: ['hermes', ...RUNNERS],
     matches: anyReading(([command, verb = '', key = ''], invocation) => {
-      if (texts(invocation.args).some((word) => LOOSENING.includes(word))) return command !== 'permissions'
+      const words = texts(invocation.args)
+      if (words.some((word) => LOOSENING.includes(word))) return command !== 'permissions'
+      // What it holds is asked as if it were typed.
+      if (words.some((word) => word.startsWith('--query-file'))) return true
       if (command === 'permissions') return !['list', 'explain', 'help', ''].includes(verb)
       if (command === 'pairing') return !['list', 'help', ''].includes(verb)
       // Whoever starts these answers for the person.
@@ -79,13 +83,13 @@ function anyReading(isMeant: (words: Words, invocation: Invocation) => boolean) 
 /** The words behind the name of Hermes, options left out, and each command that is typed to it, as in `-q "/trust add ."`. */
 function readings({ name, args }: Invocation): readonly Words[] {
   const words = texts(args)
-  if (name === 'hermes') return [ofHermes(words), ...typedIn(words)]
+  if (name === 'hermes') return [ofHermes(words), ...typedIn(words), ...unknownIn(args)]
   const at = words.findIndex((word) => HERMES.test(word))
   if (at === -1) return []
   // `npx -p @hermes/cli hermes`
   const isNamedAgain = HERMES.test(words[at + 1] ?? '')
   const own = words.slice(at + (isNamedAgain ? 2 : 1))
-  return [ofHermes(own), ...typedIn(own)]
+  return [ofHermes(own), ...typedIn(own), ...unknownIn(args.slice(words.length - own.length))]
 }
 
 function ofHermes(words: readonly string[]): Words {
@@ -111,6 +115,27 @@ function typedIn(words: readonly string[]): readonly Words[] {
       ),
     ]
   })
+}
+
+/** Options whose value is asked as if it were typed. */
+const ASKS = /^(?:-[a-zA-Z]*[qz]|--query)$/
+const ASKS_ATTACHED = /^(?:--query=|-[a-zA-Z]*?[qz](?=[$`]))?\s*/
+
+/** Of what is known only when it runs the worst: what is asked may begin as a typed command does. */
+function unknownIn(words: readonly Word[]): readonly Words[] {
+  const isUnknown = ({ text, mask, dynamic }: Word) => {
+    const start = ASKS_ATTACHED.exec(text)![0].length
+    return dynamic && (mask[start] === 'd' || /[$`]/.test(text[start] ?? ''))
+  }
+  const first = words.findIndex(({ text }) => !text.startsWith('-'))
+  return words.some((word, at) => {
+    const isAttached = /^(?:--query=|-[a-zA-Z]*?[qz][$`])/.test(word.text)
+    const isAsked = isAttached || ASKS.test(words[at - 1]?.text ?? '')
+    const isTyped = at === first || (at === first + 1 && words[first]?.text === 'chat')
+    return (isAsked || isTyped) && isUnknown(word)
+  })
+    ? [['approvals', 'answer']]
+    : []
 }
 
 /** Where a typed command is written otherwise than the subcommand that does the same. */

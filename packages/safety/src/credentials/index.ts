@@ -20,6 +20,8 @@ const BY_PATH: ReadonlyMap<string, CredentialPlace> = new Map(
 )
 const SOMETIMES = CREDENTIAL_PLACES.flatMap(({ path, when }) => (when === 'holds-keys' ? [path] : []))
 const HARMLESS: ReadonlySet<string> = new Set([...HARMLESS_PLACES, ...SOMETIMES].map((path) => path.toLowerCase()))
+/** How many names the longest path of the tables has. */
+const DEEPEST = Math.max(...[...BY_PATH.keys(), ...HARMLESS].map((path) => path.split('/').length))
 /** Folders that are hidden and have harmless ones in them. */
 const ABOVE_HARMLESS: ReadonlySet<string> = new Set(HARMLESS_PLACES.flatMap((path) => above(path.toLowerCase())))
 
@@ -62,8 +64,8 @@ function isPlainIn({ path, plain }: CredentialPlace, lower: string): boolean {
   return plain?.test(lower.slice(path.length + 1)) ?? false
 }
 
-/** The folders above a relative path, the outermost first. */
+/** The folders above a relative path, the outermost first, as deep as a table names any. */
 function above(path: string): string[] {
-  const parts = path.split('/')
+  const parts = path.split('/', DEEPEST + 1)
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'))
 }

@@ -36,7 +36,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Daytona', () => {
     }
   }
 
-  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona', 6) })
+  testEnvironment({ name: 'daytona', create: () => create(), only: sampleFor('daytona', 14) })
 
   cloudTests<DaytonaOptions>({
     backend: 'daytona',

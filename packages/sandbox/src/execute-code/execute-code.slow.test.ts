@@ -227,11 +227,9 @@ needs(pythonMissing)('the table of errors', () => {
 })
 
 needs(pythonMissing)('bad behaviour', () => {
-  it('keeps 50 KB of a flood of 1 GB, and says where the rest is', async () => {
+  it('keeps 50 KB of a flood, and says where the rest is', async () => {
     const { python } = await codeScene()
-    const result = await python(
-      'import sys\nfor _ in range(1_000): sys.stdout.write("x" * 1_000_000)\nprint("the end")',
-    )
+    const result = await python('import sys\nfor _ in range(60): sys.stdout.write("x" * 1_000_000)\nprint("the end")')
     expect(result.status).toBe('success')
     expect(result.output.length).toBeLessThan(51_000)
     expect(result.output).toMatch(/the end\n\n\[output truncated at 50KB\]$/)
@@ -355,7 +353,7 @@ needs(pythonMissing)('bad behaviour', () => {
   })
 
   it('holds a program to its memory', async () => {
-    const { python, javascript } = await codeScene({ maxMemoryBytes: 256 * 2 ** 20 })
+    const { python, javascript } = await codeScene({ maxMemoryBytes: 128 * 2 ** 20 })
     expect(await python('x = bytearray(10 ** 9)')).toMatchObject({
       status: 'error',
       errors: expect.stringContaining('MemoryError'),

@@ -72,11 +72,13 @@ needs(missingPrograms('bwrap', 'python3'))('an isolated program', () => {
   })
 
   it('ends with all it started', async () => {
-    const { python } = await codeScene({ isolation: {}, timeoutMs: 1_000 })
+    const { python } = await codeScene({ isolation: {} })
+    const stop = new AbortController()
     const result = await python(
-      'import subprocess\nsubprocess.Popen(["sleep", "7654"])\nprint("on", flush=True)\nwhile True: pass',
+      'import subprocess\nfrom hermes_tools import read_file\nsubprocess.Popen(["sleep", "7654"])\nprint("on", flush=True)\nread_file("now")\nwhile True: pass',
+      { signal: stop.signal, progress: () => stop.abort() },
     )
-    expect(result).toMatchObject({ status: 'timeout', output: 'on\n' })
+    expect(result).toMatchObject({ status: 'interrupted', output: 'on\n' })
     expect(commandLines().filter((line) => line.includes('sleep 7654'))).toEqual([])
   })
 })

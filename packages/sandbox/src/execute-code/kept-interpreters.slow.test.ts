@@ -42,24 +42,35 @@ needs(pythonMissing)('an interpreter that stays', () => {
   })
 
   it.each([
-    ['python', 'def f():\n  1/0', 'f()', /^Traceback[\s\S]*<program 2>[\s\S]*ZeroDivisionError/],
-    ['python', 'pass', 'if :', /SyntaxError/],
-    ['python', 'pass', 'import sys; sys.exit("no")', /^no$/],
-    ['javascript', 'const f = () => null.x', 'f()', /TypeError/],
-    ['javascript', '1', 'const = 1', /SyntaxError/],
+    [
+      'python',
+      [
+        ['def f():\n  1/0', 'f()', /^Traceback[\s\S]*<program 2>[\s\S]*ZeroDivisionError/],
+        ['pass', 'if :', /SyntaxError/],
+        ['pass', 'import sys; sys.exit("no")', /^no$/],
+      ],
+    ],
     [
       'javascript',
-      '1',
-      'await new Promise((resolve) => setTimeout(() => { setTimeout(resolve); throw new Error("late") }))',
-      /late/,
+      [
+        ['const f = () => null.x', 'f()', /TypeError/],
+        ['1', 'const = 1', /SyntaxError/],
+        [
+          '1',
+          'await new Promise((resolve) => setTimeout(() => { setTimeout(resolve); throw new Error("late") }))',
+          /late/,
+        ],
+      ],
     ],
-  ] as const)('lives on after a program of %s failed: %s %s', async (language, first, second, errors) => {
+  ] as const)('lives on after programs of %s failed', async (language, programs) => {
     const { run } = await codeScene()
-    await run(language, first, kept)
-    const result = await run(language, second, kept)
-    expect(result).toMatchObject({ status: 'error', errors: expect.stringMatching(errors), note: null })
     const print = language === 'python' ? 'print(7)' : 'console.log(7)'
-    expect(await run(language, print, kept)).toMatchObject({ status: 'success', output: '7\n' })
+    for (const [first, second, errors] of programs) {
+      await run(language, first, kept)
+      const result = await run(language, second, kept)
+      expect(result, second).toMatchObject({ status: 'error', errors: expect.stringMatching(errors), note: null })
+      expect(await run(language, print, kept)).toMatchObject({ status: 'success', output: '7\n' })
+    }
   })
 
   it('is replaced after it ended, and says what that means', async () => {

@@ -25,11 +25,10 @@ needs(await probeIsolation())('isolated commands', () => {
     for (const probe of PROBES) {
       const command = probe.replaceAll('ROOT', at()).replaceAll('OUTPUTS', at('home/.hermes/sandbox'))
       const { output } = await run(command, { timeoutMs: 20_000 })
-      // What was left to happen outside happens with the next command, in the foreground or the background.
-      const next = await run('true', { timeoutMs: 20_000 })
+      // What was left to happen outside happens with the next command, which undoes it.
+      const next = await run(AFTER_PROBE, { timeoutMs: 20_000 })
       const shown = ESCAPED.test(output + next.output)
       if (shown || existsSync(at('escaped'))) escapes.push(probe)
-      await run(AFTER_PROBE, { timeoutMs: 20_000 })
     }
     expect(escapes).toEqual([])
     expect(await readFile(at('home/.netrc'), 'utf8')).toBe('the password')

@@ -68,15 +68,6 @@ const open = ({ cwd, outputDir }: RunningAgent) => {
   return environment
 }
 
-it('ends foreground commands and programs when the agent is killed by SIGKILL', async () => {
-  const running = await startAgent()
-  const groups = [running.foregroundGroup, running.programGroup]
-  expect(groups.map(groupExists)).toEqual([true, true])
-  await crash(running.agent)
-  while (groups.some(groupExists)) await systemClock.sleep(20)
-  await open(running).processes()[0]!.kill()
-})
-
 const SLEEPS = ['sleep 61', 'sleep 62', 'sleep 63']
 
 /** Which of the sleeping programs of an agent run. */
@@ -107,30 +98,36 @@ needs(await probeIsolation())('isolated commands', () => {
   )
 })
 
-it('finds background processes again after a crash, with output, exit code and a closed input', async () => {
+it('leaves the processes of a living agent alone, and ends commands and programs of one that is killed, not what runs in the background', async () => {
   const running = await startAgent()
+  const groups = [running.foregroundGroup, running.programGroup]
+  expect(groups.map(groupExists)).toEqual([true, true])
+  const scratch = async () => readdir(join(running.outputDir, 'shells')).catch(() => [])
+  expect(await scratch()).toHaveLength(1)
+  const beside = open(running)
+  expect(beside.processes()).toEqual([])
+  await beside.close()
+  expect(groups.map(groupExists)).toEqual([true, true])
   await crash(running.agent)
-  const environment = open(running)
-  const [found] = environment.processes()
+  while (groups.some(groupExists)) await systemClock.sleep(20)
+
+  const first = open(running)
+  const [found] = first.processes()
   expect(found!.info()).toMatchObject({ id: running.backgroundId, status: 'running', cwd: running.cwd })
   expect(found!.write('text')).toBe(false)
   expect(await found!.wait({ timeoutMs: 1 })).toBeNull()
-  await writeFile(join(running.cwd, 'stop'), '')
-  expect(await found!.wait()).toMatchObject({ status: 'exited', exitCode: 7 })
-  expect(found!.output()).toBe('up\ninput ended\ndown\n')
-})
-
-it('tells how a background process ended that did so while no agent was there', async () => {
-  const running = await startAgent()
-  await crash(running.agent)
-  const first = open(running)
-  const { pid } = first.processes()[0]!.info()
+  await first.exec(testPermit({ type: 'spawn', command: 'true', cwd: running.cwd, backend: 'local' }), 'true')
+  const { pid } = found!.info()
   await first.close({ keepProcesses: true })
+  expect(await scratch()).toEqual([])
+
+  // It ends while no agent is there.
   await writeFile(join(running.cwd, 'stop'), '')
   const exitFile = join(running.outputDir, 'processes', `${running.backgroundId}.exit`)
   while ((await stat(exitFile).catch(() => null)) === null) await systemClock.sleep(20)
-  const [found] = open(running).processes()
-  expect(found!.info()).toMatchObject({ pid, status: 'exited', exitCode: 7 })
+  const [ended] = open(running).processes()
+  expect(ended!.info()).toMatchObject({ pid, status: 'exited', exitCode: 7 })
+  expect(ended!.output()).toBe('up\ninput ended\ndown\n')
 })
 
 it('kills a process that was found again, with its children', async () => {
@@ -141,25 +138,4 @@ it('kills a process that was found again, with its children', async () => {
   await found!.kill()
   expect(found!.info()).toMatchObject({ status: 'exited', signal: null })
   while (groupExists(pid)) await systemClock.sleep(20)
-})
-
-it('leaves the processes of a living agent alone', async () => {
-  const running = await startAgent()
-  const environment = open(running)
-  expect(environment.processes()).toEqual([])
-  await environment.close()
-  await crash(running.agent)
-  const [found] = open(running).processes()
-  expect(found!.info()).toMatchObject({ id: running.backgroundId, status: 'running' })
-})
-
-it('removes what a crashed agent left of its shell', async () => {
-  const running = await startAgent()
-  const scratch = async () => readdir(join(running.outputDir, 'shells')).catch(() => [])
-  expect(await scratch()).toHaveLength(1)
-  await crash(running.agent)
-  const environment = open(running)
-  await environment.exec(testPermit({ type: 'spawn', command: 'true', cwd: running.cwd, backend: 'local' }), 'true')
-  await environment.close()
-  expect(await scratch()).toEqual([])
 })

@@ -29,13 +29,13 @@ testEnvironment({ name: 'local (/bin/bash)', create: () => create({ shell: '/bin
 testEnvironment({
   name: 'local (/bin/sh)',
   create: () => create({ shell: '/bin/sh' }),
-  only: sampleFor('sh', 3),
+  only: sampleFor('sh', 6),
 })
 
 testEnvironment({
   name: 'local with a pseudo-terminal',
   create: () => create({ loadPty: async () => scriptPty }),
-  only: (title) => /pseudo-terminal/.test(title) || sampleFor('pty', 6)(title),
+  only: (title) => /pseudo-terminal/.test(title) || sampleFor('pty', 12)(title),
 })
 
 describe('local environment', () => {

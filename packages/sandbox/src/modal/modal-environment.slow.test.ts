@@ -44,7 +44,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Modal', () => {
     }
   }
 
-  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal', 6) })
+  testEnvironment({ name: 'modal', create: () => create(), only: sampleFor('modal', 14) })
 
   cloudTests<ModalOptions>({
     backend: 'modal',

@@ -50,7 +50,7 @@ needs(missingPrograms('sshd', 'ssh', 'ssh-keygen'))('over ssh', () => {
     }
   }
 
-  testEnvironment({ name: 'ssh', create, only: sampleFor('ssh', 3) })
+  testEnvironment({ name: 'ssh', create, only: sampleFor('ssh', 8) })
 
   describe('ssh environment', () => {
     const open = async (more: Partial<SshOptions>) => openSshEnvironment(await options(more))

@@ -37,7 +37,7 @@ needs(missingPrograms('setsid'))('in a sandbox of Vercel', () => {
     }
   }
 
-  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel', 6) })
+  testEnvironment({ name: 'vercel', create: () => create(), only: sampleFor('vercel', 14) })
 
   cloudTests<VercelOptions>({
     backend: 'vercel_sandbox',

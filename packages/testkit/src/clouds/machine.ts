@@ -78,12 +78,16 @@ export class Machine {
   stop(): void {
     this.#isRunning = false
     const mark = `HERMES_TEST_MACHINE=${this.#id}`
-    // Twice, for what was being forked meanwhile.
-    for (let round = 0; round < 2; round++) {
-      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-        if (environmentOf(pid).includes(mark)) kill(Number(pid))
-      }
+    // Halted first, or one would still write down how another ended; again, for what was being forked meanwhile.
+    const halted = new Set<string>()
+    for (let more = true; more; ) {
+      const isNew = (pid: string) => /^\d+$/.test(pid) && !halted.has(pid) && environmentOf(pid).includes(mark)
+      const found = readdirSync('/proc').filter(isNew)
+      for (const pid of found) signal(Number(pid), 'SIGSTOP')
+      for (const pid of found) halted.add(pid)
+      more = found.length > 0
     }
+    for (const pid of halted) signal(Number(pid), 'SIGKILL')
   }
 
   remove(): void {
@@ -100,9 +104,9 @@ function environmentOf(pid: string): string {
   }
 }
 
-function kill(pid: number): void {
+function signal(pid: number, name: 'SIGSTOP' | 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, name)
   } catch {
     // It ended by itself.
   }

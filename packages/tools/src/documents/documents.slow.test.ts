@@ -5,7 +5,7 @@ import { linesOf, pdf, setup, sheet, WORKBOOK } from './__fixtures__/documents.j
 
 /** A PDF whose page is packed twice: kilobytes that come to `size` bytes. */
 function pdfOfFilters(size: number): Buffer {
-  const packed = deflateSync(deflateSync(Buffer.alloc(size, ' ')))
+  const packed = deflateSync(deflateSync(Buffer.alloc(size, ' '), { level: 1 }))
   const head = `%PDF-1.4
 1 0 obj
 <</Type/Catalog/Pages 2 0 R>>
@@ -29,10 +29,10 @@ endobj
 describe('read_file reads documents as text', () => {
   it('of a PDF up to two thousand pages, also where it names one page without end', async () => {
     const { put, read } = await setup()
-    await put('again.pdf', pdf(['Again'], 10_000))
+    await put('again.pdf', pdf(['Again'], 2_500))
     const { data } = await read('again.pdf', { limit: 1 })
     const end = await read('again.pdf', { offset: data['total_lines'] })
-    expect(linesOf(end)).toEqual(['[… 8000 more pages are left out]'])
+    expect(linesOf(end)).toEqual(['[… 500 more pages are left out]'])
   })
 
   it('and unpacks no more than a document may hold', async () => {
@@ -60,14 +60,14 @@ describe('read_file reads documents as text', () => {
   })
 
   it.each([
-    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row>'.repeat(2_000_000)],
-    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row'.repeat(2_000_000)],
-    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', `<row>${'<c>'.repeat(2_000_000)}</row>`],
-    ['bomb.xlsx', 'xl/sharedStrings.xml', '<si>'.repeat(2_000_000)],
-    ['bomb.xlsx', 'xl/workbook.xml', `${'<sheet'.repeat(2_000_000)}>`],
-    ['bomb.docx', 'word/document.xml', '<'.repeat(5_000_000)],
-    ['bomb.docx', 'word/document.xml', `<w:p><w:t>${' '.repeat(5_000_000)}x</w:t></w:p>`],
-    ['bomb.odt', 'content.xml', '<text:p'.repeat(2_000_000)],
+    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row>'.repeat(300_000)],
+    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', '<row'.repeat(300_000)],
+    ['bomb.xlsx', 'xl/worksheets/sheet1.xml', `<row>${'<c>'.repeat(300_000)}</row>`],
+    ['bomb.xlsx', 'xl/sharedStrings.xml', '<si>'.repeat(300_000)],
+    ['bomb.xlsx', 'xl/workbook.xml', `${'<sheet'.repeat(300_000)}>`],
+    ['bomb.docx', 'word/document.xml', '<'.repeat(800_000)],
+    ['bomb.docx', 'word/document.xml', `<w:p><w:t>${' '.repeat(800_000)}x</w:t></w:p>`],
+    ['bomb.odt', 'content.xml', '<text:p'.repeat(300_000)],
   ])('and is done in time whatever is missing: %s %s', async (file, part, text) => {
     const { put, read } = await setup()
     await put(file, zipSync({ ...(file.endsWith('xlsx') ? WORKBOOK : {}), [part]: strToU8(text) }))
@@ -76,7 +76,7 @@ describe('read_file reads documents as text', () => {
 
   it('and gives up on one that takes too much memory or time, without taking it here', async () => {
     const { put, read } = await setup({ documentLimits: { maxResidentBytes: 200 * 2 ** 20, timeoutMs: 20_000 } })
-    const bomb = pdfOfFilters(2 ** 29)
+    const bomb = pdfOfFilters(2 ** 28)
     expect(bomb.length).toBeLessThan(10_000)
     await put('bomb.pdf', bomb)
     const before = process.memoryUsage.rss()

@@ -8,7 +8,7 @@ import { createSearchFilesTool } from '../index.js'
 import { ripgrepSearcher } from './ripgrep.js'
 import { walkSearcher } from './walk.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 12)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 6)
 
 const name = fc.constantFrom('a', 'b.ts', 'c.log', 'dist', 'lib', '.hidden', 'sp ace.md', 'ü.txt', "it's")
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'))

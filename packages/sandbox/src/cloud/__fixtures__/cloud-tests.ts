@@ -169,35 +169,26 @@ export function cloudTests<Options extends CloudOptions>(cloud: CloudUnderTest<O
     })
   }
 
-  it('gives variables to commands alone, where no list of processes shows them', async () => {
-    const { run } = await harness(() => create({ env: { TOKEN_OF_TEST: 'hunter2-of-test' } }))
+  it('gives variables to commands alone, says what it is, moves large files byte by byte and leaves nothing of a command', async () => {
+    const { run, environment } = await harness(() => create({ env: { TOKEN_OF_TEST: 'hunter2-of-test' } }))
     const { output } = await run('echo "$TOKEN_OF_TEST"; cat /proc/[0-9]*/cmdline | tr "\\0" " "')
     const [first, ...processes] = output.split('\n')
     expect(first).toBe('hunter2-of-test')
     expect(processes.join('\n')).not.toContain('hunter2-of-test')
-  })
 
-  it('says what it is and what it can', async () => {
-    const { environment } = await harness(() => create())
     expect([environment.backend, environment.capabilities]).toEqual([
       cloud.backend,
       { background: true, pty: false, isolated: true },
     ])
     expect(await environment.probe()).toMatchObject({ backend: cloud.backend, cwd: environment.cwd() })
-  })
 
-  it('moves large files byte by byte', async () => {
-    const { environment } = await harness(() => create())
     const bytes = randomBytes(3_000_000)
     const path = environment.resolve('large')
     const action = { type: 'write', path, operation: 'write', backend: environment.backend } as const
     await environment.write(testPermit(action), path, bytes)
     expect(Buffer.compare((await environment.read(path))!, bytes)).toBe(0)
     if (cloud.bringing) expect(cloud.server().requests.some((line) => cloud.bringing!.test(line))).toBe(true)
-  })
 
-  it('leaves nothing of a command in the temporary folder', async () => {
-    const { run } = await harness(() => create())
     const mark = randomBytes(8).toString('hex')
     await run(`: ${mark}; cat >/dev/null`, { stdin: mark.repeat(10_000) })
     // In two pieces, or what looks would find itself.
