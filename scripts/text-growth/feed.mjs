@@ -25,7 +25,7 @@ const NOISE = 1.5
 const QUICK_MS = LIMIT_MS / (LARGE / SMALL) ** 2 / 2
 /** Processor time of `fixedWork` on a machine that does nothing else. */
 const REFERENCE_MS = 10
-const TEXTS_EACH = 12
+const TEXTS_EACH = 8
 
 const PIECES = [
   ...[

@@ -13,7 +13,6 @@ const isChild = ({ body }: Pick<CapturedRequest, 'body'>) =>
   String(body.messages[0]?.content).startsWith('You were started by another agent')
 const lastOf = ({ body }: CapturedRequest) => body.messages.at(-1)!
 const lastText = (request: CapturedRequest) => JSON.stringify(lastOf(request))
-const toolNames = ({ body }: CapturedRequest) => JSON.stringify(body.tools)
 
 async function open(args: readonly string[] = []): Promise<Terminal> {
   const { server, home, cwd } = scene
@@ -74,80 +73,6 @@ needs('tmux', hasTmux)('delegated tasks', () => {
     const last = requests.filter(isChild).at(-1)!
     expect(JSON.stringify(last.body.messages)).toContain('Only red ones.')
     expect(lastText(requests.at(-1)!)).toMatch(/Task 1 completed.*Counted\..*Task 2 interrupted .*The user ended it\./)
-  })
-
-  it('in the background let the conversation go on, and the agent hears of their results by itself', async () => {
-    const child = gate()
-    scene.server.setHandler(async (request) => {
-      if (isChild(request)) {
-        await child.opened
-        return { text: 'Three apples.' }
-      }
-      if (lastText(request).includes('Three apples')) return { text: 'I heard: three.' }
-      if (lastText(request).includes('Go.'))
-        return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Count.', background: true } }] }
-      return { text: lastOf(request).role === 'tool' ? 'It runs.' : 'Yes, still here.' }
-    })
-    await using terminal = await open()
-    await say(terminal, 'Go.')
-    await terminal.shows(/It runs\.\n>$/)
-    await say(terminal, 'Are you there?')
-    await terminal.shows(/Yes, still here\.\n>$/)
-    child.release()
-    await terminal.shows(/Task 1 completed\.\n[\s\S]*I heard: three\.\n>$/)
-    expect(scene.server.violations).toEqual([])
-  })
-
-  it('in the background are told as interrupted once, after a kill of everything', async () => {
-    const { server } = scene
-    server.setHandler((request) => {
-      if (isChild(request)) return { fault: 'stall', text: 'never' }
-      if (lastText(request).includes('Go.'))
-        return { toolCalls: [{ name: 'delegate_task', args: { goal: 'Count.', background: true } }] }
-      return { text: lastOf(request).role === 'tool' ? 'It runs.' : 'Heard.' }
-    })
-    {
-      await using terminal = await open()
-      await say(terminal, 'Go.')
-      await terminal.shows(/It runs\.\n>$/)
-      await terminal.signal('KILL')
-      expect(await terminal.exitCode()).toBe(137)
-    }
-    {
-      await using terminal = await open(['-c'])
-      expect(await terminal.screen()).toContain('A result of background tasks: with your next message.')
-    }
-    const { home, cwd } = scene
-    const again = (...args: string[]) =>
-      runCli(['chat', '-c', '--base-url', server.baseUrl, '-m', 'test', ...args], { home, cwd })
-    expect((await again('-q', 'And?')).stdout).toBe('Heard.\n')
-    expect(lastText(server.requests.at(-1)!)).toMatch(/\(Count\.\) was interrupted: Hermes ended before it did.*And\?/)
-    await again('-q', 'Again?')
-    expect(lastText(server.requests.at(-1)!)).not.toContain('interrupted')
-  })
-})
-
-needs('tmux', hasTmux)('a plan at the keyboard', () => {
-  it('is made without changing anything, then accepted and carried out as the task list', async () => {
-    scene.server.setHandler((request) => {
-      const text = lastText(request)
-      const isTool = lastOf(request).role === 'tool'
-      if (text.includes('accepted the plan')) return { toolCalls: [{ name: 'todo_read', args: {} }] }
-      if (text.includes('Write it.')) return { toolCalls: [{ name: 'terminal', args: { command: 'echo 1 > a.txt' } }] }
-      if (isTool && text.includes('plan mode is on')) return { text: '1. Write a.txt.\n2. Read it back.' }
-      return { text: 'All done.' }
-    })
-    await using terminal = await open()
-    await say(terminal, '/plan Write it.')
-    await terminal.shows(
-      /failed\n {2}terminal was not run: plan mode is on[\s\S]*2\. Read it back\.\n\n.*\/plan accept/,
-    )
-    await say(terminal, '/plan accept')
-    await terminal.shows(/All done\.\n\ntasks · 0 of 2 done\n☐ Write a\.txt\.\n☐ Read it back\.\n>$/)
-    expect(lastText(scene.server.requests.at(-1)!)).toMatch(/Write a\.txt\..*Read it back\./)
-    const [first] = scene.server.requests
-    for (const request of scene.server.requests) expect(toolNames(request)).toBe(toolNames(first!))
-    expect(scene.server.violations).toEqual([])
   })
 })
 

@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { type CapturedRequest, checkPrefix } from '@hermes/testkit'
 import { beforeEach, expect, it } from 'vitest'
 import { parseEvents, runCli } from '../support/cli.js'
-import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
-import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const scene = useScene()
 const WINDOW = 24_000
@@ -142,29 +140,4 @@ it("is compacted by an engine of one's own, and in the usual way where there is 
   await own('nowhere')
   const usual = await runCli(['chat', '-q', TASK, '--yolo'], { home, cwd })
   expect(usual.stderr).toContain('context.engine: there is no module "nowhere"')
-})
-
-needs('tmux', hasTmux)('in a conversation', () => {
-  it('shows what would go, and compacts when it is told to', async () => {
-    const { server, home, cwd } = scene
-    await configure(60_000)
-    read(8, RECORD)
-    await using terminal = await openTerminal(['--yolo'], { home, cwd, columns: 100 })
-    await terminal.shows(/\n>$/)
-    await terminal.type(TASK)
-    await terminal.press('Enter')
-    await terminal.shows(/All read\.\n>$/)
-    await terminal.type('/compress --dry-run')
-    await terminal.press('Enter')
-    await terminal.shows(/messages would become a summary/)
-    await terminal.shows(/from Hermes, \d+\s+results\.\s+first: [\s\S]*last: result of terminal/)
-    await terminal.type('/compress here 1 --dry-run')
-    await terminal.press('Enter')
-    await terminal.shows(/There is nothing yet that could be left out\./)
-    expect(server.requests.filter(isSummary)).toEqual([])
-    await terminal.type('/compress the numbers')
-    await terminal.press('Enter')
-    await terminal.shows(/tokens are now about \d+\./)
-    expect(JSON.stringify(server.requests.find(isSummary)?.body)).toContain('what has to do with: the numbers')
-  })
 })

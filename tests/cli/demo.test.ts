@@ -25,35 +25,23 @@ async function filesLeft(): Promise<string[]> {
   return names.flat().filter((name) => name !== 'node-compile-cache' && !/^hermes-code-\d+$/.test(name))
 }
 
-it('fixes the project and proves it: the test fails first and passes at the end', async () => {
-  const { exitCode, stdout, stderr } = await demo({ HERMES_COMMAND: 'npx -y pnpm@12 hermes' })
+it('fixes the project and proves it, says what is recorded, uses nothing that the environment offers, and leaves no file', async () => {
+  const { exitCode, stdout, stderr } = await demo({
+    HERMES_COMMAND: 'npx -y pnpm@12 hermes',
+    OPENAI_API_KEY: 'sk-of-the-user',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+    HERMES_MODEL: 'another-model',
+  })
   expect(stderr, 'If the recording no longer matches: pnpm gen:demo').toBe('')
   expect(exitCode).toBe(0)
+  // The test fails first and passes at the end.
   const [before, proof] = stdout.split('Checking the project ourselves')
   expect(before).toContain('2 of 3 tests fail')
   expect(proof).toContain(
     'all tests pass\nThe demo project is fixed. Now yours: npx -y pnpm@12 hermes asks for a model, then for a task.\n',
   )
-})
-
-it('says in one line what is recorded and what is real', async () => {
-  const { stdout } = await demo()
   expect(stdout.split('\n').filter((line) => /recording/.test(line))).toEqual([
     expect.stringMatching(/model speaks from a recording.*everything else is the real thing/),
   ])
-})
-
-it('leaves no file in the home, the current folder or the temporary folder', async () => {
-  await demo()
-  expect(await filesLeft()).toEqual([])
-})
-
-it('uses no key, endpoint or home that the environment offers', async () => {
-  const { exitCode, stderr } = await demo({
-    OPENAI_API_KEY: 'sk-of-the-user',
-    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
-    HERMES_MODEL: 'another-model',
-  })
-  expect([exitCode, stderr]).toEqual([0, ''])
   expect(await filesLeft()).toEqual([])
 })

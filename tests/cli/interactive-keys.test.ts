@@ -94,21 +94,18 @@ needs('tmux', hasTmux)('keys of the line', () => {
 
   it('edits the line in $VISUAL, and loses nothing when that fails or does not wait', async () => {
     scene.server.setHandler(() => ({ text: 'Noted.' }))
-    {
-      await using terminal = await begin({ VISUAL: await editor('sleep 1; printf " and longer" >> "$1"') })
-      await terminal.type('short')
-      await terminal.press('C-x', 'C-e')
-      await terminal.shows('> short and longer')
-    }
+    await using terminal = await begin({ VISUAL: await editor('sleep 1; printf " and longer" >> "$1"') })
+    await terminal.type('short')
+    await terminal.press('C-x', 'C-e')
+    await terminal.shows('> short and longer')
     for (const [script, problem] of [
       ['exit 3', /The editor \([^)]*\)\s+failed/],
       ['exit 0', /returned\s+at\s+once\s+and\s+nothing\s+was\s+changed/],
     ] as const) {
-      await using terminal = await begin({ EDITOR: await editor(script) })
-      await terminal.type('kept')
+      await editor(script)
       await terminal.press('C-g')
       await terminal.shows(problem)
-      await terminal.shows('> kept')
+      await terminal.shows('> short and longer')
     }
   })
 

@@ -32,9 +32,9 @@ const call = (name: string, args: object) => ({ toolCalls: [{ name, args }] })
 const prompt = (request: number) => JSON.stringify(scene.server.requests[request]!.body.messages.at(-1))
 
 needs('tmux', hasTmux)('a conversation at the keyboard', () => {
-  it.each([40, 80, 120])('edits a line of several rows with wide characters at %i columns', async (columns) => {
+  it('edits a line of several rows with wide characters, and collapses a long paste to a placeholder, of which all is sent', async () => {
     scene.server.setHandler(() => ({ text: 'Noted.' }))
-    await using terminal = await open(columns)
+    await using terminal = await open(40)
     await terminal.type(`${'日本語 and more '.repeat(6)}end`)
     await terminal.press('C-j')
     await terminal.type('second linX')
@@ -47,73 +47,36 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     const text = `First: ${'日本語 and more '.repeat(6)}end\nsecond line`
     expect(JSON.parse(prompt(0))).toMatchObject({ content: text })
     expect(screen).toContain(`> ${text.replace('\n', '\n  ')}\nNoted.`)
-  })
-
-  it('remembers lines for the next conversation, in a file nobody else reads', async () => {
-    scene.server.setHandler(() => ({ text: 'Noted.' }))
-    {
-      await using terminal = await open()
-      for (const line of ['First task.', 'Second task.']) {
-        await say(terminal, line)
-        await terminal.shows(new RegExp(`${line}\\nNoted\\.\\n>$`))
-      }
-      await terminal.press('C-d')
-      expect(await terminal.exitCode()).toBe(0)
-    }
-    expect((await stat(join(scene.home, 'history.jsonl'))).mode & 0o777).toBe(0o600)
-    await using terminal = await open()
-    await terminal.press('Up', 'Up')
-    await terminal.shows(/> First task\.$/)
-    await terminal.press('Down')
-    await terminal.shows(/> Second task\.$/)
-  })
-
-  it('collapses a long paste to a placeholder and sends all of it', async () => {
-    scene.server.setHandler(() => ({ text: 'Long.' }))
-    await using terminal = await open()
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')
     await terminal.type(`\u001B[200~${lines}\u001B[201~`)
     await terminal.shows('> [Pasted 40 lines #1]')
     await terminal.press('Enter')
-    await terminal.shows(/> \[Pasted 40 lines #1\]\nLong\.\n>$/)
-    expect(JSON.parse(prompt(0))).toMatchObject({ content: lines })
+    await terminal.shows(/> \[Pasted 40 lines #1\]\nNoted\.\n>$/)
+    expect(JSON.parse(prompt(1))).toMatchObject({ content: lines })
   })
 
-  it('queues what is typed during a run, shows it, and sends it as the next turn', async () => {
-    const { opened, release } = gate()
-    scene.server.setHandler(async ({ number }) => {
-      if (number === 1) await opened
-      return { text: `Answer ${number}.` }
-    })
-    await using terminal = await open(40)
-    await say(terminal, 'First.')
-    await terminal.shows(/Ctrl-C stops.*\n>$/)
-    await say(terminal, 'Second.')
-    await terminal.shows(/Ctrl-C stops.*\nqueued: Second\.\n>$/)
-    await terminal.type('Third, unsent')
-    release()
-    const screen = await terminal.shows(/Answer 2\.\n> Third, unsent$/)
-    expect(screen).toContain('> First.\nAnswer 1.\n\n> Second.\nAnswer 2.\n')
-  })
-
-  it('steers the run under way with Alt-S and /steer', async () => {
-    const { opened, release } = gate()
-    scene.server.setHandler(async ({ number }) => {
-      if (number === 1) return call('terminal', { command: 'true' })
-      if (number === 2) await opened
-      return number === 2 ? call('terminal', { command: 'echo again' }) : { text: 'Done.' }
-    })
-    await using terminal = await open()
-    await say(terminal, 'Work.')
-    await scene.server.waitForRequests(2)
-    await terminal.type('Be quick.')
-    await terminal.press('M-s')
-    await terminal.shows('↪ Be quick.')
-    await say(terminal, '/steer And quiet.')
-    await terminal.shows(/↪ Be quick\.\n↪ And quiet\.\n>$/)
-    release()
-    await terminal.shows(/Done\.\n>$/)
-    expect(prompt(2)).toMatch(/Be quick\..*And quiet\./)
+  it('says how to go on with the session when it is left, and remembers its lines in a file nobody else reads', async () => {
+    scene.server.setHandler(() => ({ text: 'Noted.' }))
+    let id: string
+    {
+      await using terminal = await open()
+      await say(terminal, 'First task.')
+      await terminal.shows(/First task\.\nNoted\.\n>$/)
+      await terminal.type('Second task.')
+      await terminal.press('C-l')
+      await terminal.shows(/> Second task\.$/)
+      await terminal.press('Enter')
+      await terminal.shows(/> Second task\.\nNoted\.\n>$/)
+      await say(terminal, '/exit')
+      id = /hermes -r (\S+)/.exec(await terminal.shows('[exit code 0]'))![1]!
+    }
+    expect((await stat(join(scene.home, 'history.jsonl'))).mode & 0o777).toBe(0o600)
+    await using again = await open(80, ['-r', id])
+    expect(await again.screen()).toContain('> Second task.\n  Noted.\n>')
+    await again.press('Up', 'Up')
+    await again.shows(/> First task\.$/)
+    await again.press('Down')
+    await again.shows(/> Second task\.$/)
   })
 
   it('gives back to the line what was queued when a run is stopped', async () => {
@@ -164,59 +127,14 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     await terminal.shows(/→ yes, for this session\n[\s\S]*The end\.\n>$/)
   })
 
-  it('picks with arrows, and takes free text for a question', async () => {
-    scene.server.enqueue(
-      call('terminal', { command: 'rm -rf build' }),
-      call('clarify', { question: 'Which colour?', choices: ['red', 'blue'] }),
-      { text: 'Green it is.' },
-    )
-    await using terminal = await open()
-    await say(terminal, 'Go.')
-    await terminal.shows('❯ [y] yes, once')
-    await terminal.press('Down', 'Down')
-    await terminal.shows('❯ [a] always')
-    await terminal.press('Up', 'Up', 'Enter')
-    await terminal.shows('or type an answer')
-    await terminal.type('green')
-    await terminal.press('Enter')
-    await terminal.shows(/→ green\n\nGreen it is\.\n>$/)
-    await expect(stat(join(scene.cwd, 'build'))).rejects.toThrow()
-    expect(prompt(2)).toContain('green')
-  })
-
-  it.each([40, 120])('shows an edit as a diff at %i columns', async (columns) => {
+  it('shows an edit as a diff', async () => {
     await writeFile(join(scene.cwd, 'a.txt'), `one\ntwo ${'long '.repeat(40)}\n`)
     scene.server.enqueue(call('patch', { path: 'a.txt', old_string: 'one', new_string: 'uno' }), { text: 'Edited.' })
-    await using terminal = await open(columns)
+    await using terminal = await open(40)
     await say(terminal, 'Edit.')
     expect(await terminal.shows(/Edited\.\n>$/)).toMatch(
       /✓ patch {2}a\.txt · \+1 −1 · \d.*s\n {2}1 - one\n {2}1 \+ uno\n {2}2 {3}two long[^\n]*…\n\nEdited\./,
     )
-  })
-
-  it('names sessions, goes between them, and changes the model', async () => {
-    scene.server.setHandler(({ body }) => ({ text: `${body.model} saw ${body.messages.length}.` }))
-    await using terminal = await open()
-    for (const [line, reply] of [
-      ['/title Garden', 'This session is called Garden.'],
-      ['Plant.', 'test saw 2.'],
-      ['/new', 'A new session.'],
-      ['Other.', /test saw 2\.[\s\S]*test saw 2\./],
-      ['/sessions', /\* \S+ {2}.* messages {2}Other\.\n {2}\S+ {2}.* messages {2}Garden\n/],
-      ['/resume Garden', 'Now in Garden, with test.'],
-      ['/model tiny', /does not list "tiny"\. Nearest: scripted\.\s+\/model tiny\s+--force/],
-      ['/model tiny --force', 'Now tiny answers, in the same shell.'],
-      ['Water.', 'tiny saw 4.'],
-      ['/retry', 'tiny saw 6.'],
-      ['/usage', /\d+ tokens in.*, \d+ out;/],
-      ['/tools', /read_file +file/],
-      ['/yolo', 'YOLO is on'],
-      ['/stop', 'Nothing is running.'],
-      ['/quit', '[exit code 0]'],
-    ] as const) {
-      await say(terminal, line)
-      await terminal.shows(reply)
-    }
   })
 
   it('shows an answer once whose stream was cut twice in a row', async () => {
@@ -261,27 +179,6 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     expect(screen.match(/Line \d+ of the answer\./g)).toEqual(lines)
     expect(screen.match(/^>/gm)).toHaveLength(2)
     expect(screen).not.toContain('Ctrl-C stops')
-  })
-
-  it('draws anew after Ctrl-L', async () => {
-    scene.server.setHandler(() => ({ text: 'Here.' }))
-    await using terminal = await open()
-    await terminal.type('half a line')
-    await terminal.press('C-l')
-    await terminal.shows(/> half a line$/)
-    await terminal.press('Enter')
-    await terminal.shows(/> half a line\nHere\.\n>$/)
-  })
-
-  it('says how to go on with the session when it is left', async () => {
-    scene.server.setHandler(() => ({ text: 'Noted.' }))
-    await using terminal = await open()
-    await say(terminal, 'Remember me.')
-    await terminal.shows(/Noted\.\n>$/)
-    await terminal.press('C-d')
-    const [, id] = /hermes -r (\S+)/.exec(await terminal.shows('[exit code 0]'))!
-    await using again = await open(80, ['-r', id!])
-    expect(await again.screen()).toContain('> Remember me.\n  Noted.\n>')
   })
 
   it('takes interrupts that come as signals like those from the keyboard', async () => {

@@ -1,4 +1,4 @@
-// A session of three hundred turns that is compacted five times finishes its task. It is recorded while a model plays that knows nothing
+// A session of a hundred and twenty turns that is compacted five times finishes its task. It is recorded while a model plays that knows nothing
 // but what each request says, the records of what was compacted among it, then replayed in another home, where every request has to be the same.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,21 +8,21 @@ import { parseEvents, runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
-const PARTS = 300
-const READS_PER_MESSAGE = 60
+const PARTS = 120
+const READS_PER_MESSAGE = 24
 const WINDOW = 28_000
 const TASK =
   'Follow the trail of files that begins with part-0.txt and add up the numbers in them. Where it ends, write the sum to total.txt and say all words that belong together. Never read secret.txt.'
 const numberOf = (part: number) => (part * 7919) % 1_000
 /** Every so many parts a word is to be found that belongs into the last answer. It is in no message of the end. */
-const WORD_EVERY = 50
+const WORD_EVERY = 20
 const wordOf = (part: number) => `w${numberOf(part)}x${part}`
 const WORDS = Array.from({ length: PARTS / WORD_EVERY }, (_, index) => wordOf(index * WORD_EVERY))
 const SUM = Array.from({ length: PARTS }, (_, part) => numberOf(part)).reduce((sum, each) => sum + each, 0)
 
 async function lay(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const filler = 'nothing of note is to be found on this line\n'.repeat(16)
+  const filler = 'nothing of note is to be found on this line\n'.repeat(48)
   for (let part = 0; part < PARTS; part++) {
     const next = part + 1 < PARTS ? `The next one is part-${part + 1}.txt.` : 'The trail ends here.'
     const word = part % WORD_EVERY === 0 ? `The word is ${wordOf(part)}. ` : ''

@@ -161,14 +161,11 @@ describe('hermes chat -q', () => {
     expect((await runCli(['config', 'get', 'approvals.mode'], scene)).stdout).not.toContain('off')
   })
 
-  it.each(['/etc/hosts is wrong', '/tmp is full', '/ alone', '/arch linux: how do I install it?', '/app crashes'])(
-    'takes %j for words to the model',
-    async (line) => {
-      scene.server.enqueue({ text: 'I see.' })
-      expect(await chat(['-q', line, ...model()])).toMatchObject({ exitCode: 0, stdout: 'I see.\n' })
-      expect(scene.server.requests[0]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: line })
-    },
-  )
+  it.each(['/etc/hosts is wrong', '/ alone'])('takes %j for words to the model', async (line) => {
+    scene.server.enqueue({ text: 'I see.' })
+    expect(await chat(['-q', line, ...model()])).toMatchObject({ exitCode: 0, stdout: 'I see.\n' })
+    expect(scene.server.requests[0]!.body.messages.at(-1)).toMatchObject({ role: 'user', content: line })
+  })
 
   it('works in a worktree of its own with -w, which stays where something is new', async () => {
     const git = (...args: readonly string[]) =>

@@ -22,7 +22,7 @@ async function say(terminal: Terminal, line: string): Promise<void> {
 }
 
 needs('tmux', hasTmux)('the screen of a conversation', () => {
-  it('opens a failed call at its end, and /details shows all of it, of earlier ones too', async () => {
+  it('opens a failed call at its end, and /details shows all of it, of earlier ones too; a process in the background says when it has ended', async () => {
     const command = 'seq 1 40; echo broken >&2; exit 1'
     scene.server.enqueue(
       { toolCalls: ['echo left', command].map((line) => ({ name: 'terminal', args: { command: line } })) },
@@ -42,6 +42,11 @@ needs('tmux', hasTmux)('the screen of a conversation', () => {
     await terminal.shows(/terminal · 2 of 2, newest first\ncommand echo left\nresult\n {2}left\n>$/)
     await say(terminal, '/details 3')
     await terminal.shows('There are not so many calls yet.')
+    scene.server.enqueue(call('terminal', { command: 'read -t 1 line; exit 3', background: true }), {
+      text: 'It runs.',
+    })
+    await say(terminal, 'Start it.')
+    await terminal.shows(/It runs\.\n\nproc_\w+ has ended: read -t 1 line; exit 3 · exit 3 · .*s\n>$/)
   })
 
   it('has a bar below the line that tells what the session is, and none where there is no room', async () => {
@@ -61,15 +66,5 @@ needs('tmux', hasTmux)('the screen of a conversation', () => {
     await bar(/ · plan, yolo · /)
     await terminal.resize(120, 8)
     await expect.poll(() => terminal.bar(), { timeout: 15_000 }).toBeNull()
-  })
-
-  it('says when a process in the background has ended', async () => {
-    scene.server.enqueue(call('terminal', { command: 'read -t 1 line; exit 3', background: true }), {
-      text: 'It runs.',
-    })
-    await using terminal = await open(100)
-    await say(terminal, 'Start it.')
-    await terminal.shows(/It runs\.\n>$/)
-    await terminal.shows(/It runs\.\n\nproc_\w+ has ended: read -t 1 line; exit 3 · exit 3 · .*s\n>$/)
   })
 })

@@ -88,25 +88,23 @@ describe.each(WIRES)('hermes chat on the wire %s', (_wire, path, flags) => {
   })
 })
 
-describe('hermes chat on every wire', () => {
+it('goes on after a fault of each kind, each side effect once', async () => {
+  const limit = { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 1 }
+  const faults = [
+    [0, limit, {}],
+    [1, { content: 'one two three four five six' }, { chunkSize: 4, latency: 40, truncateAfterChunks: 3 }],
+    [2, { content: 'one two three four' }, { chunkSize: 4, latency: 50, disconnectAfterMs: 120 }],
+    [3, { content: 'one two three four five six' }, { chunkSize: 4, latency: 40, truncateAfterChunks: 3 }],
+  ] as const
+  const match = { userMessage: 'two tools', toolCallId: 'call_w1', sequenceIndex: 0 }
+  const run = async ([at, response, more]: (typeof faults)[number]) => {
+    const [wire, , flags] = WIRES[at]!
+    const fault = { match, response, ...more } as FixtureFileEntry
+    const { chat, paths, written } = await open(flags, [fault, ...TASK])
+    const { exitCode, stdout } = await chat('Use two tools.')
+    return [wire, exitCode, stdout, await written(), paths().length]
+  }
   // The waits before another attempt are real ones, so the wires wait side by side.
-  it.each([
-    ['a rate limit', { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 1 }, {}],
-    ['a cut stream', { content: 'one two three four five six' }, { chunkSize: 4, latency: 40, truncateAfterChunks: 3 }],
-    ['a lost connection', { content: 'one two three four' }, { chunkSize: 4, latency: 50, disconnectAfterMs: 120 }],
-  ])(
-    'goes on after %s, each side effect once',
-    async (_name, response, more) => {
-      const match = { userMessage: 'two tools', toolCallId: 'call_w1', sequenceIndex: 0 }
-      const fault = { match, response, ...more } as FixtureFileEntry
-      const run = async ([wire, , flags]: (typeof WIRES)[number]) => {
-        const { chat, paths, written } = await open(flags, [fault, ...TASK])
-        const { exitCode, stdout } = await chat('Use two tools.')
-        return [wire, exitCode, stdout, await written(), paths().length]
-      }
-      const ends = await Promise.all(WIRES.map(run))
-      expect(ends).toEqual(WIRES.map(([wire]) => [wire, 0, 'Both tools ran.\n', 'hello\n', 4]))
-    },
-    60_000,
-  )
-})
+  const ends = await Promise.all(faults.map(run))
+  expect(ends).toEqual(WIRES.map(([wire]) => [wire, 0, 'Both tools ran.\n', 'hello\n', 4]))
+}, 60_000)

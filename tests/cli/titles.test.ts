@@ -1,6 +1,4 @@
 // A session names itself, beside its first turn, wherever it is; a single question leaves that to a process that stays.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startEditor } from '../support/acp.js'
 import { runCli } from '../support/cli.js'
@@ -38,34 +36,6 @@ needs('tmux', hasTmux)('titles at the keyboard', () => {
       .toContain('"title":"Adding two and two"')
     expect(server.requests).toHaveLength(3)
   })
-})
-
-needs('tmux', hasTmux)('summaries at the keyboard', () => {
-  it('a conversation that was left for a new one is found by what it was about, and nobody waits for that', async () => {
-    const { server, home, cwd } = scene
-    await mkdir(home, { recursive: true })
-    await writeFile(join(home, 'config.yaml'), 'auxiliary: {title_generation: {enabled: false}}\n')
-    const requested = Promise.withResolvers<void>()
-    server.setHandler(({ body }) => {
-      if (!JSON.stringify(body.messages).includes('Sum up the conversation'))
-        return { text: `Answer to ${body.messages.length} messages.` }
-      requested.resolve()
-      return { text: 'Two sums were worked out.\nKeywords: arithmetic, addition' }
-    })
-    await using terminal = await openTerminal(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd, columns: 80 })
-    await terminal.shows(/>$/)
-    const say = async (line: string, answer: string) => {
-      await terminal.type(line)
-      await terminal.press('Enter')
-      await terminal.shows(answer)
-    }
-    await say('What is 2 + 2?', 'Answer to 2 messages.')
-    await say('And 3 + 3?', 'Answer to 4 messages.')
-    await say('/new', 'new session')
-    await requested.promise
-    const search = () => runCli(['sessions', 'search', 'arithmetic'], { home, cwd })
-    await expect.poll(async () => (await search()).stdout, { timeout: 15_000 }).toContain('Two sums were worked out.')
-  }, 60_000)
 })
 
 /** Names each session by what was asked in it first. */

@@ -1,4 +1,4 @@
-// Twenty passwords of a vault, filled into pages that show and keep whatever they get: none is found outside the vault, and each goes to its own site.
+// Passwords of a vault, filled into pages that show and keep whatever they get: none is found outside the vault, and each goes to its own site.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,8 @@ import { runCli } from '../support/cli.js'
 import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
 
-const COUNT = 20
+/** `pnpm soak` asks for thousands of runs, and gets more passwords: each one is kept by a slow key of its own. */
+const COUNT = Number(process.env['HERMES_TEST_RUNS'] ?? 0) >= 1_000 ? 20 : 6
 const scene = useScene()
 const canary = (at: number) => `cnry-${(at * 7919 + 104_729).toString(36)}-${at}&"Zq8vTr`
 const call = (name: string, args: object) => ({ toolCalls: [{ name: 'tool_call', args: { name, arguments: args } }] })
@@ -49,7 +50,7 @@ async function startSites() {
 }
 
 needs('chromium', hasChromium)('with a browser', () => {
-  it('twenty passwords go to their sites and are found nowhere else', async () => {
+  it('passwords go to their sites and are found nowhere else', async () => {
     const { server, home, cwd } = scene
     await using sites = await startSites()
     const { one, other, got, heads } = sites

@@ -8,6 +8,8 @@ const full = Number(process.env['HERMES_TEST_RUNS'] ?? 0) >= 1_000 ? ['--full'] 
 
 it('no exported function takes time out of proportion to its text', { timeout: 300_000 }, () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...full], { encoding: 'utf8' })
-  expect(stdout + stderr).toMatch(/^text-growth: \d{3,} functions, 0 grow too fast \(HERMES_TEST_SEED=\d+\)\n$/)
+  expect(stdout + stderr).toMatch(
+    /^text-growth: \d{2,} of \d{3,} functions, 0 grow too fast \(HERMES_TEST_SEED=\d+\)\n$/,
+  )
   expect(status).toBe(0)
 })

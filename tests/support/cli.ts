@@ -6,7 +6,6 @@ import { dirname, join, resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { AgentEvent } from '@hermes/agent-core'
 import { runApp } from '@hermes/runtime/app'
-import { expect } from 'vitest'
 
 /** The built CLI, as users get it; HERMES_TEST_CLI names another build. */
 export const CLI = process.env['HERMES_TEST_CLI'] ?? resolve(import.meta.dirname, '../../apps/cli/dist/bin.js')
@@ -58,17 +57,17 @@ export function startCli(args: readonly string[], options: CliOptions): ChildPro
 
 /** Variables that change Node itself, or the loader. */
 const OF_A_PROCESS = /^(?:NODE_|SSL_|LD_|LC_|TMPDIR$|TZ$)/
-/** Test files that have started the CLI. */
-const started = new Set<string | undefined>()
+/** Whether this worker has started the CLI. */
+let hasStarted = false
 
 /**
- * Runs the built CLI to its end. The first run of each test file starts it as a user does; later ones call its `main` within this process,
+ * Runs the built CLI to its end. The first run of each worker starts it as a user does; later ones call its `main` within this process,
  * in a world of their own, as `bin.js` does: starting Node takes several times longer than what most commands do. Variables that only
  * a process of its own can have start one, and so does every run with `HERMES_TEST_CLI_PROCESS=1`.
  */
 export async function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
-  const isFirst = !started.has(expect.getState().testPath)
-  started.add(expect.getState().testPath)
+  const isFirst = !hasStarted
+  hasStarted = true
   const needsProcess = Object.entries(options.env ?? {}).some(
     ([name, value]) => OF_A_PROCESS.test(name) && process.env[name] !== value,
   )

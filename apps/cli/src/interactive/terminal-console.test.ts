@@ -26,26 +26,7 @@ beforeEach(() => {
   written = ''
   happened = []
   whileEditing = () => undefined
-  keys = new PassThrough()
-  const stdin = Object.assign(keys, { isTTY: true, setRawMode: (on: boolean) => happened.push(`raw ${on}`) })
-  const terminal: Output = {
-    ...{ isTTY: true, colors: false, columns: () => 40, rows: () => 10, onResize: () => () => undefined },
-    write: (text) => (written += text),
-  }
-  console = openTerminalConsole({
-    io: { stdin: stdin as unknown as Io['stdin'] },
-    terminal,
-    handlers: {
-      onLine: ({ text, how }) => happened.push(`${how} ${text}`),
-      onInterrupt: () => happened.push('interrupt'),
-      onStop: () => happened.push('stop'),
-      onEnd: () => happened.push('end'),
-    },
-    keys: new Map([
-      ['ctrl+o', 'ctrl+r'],
-      ['ctrl+w', ''],
-      ['ctrl+k>e', 'alt+s'],
-    ]),
+  open({
     input: {
       sources: {
         complete: async () => [],
@@ -66,6 +47,32 @@ beforeEach(() => {
   happened = []
 })
 afterEach(() => void vi.useRealTimers())
+
+function open(input: Pick<Parameters<typeof openTerminalConsole>[0], 'input'>): void {
+  keys = new PassThrough()
+  const stdin = Object.assign(keys, { isTTY: true, setRawMode: (on: boolean) => happened.push(`raw ${on}`) })
+  const terminal: Output = {
+    ...{ isTTY: true, colors: false, columns: () => 40, rows: () => 10, onResize: () => () => undefined },
+    write: (text) => (written += text),
+  }
+  console = openTerminalConsole({
+    io: { stdin: stdin as unknown as Io['stdin'] },
+    terminal,
+    handlers: {
+      onLine: ({ text, how }) => happened.push(`${how} ${text}`),
+      onInterrupt: () => happened.push('interrupt'),
+      onStop: () => happened.push('stop'),
+      onEnd: () => happened.push('end'),
+    },
+    keys: new Map([
+      ['ctrl+o', 'ctrl+r'],
+      ['ctrl+w', ''],
+      ['ctrl+k>e', 'alt+s'],
+    ]),
+    ...input,
+  })
+  happened = []
+}
 
 /** Types, and lets the keys arrive. */
 async function type(text: string): Promise<void> {
@@ -159,6 +166,23 @@ describe('openTerminalConsole', () => {
     expect(stripVTControlCharacters(written)).toContain('And this?')
     await type('n')
     expect(await second).toEqual({ type: 'option', index: 1 })
+  })
+
+  it('gives what is typed ahead of a question to that question, and stops by keys, where there is no line', async () => {
+    console.close()
+    open({})
+    const first = console.pick(APPROVAL)
+    const second = first.then(() => console.pick({ title: 'Its name', options: [], freeText: true }))
+    await type('\u001B[B\rgroq\r')
+    await type('')
+    expect(await Promise.all([first, second])).toEqual([
+      { type: 'option', index: 1 },
+      { type: 'text', text: 'groq' },
+    ])
+    await type('\u0003')
+    await type('\u001B')
+    await vi.advanceTimersByTimeAsync(100)
+    expect(happened).toEqual(['interrupt', 'stop'])
   })
 
   it('answers none when a question is taken back, interrupted or the console closes', async () => {

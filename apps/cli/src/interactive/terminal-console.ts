@@ -248,13 +248,29 @@ class TerminalConsole implements Console {
     if (this.#escapeTimer) clearTimeout(this.#escapeTimer)
     this.#escapeTimer = null
     const keys = COMPOSED_WITH_ENTER.test(piece) ? piece.slice(0, -1) : piece
-    for (const input of this.#decoder.push(keys)) this.#take(input)
+    this.#takeAll(this.#decoder.push(keys))
     if (this.#decoder.isWaiting)
       this.#escapeTimer = setTimeout(() => {
         for (const input of this.#decoder.flush()) this.#take(input)
         this.#draw()
       }, ESCAPE_MS)
     this.#draw()
+  }
+
+  /** Where there is no line to type in, what came in one piece with an answer belongs to the question that follows it at once. */
+  #takeAll(inputs: readonly KeyInput[]): void {
+    for (const [index, input] of inputs.entries()) {
+      const question = this.#questions[0]
+      this.#take(input)
+      if (this.#options.input || !question || this.#questions[0] === question) continue
+      const rest = inputs.slice(index + 1)
+      setImmediate(() => {
+        if (this.#isClosed) return
+        this.#takeAll(rest)
+        this.#draw()
+      })
+      return
+    }
   }
 
   #take(input: KeyInput): void {
@@ -279,11 +295,20 @@ class TerminalConsole implements Console {
   }
 
   #write(input: KeyInput): void {
-    if (!this.#options.input) return
+    if (!this.#options.input) return this.#stop(input)
     const question = this.#questions[0]
     this.#edit(input)
     // The key may have brought a question of its own, such as which of the earlier lines.
     if (this.#questions[0] === question) this.#focus = this.#editor.text === '' ? 'question' : 'line'
+  }
+
+  /** Without a line, and while nothing is asked, keys only stop. */
+  #stop(input: KeyInput): void {
+    const { onInterrupt, onStop, onEnd } = this.#options.handlers
+    if (input.type !== 'key' || this.#questions.length > 0) return
+    if (input.key === 'ctrl+c') onInterrupt()
+    else if (input.key === 'escape') onStop()
+    else if (input.key === 'ctrl+d') onEnd()
   }
 
   #edit(pressed: KeyInput): void {

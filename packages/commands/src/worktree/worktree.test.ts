@@ -136,26 +136,29 @@ it('/worktree new begins a session in a new one; list and prune look where the s
   expect(cells((await type({ verb: 'prune' })) as CommandTable)[0]).toContain('kept: it is locked')
 })
 
-it.each(['evil', 'e\u2028vil', 'e=vil'])(
-  'runs no filter, merge driver or monitor of the repository: %s',
-  async (name) => {
-    const canary = join(root, '.git/canary')
-    const program = join(root, '.git/program.sh')
-    await writeFile(program, `#!/bin/sh\necho "$*" >> '${canary}'\ncat\n`, { mode: 0o755 })
-    const drivers = `[filter "${name}"]\n\tclean = ${program} clean\n\tsmudge = ${program} smudge\n[merge "${name}"]\n\tdriver = ${program} merge\n`
-    await appendFile(join(root, '.git/config'), `[core]\n\tfsmonitor = ${program}\n${drivers}`)
-    await writeFile(join(root, '.git/info/attributes'), `* filter=${name} merge=${name}\n`)
-    const made = await makeWorktree(run, root, { name: 'one', pid: NOBODY })
-    await writeFile(join(made.path, 'a'), 'changed\n')
-    expect(cells(await worktreeTable(run, root))).toEqual(['hermes/one 1 file that is not committed'])
-    expect(await pruneTable(run, root, { isTrial: false })).toMatchObject({ rows: [{}] })
-    expect(await diffOf(made.path)).toContain('+changed')
-    expect(existsSync(canary)).toBe(false)
-    // As git does it by itself.
-    sh('git status', made.path)
-    expect(existsSync(canary)).toBe(true)
-  },
-)
+it('runs no filter, merge driver or monitor of the repository', async () => {
+  const canary = join(root, '.git/canary')
+  const program = join(root, '.git/program.sh')
+  await writeFile(program, `#!/bin/sh\necho "$*" >> '${canary}'\ncat\n`, { mode: 0o755 })
+  commit(root, 'c')
+  const names = { a: 'evil', b: 'e\u2028vil', c: 'e=vil' }
+  const drivers = Object.values(names).map(
+    (name) =>
+      `[filter "${name}"]\n\tclean = ${program} clean\n\tsmudge = ${program} smudge\n[merge "${name}"]\n\tdriver = ${program} merge\n`,
+  )
+  await appendFile(join(root, '.git/config'), `[core]\n\tfsmonitor = ${program}\n${drivers.join('')}`)
+  const attributes = Object.entries(names).map(([file, name]) => `${file} filter=${name} merge=${name}\n`)
+  await writeFile(join(root, '.git/info/attributes'), attributes.join(''))
+  const made = await makeWorktree(run, root, { name: 'one', pid: NOBODY })
+  for (const file of ['a', 'src/b', 'c']) await writeFile(join(made.path, file), 'changed\n')
+  expect(cells(await worktreeTable(run, root))).toEqual(['hermes/one 3 files that are not committed'])
+  expect(await pruneTable(run, root, { isTrial: false })).toMatchObject({ rows: [{}] })
+  expect((await diffOf(made.path)).match(/\+changed/g)).toHaveLength(3)
+  expect(existsSync(canary)).toBe(false)
+  // As git does it by itself.
+  sh('git status', made.path)
+  expect(existsSync(canary)).toBe(true)
+})
 
 it('runs nothing where a filter has a name that is no text', async () => {
   const bytes = Buffer.concat([Buffer.from('[filter "'), Buffer.from([0xff]), Buffer.from('"]\n\tclean = false\n')])
