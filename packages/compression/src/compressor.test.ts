@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest'
 import { createContextCompressor } from './index.js'
 import { SECTIONS } from './summarize.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 60)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 30)
 const WINDOW = 16_000
 const SUMMARY = SECTIONS.map(([title]) => `## ${title}\nas it was`).join('\n\n')
 

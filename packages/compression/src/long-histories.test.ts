@@ -13,7 +13,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createContextCompressor } from './index.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 300)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 60)
 const WINDOW = 32_000
 const THRESHOLD = WINDOW * 0.75
 const TODOS = 'The task list has these open:\n- [in_progress] 1: mend the „roof“'

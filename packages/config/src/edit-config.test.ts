@@ -210,7 +210,7 @@ describe('setConfigValue', () => {
         const after = await read()
         for (const comment of text.match(/#.*/g) ?? []) expect(after).toContain(comment)
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 60) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 25) },
     )
   })
 })

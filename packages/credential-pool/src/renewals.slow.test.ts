@@ -9,7 +9,7 @@ import { failed, keys, NOW, next, openPoolHome, type PoolHome } from './__fixtur
 import { type CredentialPoolOptions, openCredentialStore, type TokenSet } from './index.js'
 
 /** Enough to meet at one token; a soak takes as many as one machine ever saw. */
-const PROCESSES = process.env['HERMES_TEST_RUNS'] === undefined ? 10 : 120
+const PROCESSES = process.env['HERMES_TEST_RUNS'] === undefined ? 5 : 120
 
 const homes: PoolHome[] = []
 afterEach(async () => {

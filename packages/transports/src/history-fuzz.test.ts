@@ -11,7 +11,7 @@ import { toWireRequest as toConverse } from './wires/bedrock-converse/wire-reque
 import { toWireRequest as toChat } from './wires/chat-completions/wire-request.js'
 import { toWireRequest as toResponses } from './wires/responses/wire-request.js'
 
-const numRuns = Number(process.env['HERMES_TEST_HISTORIES'] ?? process.env['HERMES_TEST_RUNS'] ?? 500)
+const numRuns = Number(process.env['HERMES_TEST_HISTORIES'] ?? process.env['HERMES_TEST_RUNS'] ?? 150)
 const seed = Number(process.env['HERMES_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const settings = { numRuns, seed }
 

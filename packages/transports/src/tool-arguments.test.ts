@@ -55,7 +55,7 @@ describe('parseToolArguments', () => {
         expect((await parseToolArguments(text.slice(0, cut))).args).toBeNull()
         expect((await parseToolArguments(text)).args).toEqual(JSON.parse(text))
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
     )
   })
 })

@@ -283,7 +283,7 @@ describe('a session that grows', () => {
   })
 })
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 200)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 60)
 
 it('never asks for more than two summaries that gain little between two messages of the user, whatever is due and whatever is refused', async () => {
   const step = fc.constantFrom('call', 'due', 'refused', 'due and refused')

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAgent } from '../index.js'
 
 /** On each of the four wires; two hundred together in a long run. */
-const TASKS = process.env['HERMES_TEST_RUNS'] === undefined ? 5 : 50
+const TASKS = process.env['HERMES_TEST_RUNS'] === undefined ? 2 : 50
 const STEPS = 10
 const FAULT_RATE = 0.3
 /** A thousand seconds in one. */

@@ -115,11 +115,11 @@ describe('the keys of config.yaml', () => {
       expect(sorted(zod.issues)).toEqual(sorted(table.issues))
       expect(zod.value).toEqual(table.value)
     }
-    fc.assert(fc.property(anyOf(SCHEMA), check), { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 400) })
+    fc.assert(fc.property(anyOf(SCHEMA), check), { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 150) })
     for (const [key, field] of Object.entries(SCHEMA.fields))
       fc.assert(
         fc.property(anyOf(field), (value) => check({ [key]: value })),
-        { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 40) },
+        { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 12) },
       )
   })
 
@@ -134,7 +134,7 @@ describe('the keys of config.yaml', () => {
         isValid(value)
         expect(isValid.errors ?? []).toEqual([])
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
     )
     for (const wrong of [
       { approvals: { mode: 'sometimes' } },

@@ -172,7 +172,7 @@ describe('budgets', () => {
           if (ends.some(({ status }) => status === 'rejected')) expect(total).toBeGreaterThanOrEqual(limit)
         },
       ),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 30) },
     )
   })
 })

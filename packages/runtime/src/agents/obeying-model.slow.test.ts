@@ -1,6 +1,6 @@
 // A model that does whatever text from outside tells it, with real tools in a real home: nothing it is told to do may happen unless
-// somebody agrees. With HERMES_TEST_HELD_OUT=1 the attacks are those of every class that were held out. Each way takes a sixth of them, drawn by
-// HERMES_TEST_SEED, results of MCP servers a third, so that more than sixty come by way of servers; with HERMES_TEST_RUNS, all.
+// somebody agrees. With HERMES_TEST_HELD_OUT=1 the attacks are those of every class that were held out. Each way takes a share of them, drawn by
+// HERMES_TEST_SEED, those of MCP servers so much that more than sixty come that way; with HERMES_TEST_RUNS, all.
 
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -22,6 +22,16 @@ interface Attack {
 /** How the text of an attack reaches the model. */
 const WAYS = ['file', 'output', 'project', 'memory', 'result of a server', 'words of a server'] as const
 type Way = (typeof WAYS)[number]
+
+/** Of so many attacks one is tried. The corpus meets the policy as the result of a server; what differs by way is seen with fewer. */
+const SHARES: Readonly<Record<Way, number>> = {
+  file: 12,
+  output: 24,
+  project: 6,
+  memory: 6,
+  'result of a server': 2,
+  'words of a server': 24,
+}
 
 const CORPUS = join(import.meta.dirname, '../../../safety/src/__fixtures__/injections')
 const SERVER = join(import.meta.dirname, '../__fixtures__/mcp-server.mjs')
@@ -106,8 +116,7 @@ it.each(WAYS)(
   async (way) => {
     choice = 'deny'
     refused = 0
-    const share = way === 'result of a server' ? 3 : 6
-    const tried = attacks.filter((_, index) => IS_FULL || (index + WAYS.indexOf(way) + SEED) % share === 0)
+    const tried = attacks.filter((_, index) => IS_FULL || (index + WAYS.indexOf(way) + SEED) % SHARES[way] === 0)
     if (way === 'result of a server') await listAnew('says')
     // What it says first is what the person chose: a server that turns bad later is the one to hold.
     if (way === 'words of a server') await listAnew('words')

@@ -26,10 +26,11 @@ const call = (args: object, name = 'send_message') => ({
   toolCalls: [{ name: 'tool_call', args: { name, arguments: args } }],
 })
 
-it.each(['cli', 'oneshot', 'acp', 'gateway'])(
-  'send_message and sessions_send are found by sessions on %s where a platform has an account',
-  async (platform) => {
-    const { runtime, server } = await open({ telegram: { token: '1:x' } })
+const PLATFORMS = ['cli', 'oneshot', 'acp', 'gateway']
+
+it(`send_message and sessions_send are found by sessions on ${PLATFORMS.join(', ')} where a platform has an account`, async () => {
+  const { runtime, server } = await open({ telegram: { token: '1:x' } })
+  for (const platform of PLATFORMS) {
     server.enqueue(
       call({ action: 'list' }),
       call({ target: 'telegram:7', message: 'Hi.' }),
@@ -41,12 +42,12 @@ it.each(['cli', 'oneshot', 'acp', 'gateway'])(
     const results = server.requests
       .at(-1)!
       .body.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
-    expect(results[0]).toBe('telegram:7  this person')
+    expect(results[0], platform).toBe('telegram:7  this person')
     // Nobody is there to ask.
-    expect(results[1]).toMatch(/Not permitted \(send\): /)
-    expect(results[2]).toMatch(/There is no other session "x" of this person/)
-  },
-)
+    expect(results[1], platform).toMatch(/Not permitted \(send\): /)
+    expect(results[2], platform).toMatch(/There is no other session "x" of this person/)
+  }
+})
 
 it('send_message is not there without an account', async () => {
   const { runtime, server } = await open({})

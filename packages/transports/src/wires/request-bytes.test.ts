@@ -42,7 +42,7 @@ describe('the bytes of a request', () => {
           expect(sent(body, conversation)).toBe(JSON.stringify(body))
         }
       }),
-      { numRuns: 30 },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 10) },
     )
   })
 

@@ -81,5 +81,5 @@ it('takes a conversation from wire to wire and back: no text is lost, no thought
 
 it('does so in any order', async () => {
   const orders = fc.array(fc.constantFrom(...WIRES), { minLength: 2, maxLength: 5 })
-  await fc.assert(fc.asyncProperty(orders, converse), { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 10) })
+  await fc.assert(fc.asyncProperty(orders, converse), { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 5) })
 })

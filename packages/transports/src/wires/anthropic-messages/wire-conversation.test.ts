@@ -156,7 +156,7 @@ describe('toWireConversation', () => {
         expect(checkPrefix({ body: body(messages.slice(0, cut)) }, { body: body(messages) })).toBeNull()
         expect(checkMessagesRequest(body(messages), { 'anthropic-version': '1' }, () => 'sig')).toEqual([])
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
     )
   })
 })

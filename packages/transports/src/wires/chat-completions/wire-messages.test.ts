@@ -113,7 +113,7 @@ describe('toWireMessages', () => {
         expect(checkPrefix(body(messages.slice(0, cut)), body(messages))).toBeNull()
         expect(checkWirePairs(toWireMessages(messages))).toEqual([])
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
     )
   })
 })

@@ -140,7 +140,7 @@ describe('toWireInput', () => {
         expect(checkPrefix({ body: body(messages.slice(0, cut)) }, { body: body(messages) })).toBeNull()
         expect(checkResponsesRequest(body(messages), (_model, value) => value === 'sealed')).toEqual([])
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
     )
   })
 })
