@@ -1,14 +1,18 @@
 // The conformance suite that the protocol's authors release, with Hermes as the client.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { runScenario } from './__fixtures__/conformance-client.js'
 
 const require = createRequire(import.meta.url)
-const CLIENT = fileURLToPath(new URL('./__fixtures__/conformance-client.mjs', import.meta.url))
+const COMMAND = fileURLToPath(new URL('./__fixtures__/conformance-command.mjs', import.meta.url))
 
 /** What does not pass, and why. */
 const KNOWN = {
@@ -20,25 +24,37 @@ const KNOWN = {
 /** Wants to be asked again within 200 ms of a moment, which a busy machine does not keep: it runs in the soak. */
 const ON_THE_CLOCK = 'sse-retry'
 
+/** Runs the scenarios that commands of the suite hand over at `socket`, each in its answer: why it failed, or nothing. */
+async function serveScenarios(socket: string): Promise<void> {
+  const server = createServer({ allowHalfOpen: true }, async (connection) => {
+    connection.on('error', () => undefined)
+    const scenario = JSON.parse(await text(connection))
+    connection.end(
+      await runScenario(scenario).then(
+        () => '',
+        (error: Error) => error.message || 'It failed.',
+      ),
+    )
+  })
+  server.listen(socket)
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+}
+
 it('passes as a client, but for what is argued', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hermes-conformance-run-'))
   try {
+    const socket = join(folder, 'scenarios')
+    await serveScenarios(socket)
     const suite = require
       .resolve('@modelcontextprotocol/conformance/package.json')
       .replace('package.json', 'dist/index.js')
-    const args = [
-      'client',
-      '--suite',
-      'all',
-      '--timeout',
-      '240000',
-      '--command',
-      `${process.execPath} --conditions=@hermes/source ${CLIENT}`,
-    ]
+    const command = `${process.execPath} ${COMMAND} ${socket}`
+    const args = ['client', '--suite', 'all', '--timeout', '240000', '--command', command]
     const child = spawn(process.execPath, [suite, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => void (output += String(chunk)))
-    await new Promise((resolve) => child.once('close', resolve))
+    await once(child, 'close')
     const results = [...output.slice(output.indexOf('SUITE SUMMARY')).matchAll(/^([✓✗]) ([\w/-]+):/gmu)]
     expect(results).toHaveLength(26)
     const failed = results.flatMap(([, sign, name]) => (sign === '✗' ? [name!] : []))

@@ -145,13 +145,13 @@ describe('a store', () => {
   it('is repaired by and by when somebody put thousands of lines of nonsense there', async () => {
     const memory = open()
     for (const word of ['one', 'two']) await memory.change('memory', [add(word)], 'test')
-    const nonsense = Array.from({ length: 30_000 }, (_, index) => `line ${index}`)
+    const nonsense = Array.from({ length: 5_000 }, (_, index) => `line ${index}`)
     await writeFile(join(directory, 'MEMORY.md'), joinEntries(['one', ...nonsense]))
     expect(await memory.change('memory', [add('three')], 'test')).toMatchObject({ type: 'refused' })
-    const remove: MemoryChange = { action: 'remove', oldText: 'line 29999' }
+    const remove: MemoryChange = { action: 'remove', oldText: 'line 4999' }
     expect(await memory.change('memory', [remove], 'test')).toMatchObject({ type: 'changed' })
     expect(await memory.undo()).toMatchObject({ type: 'undone' })
-    expect(new Set(await entriesOf(memory))).toContain('line 29999')
+    expect(new Set(await entriesOf(memory))).toContain('line 4999')
   })
 
   it('takes one of a quarter of a million entries away in a moment', () => {
@@ -379,7 +379,7 @@ describe('undo', () => {
         const left = await entriesOf(memory)
         expect(byHand.filter((entry) => !left.includes(entry))).toEqual([])
       }),
-      { numRuns: Math.min(RUNS, 30) },
+      { numRuns: process.env['HERMES_TEST_RUNS'] === undefined ? 12 : 30 },
     )
   })
 })

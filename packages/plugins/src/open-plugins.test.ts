@@ -342,36 +342,17 @@ describe('a tool of a plugin', () => {
     expect(await plugins(['doctor'])).toBe(`ok held 1.0.0\nwarn held: ${open}`)
   })
 
-  it('asks for permits as the plugin, and gets no other', async () => {
-    const code = toolCode(
-      'asks',
-      "try { await fetch('http://example.com/') } catch (error) { return error.code + ' ' + error.message }",
-    )
-    const { tool, close } = await opened('asks', code)
-    expect(tool.plugin).toEqual({ name: 'asks', exec: false, network: false })
-    expect(await tool.execute({}, call())).toBe('policy.denied Not permitted.')
-    await close()
-  })
-
-  it('does not say for the person that they agreed', async () => {
-    const { tool, close } = await opened(
-      'sure',
+  it('asks for permits as the plugin and in its own name, says of commands where they run and for how long, and nothing for the person', async () => {
+    const code = [
+      toolCode(
+        'asks',
+        "try { await fetch('http://example.com/') } catch (error) { return error.code + ' ' + error.message }",
+      ),
       toolCode(
         'sure',
         `for (const mayAsk of [true, false]) await context.permit({ type: 'send', target: 'x' }, { mayAsk, agreed: 'me', signal: null })
          return 'here'`,
       ),
-    )
-    const wanted: unknown[] = []
-    const permit = async (...all: readonly unknown[]) => (wanted.push(all[1]), {}) as never
-    expect(await tool.execute({}, { ...call(), permit })).toBe('here')
-    expect(wanted).toEqual([{}, { mayAsk: false }])
-    await close()
-  })
-
-  it('says of a command where it runs and for how long, not with what variables, input or password', async () => {
-    const { tool, close } = await opened(
-      'runs',
       toolCode(
         'runs',
         `const seen = {}
@@ -381,36 +362,41 @@ describe('a tool of a plugin', () => {
          }
          return seen`,
       ),
-    )
+      toolCode('curious', 'await context.ask({ question: 7, choices: 8 })'),
+    ].join('\n')
+    await plugins(['install', await plugin('wants', code)], { enable: true })
+    const { tools, close } = setUp((await openPlugins(host())).extensions)
+    const tool = (name: string) => tools.find((one) => one.name === name)!
+    expect(tool('asks').plugin).toEqual({ name: 'wants', exec: false, network: false })
+    expect(await tool('asks').execute({}, call())).toBe('policy.denied Not permitted.')
+
+    const wanted: unknown[] = []
+    const permit = async (...all: readonly unknown[]) => (wanted.push(all[1]), {}) as never
+    expect(await tool('sure').execute({}, { ...call(), permit })).toBe('here')
+    expect(wanted).toEqual([{}, { mayAsk: false }])
+
+    // Not with what variables, input or password.
     const ran: unknown[] = []
     const environment = {
       ...{ backend: 'local', root: '/', userHome: '/', cwd: () => '/', resolve: (path: string) => path },
       exec: async (_: unknown, ...all: readonly unknown[]) => (ran.push(all), {}),
-    }
+    } as never
     const options = {
       ...{ env: { env: { LD_PRELOAD: '/tmp/x.so' } }, stdin: { stdin: 'x' }, sudoPassword: { sudoPassword: 'x' } },
       ...{ outside: { outside: true }, fine: { cwd: '/', timeoutMs: 9_000_000, maxOutputBytes: 10 } },
     }
     const refused = (name: string) =>
       `A command of a plugin takes cwd, timeoutMs and maxOutputBytes, not ${name}. Write what it needs into the command.`
-    const permit = async () => ({}) as never
-    expect(await tool.execute(options, { ...call(), permit, environment: environment as never })).toEqual({
+    expect(await tool('runs').execute(options, { ...call(), permit, environment })).toEqual({
       ...{ env: refused('env'), stdin: refused('stdin') },
       ...{ sudoPassword: refused('sudoPassword'), outside: refused('outside') },
     })
     expect(ran).toEqual([['ls', { cwd: '/', timeoutMs: 600_000, maxOutputBytes: 10, signal: expect.any(AbortSignal) }]])
-    await close()
-  })
 
-  it('asks in its own name, in the form of a question', async () => {
-    const { tool, close } = await opened(
-      'curious',
-      toolCode('curious', 'await context.ask({ question: 7, choices: 8 })'),
-    )
     const questions: unknown[] = []
     const ask = async (question: unknown) => (questions.push(question), { type: 'answered', text: '' }) as never
-    await tool.execute({}, { ...call(), ask })
-    expect(questions).toEqual([{ question: 'The plugin curious wants to know: 7', choices: [], allowFreeText: true }])
+    await tool('curious').execute({}, { ...call(), ask })
+    expect(questions).toEqual([{ question: 'The plugin wants wants to know: 7', choices: [], allowFreeText: true }])
     await close()
   })
 
@@ -595,7 +581,14 @@ it('a plugin of a project counts where the project is trusted and the plugin is 
 
 it('unpacks no tarball that holds more than a plugin may have, and none that is no tarball', async () => {
   const bomb = join(home, 'bomb.tgz')
-  await run(['sh', '-c', `head -c 240000000 /dev/zero | gzip -1 > ${bomb}`], { cwd: home })
+  await run(
+    [
+      'sh',
+      '-c',
+      `head -c 24000000 /dev/zero | gzip -1 > part; cat part part part part part part part part part part > ${bomb}`,
+    ],
+    { cwd: home },
+  )
   await expect(plugins(['install', bomb])).rejects.toThrow('it unpacks to more than 230 MB.')
   await writeFile(join(home, 'plain.tgz'), 'no tarball')
   await expect(plugins(['install', join(home, 'plain.tgz')])).rejects.toThrow('plain.tgz is no tarball')
@@ -697,12 +690,9 @@ it('is installed from npm, pinned to version and integrity, and runs no script o
     expect(await plugins(['install', 'npm:from-npm'], { enable: true })).toContain('Enabled from-npm')
     const state = async () => JSON.parse(await readFile(join(home, 'installed-plugins.json'), 'utf8')).plugins[0]
     expect(await state()).toMatchObject({ source: { type: 'npm', from: 'from-npm', pin: `1.0.0 ${first}` } })
-    const second = await registry.publish(await files(folder, manifest('1.1.0')), '1.1.0')
-    await plugins(['update'])
-    expect(await state()).toMatchObject({ source: { pin: `1.1.0 ${second}` } })
-    await registry.publish(await files(folder, manifest('1.2.0')), '1.2.0', first)
+    await registry.publish(await files(folder, manifest('1.1.0')), '1.1.0', first)
     await expect(plugins(['update'])).rejects.toThrow(/npm failed: .*(EINTEGRITY|integrity)/i)
-    expect(await state()).toMatchObject({ source: { pin: `1.1.0 ${second}` } })
+    expect(await state()).toMatchObject({ source: { pin: `1.0.0 ${first}` } })
     expect(existsSync(join(home, 'ran'))).toBe(false)
   } finally {
     registry.close()

@@ -538,7 +538,7 @@ describe('the prompt', () => {
   })
 
   it('is never longer than its part of the system text may be, where its end would be cut off', async () => {
-    for (let index = 0; index < 300; index++)
+    for (let index = 0; index < 180; index++)
       await own(`skill-${index}`, `Does number ${index}, ${'and more, '.repeat(9)}.`)
     const { text } = await section()
     expect(estimateTokens(text)).toBeLessThanOrEqual(4_000)

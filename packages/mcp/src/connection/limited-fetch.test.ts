@@ -1,4 +1,4 @@
-// Servers of the network that send 100 MB.
+// Servers of the network that send more than anybody reads.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -37,14 +37,17 @@ async function sending(type: string, pieces: number, piece: string) {
 
 const LONG = 'x'.repeat(MEGABYTE)
 
-it.each(['application/json', 'text/event-stream'])(
-  'an answer of 100 MB in one message is given up, as %s',
-  async (type) => {
+it.each([
+  ['application/json', 32, undefined],
+  ['text/event-stream', 4, 4 * 1024 * 1024],
+] as const)(
+  'an answer of 100 MB in one message is given up, as %s of more than %i MB',
+  async (type, megabytes, mostBytes) => {
     const { url, sent, gone } = await sending(type, 100, LONG)
-    const answer = await limitedFetch(fetch)(url)
+    const answer = await limitedFetch(fetch, mostBytes)(url)
     await expect(answer.text()).rejects.toMatchObject({
       code: 'mcp.too_large',
-      message: expect.stringContaining('32 MB'),
+      message: expect.stringContaining(`more than ${megabytes} MB`),
     })
     // Nothing more is fetched.
     await gone
@@ -52,7 +55,7 @@ it.each(['application/json', 'text/event-stream'])(
   },
 )
 
-it('events of 40 MB together are read, since each is short', async () => {
-  const { url } = await sending('text/event-stream', 40, `${LONG.slice(1)}\n`)
-  expect(await (await limitedFetch(fetch)(url)).text()).toHaveLength(40 * MEGABYTE)
+it('events that are more together are read, since each is short', async () => {
+  const { url } = await sending('text/event-stream', 5, `${LONG.slice(1)}\n`)
+  expect(await (await limitedFetch(fetch, 2 * MEGABYTE)(url)).text()).toHaveLength(5 * MEGABYTE)
 })
