@@ -5,7 +5,7 @@ import { temporaryPath } from './__fixtures__/temporary-store.js'
 import { openStorage } from './index.js'
 
 /** Of each matrix; `HERMES_TEST_KILLS=500` for a long run. */
-const KILLS = Number(process.env['HERMES_TEST_KILLS'] ?? 12)
+const KILLS = Number(process.env['HERMES_TEST_KILLS'] ?? 6)
 const WRITERS = ['a', 'b', 'c', 'd']
 const TIMEOUT_MS = 60_000 + KILLS * 4_000
 

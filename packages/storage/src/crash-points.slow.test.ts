@@ -89,9 +89,9 @@ needs(faultsMissing())('a kill at each phase', () => {
   it('of a restore leaves what was there or what was restored', { timeout: TIMEOUT_MS }, async ({ annotate }) => {
     const template = join(root, 'to-restore')
     const path = join(template, 'state.db')
-    await fill(path, ['old'], 200)
+    await fill(path, ['old'], 60)
     await openBackups({ path, directory: join(template, 'backups') }).create()
-    await fill(path, ['new'], 200)
+    await fill(path, ['new'], 60)
     const found = new Set<string>()
     const check = (folder: string) => {
       found.add(sound(join(folder, 'state.db'), (database) => database.prepare(IDS).pluck().all().join()))
@@ -128,7 +128,7 @@ needs(faultsMissing())('a kill at each phase', () => {
   }) => {
     const template = join(root, 'to-upgrade')
     mkdirSync(template)
-    makeFormat(join(template, 'state.db'), 7, { sessions: 5, messages: 100 })
+    makeFormat(join(template, 'state.db'), 7, { sessions: 5, messages: 30 })
     const check = async (folder: string) => {
       const store = await openStorage({ path: join(folder, 'state.db') })
       expect(await store.maintenance.check()).toEqual([])
@@ -141,11 +141,11 @@ needs(faultsMissing())('a kill at each phase', () => {
   it('of a backup leaves sound backups and a sound store', { timeout: TIMEOUT_MS }, async ({ annotate }) => {
     const template = join(root, 'to-copy')
     const path = join(template, 'state.db')
-    await fill(path, ['s'], 200)
+    await fill(path, ['s'], 60)
     const check = async (folder: string) => {
       const backups = openBackups({ path: join(folder, 'state.db'), directory: join(folder, 'backups') })
       for (const { name } of await backups.list())
-        expect(await backups.verify(name)).toMatchObject({ messages: 200, problems: [] })
+        expect(await backups.verify(name)).toMatchObject({ messages: 60, problems: [] })
       sound(join(folder, 'state.db'), () => undefined)
     }
     await killEverywhere({ operation: 'backup', template, check, annotate })

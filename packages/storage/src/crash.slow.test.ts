@@ -3,7 +3,7 @@ import { startWriter } from './__fixtures__/run-writer.js'
 import { temporaryPath } from './__fixtures__/temporary-store.js'
 import { openStorage } from './index.js'
 
-const KILLS = 10
+const KILLS = 4
 
 const numbers = (lines: readonly string[]) =>
   lines.flatMap((line) => (/^[\d ]+$/.test(line) ? line.split(' ').map(Number) : []))

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStorage, type SqliteOptions } from './index.js'
 import { processIdentity } from './shared/process-identity.js'
 import {
@@ -18,9 +18,20 @@ import {
   testSummaries,
 } from './testing/index.js'
 
-async function open(options: Omit<SqliteOptions, 'path'> = {}) {
+// How a file is made is proven elsewhere (open.test.ts, migrate.test.ts): each case has a copy of one that is made already.
+const shelf = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
+beforeAll(async () => (await openStorage({ path: join(shelf, 'state.db') })).close())
+afterAll(() => rmSync(shelf, { recursive: true, maxRetries: 10 }))
+
+function emptyStore() {
   const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
   const path = join(folder, 'state.db')
+  copyFileSync(join(shelf, 'state.db'), path)
+  return { folder, path }
+}
+
+async function open(options: Omit<SqliteOptions, 'path'> = {}) {
+  const { folder, path } = emptyStore()
   const store = await openStorage({ path, ...options })
   const close = async () => {
     await store.close()
@@ -65,16 +76,15 @@ testStorage({ create: open })
 
 testEnds({
   create: () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
+    const { folder, path } = emptyStore()
     const close = async () => rmSync(folder, { recursive: true, maxRetries: 10 })
-    return { open: (options) => openStorage({ path: join(folder, 'state.db'), ...options }), close }
+    return { open: (options) => openStorage({ path, ...options }), close }
   },
 })
 
 testJobs({
   create: async (options) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
-    const path = join(folder, 'state.db')
+    const { folder, path } = emptyStore()
     const stores = [await openStorage({ path, ...options }), await openStorage({ path, ...options })] as const
     const close = async () => {
       await Promise.all(stores.map((store) => store.close()))
@@ -87,8 +97,7 @@ testJobs({
 
 testOutbox({
   create: async (options) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hermes-storage-'))
-    const path = join(folder, 'state.db')
+    const { folder, path } = emptyStore()
     const stores = [await openStorage({ path, ...options }), await openStorage({ path, ...options })] as const
     const close = async () => {
       await Promise.all(stores.map((store) => store.close()))

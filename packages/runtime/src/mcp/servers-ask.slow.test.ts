@@ -57,7 +57,7 @@ const asking = (requested: Question[], answer: (question: string) => string): Ag
 const listed = async () =>
   expect.poll(async () => (await runtime.tools()).some(({ name }) => name === 'mcp__everything__echo')).toBe(true)
 
-it('a question of a server reaches the person behind the call, and the answer the server', async () => {
+it('a question of a server reaches the person behind the call, the answer the server, and its prompts are commands', async () => {
   await open({ everything })
   const requested: Question[] = []
   const answers = asking(requested, (question) => (/\nString: /.test(question) ? 'Ada' : ''))
@@ -66,6 +66,15 @@ it('a question of a server reaches the person behind the call, and the answer th
   expect(shown).toContain('Ada')
   const declined = asking([], () => 'Decline')
   expect(await call('mcp__everything__trigger-elicitation-request', {}, declined)).toMatch(/declin/i)
+  await listed()
+  const commands = runtime.extensions.list('command').map(({ item }) => item)
+  const prompt = commands.find(({ name }) => name === 'mcp-everything-args-prompt')!
+  const context = { signal: new AbortController().signal } as CommandContext
+  // What it gives is the next message.
+  expect(await prompt.run({ city: 'Bern' }, context)).toMatchObject({
+    type: 'change',
+    change: { type: 'send', text: expect.stringContaining('Bern') },
+  })
 }, 30_000)
 
 it('the model of the session answers a server, as often and as much as its entry says', async () => {
@@ -79,19 +88,6 @@ it('the model of the session answers a server, as often and as much as its entry
   expect(await call(name, { prompt: 'Again?' })).toContain('may ask the model 1 times a minute')
   const refused = await call('mcp__bound__trigger-sampling-request', { prompt: 'Who?' })
   expect(refused).toContain('The MCP server bound may not ask m (sampling.allowed_models).')
-}, 30_000)
-
-it('a prompt of a server is a command, and what it gives the next message', async () => {
-  await open({ everything })
-  await call('mcp__everything__echo', { message: 'a' })
-  await listed()
-  const commands = runtime.extensions.list('command').map(({ item }) => item)
-  const prompt = commands.find(({ name }) => name === 'mcp-everything-args-prompt')!
-  const context = { signal: new AbortController().signal } as CommandContext
-  expect(await prompt.run({ city: 'Bern' }, context)).toMatchObject({
-    type: 'change',
-    change: { type: 'send', text: expect.stringContaining('Bern') },
-  })
 }, 30_000)
 
 it('servers of one session are there for it alone, and end with it', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Storage } from '../index.js'
 
-const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 40)
+const RUNS = Number(process.env['HERMES_TEST_RUNS'] ?? 15)
 
 const text = (text: string): NewEntry => ({ type: 'message', message: userText(text) })
 const reply = (text: string): MessageEntry => ({

@@ -1,4 +1,5 @@
 import { type PostgresServer, startPostgresServer } from '@hermes/testkit/daemons'
+import pg from 'pg'
 import { openStorage, type PostgresOptions, type Storage } from '../index.js'
 
 const TABLES = ['sessions', 'state_meta', 'hermes_usage', 'hermes_holds', 'hermes_audit', 'hermes_approvals', 'hermes_learnings', 'hermes_jobs', 'hermes_outbox']
@@ -19,11 +20,18 @@ export interface PostgresDatabase {
 export async function startDatabase(): Promise<PostgresDatabase> {
   const server = await startPostgresServer()
   await server.createDatabase('store')
-  const url = server.url('store')
+  const url = server.socketUrl('store')
   await (await openStorage({ url })).close()
+  const { pathname, port, searchParams } = new URL(url)
+  const sweeper = new pg.Client({ host: searchParams.get('host')!, port: Number(port), user: 'hermes', database: pathname.slice(1) })
+  await sweeper.connect()
   const emptied = async () => {
-    await server.sql(EMPTY, 'store')
+    await sweeper.query(EMPTY)
     return url
   }
-  return { server, url, emptied, open: async (options) => openStorage({ url: await emptied(), ...options }), stop: server.stop }
+  const stop = async () => {
+    await sweeper.end()
+    await server.stop()
+  }
+  return { server, url, emptied, open: async (options) => openStorage({ url: await emptied(), ...options }), stop }
 }

@@ -459,7 +459,7 @@ describe('importSessions', () => {
         const { results } = await take(file('x.jsonl', content.join('\n')), store)
         for (const result of results) expect(['imported', 'present', 'problem']).toContain(result.type)
       }),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 40) },
     )
   })
 })

@@ -1,8 +1,9 @@
 import { needs, postgresMissing } from '@hermes/testkit/daemons'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anyFork } from '../__fixtures__/any-fork.js'
 import { anySearch } from '../__fixtures__/any-search.js'
 import { type PostgresDatabase, startDatabase } from '../__fixtures__/postgres-database.js'
+import { measureRecall } from '../__fixtures__/recall.js'
 import { openStorage, type PostgresOptions } from '../index.js'
 import {
   testApprovalStore,
@@ -73,10 +74,18 @@ needs(postgresMissing())('on PostgreSQL', () => {
   testApprovalStore(part('approvals'))
   testQuestionStore(part('questions'))
 
+  it('finds the session that answers a question', async () => {
+    const { store, close } = await open()
+    const { typed, words } = await measureRecall(store, { pairs: 2, days: 10, every: 3 })
+    await close()
+    expect(words).toBeGreaterThanOrEqual(0.88)
+    expect(typed).toBeGreaterThanOrEqual(0.85)
+  })
+
   describe('whatever comes', () => {
     it('searches for whatever a person types', async () => {
       const { store, close } = await open()
-      await anySearch(store, 1_000)
+      await anySearch(store, 200)
       await close()
     })
 

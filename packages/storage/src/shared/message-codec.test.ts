@@ -109,7 +109,7 @@ describe('the log', () => {
         expect(stored.map(argumentsOf)).toEqual(expected.map(argumentsOf))
       },
     )
-    await fc.assert(property, { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 400) })
+    await fc.assert(property, { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 150) })
     expect(await store.maintenance.check()).toEqual([])
   })
 })

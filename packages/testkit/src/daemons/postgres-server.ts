@@ -17,6 +17,8 @@ export interface PostgresServer {
   readonly certificate: string
   /** An address of a database, for its superuser `hermes`, or for another user with a password. */
   url(database: string, as?: { readonly user: string; readonly password: string }): string
+  /** The same for the superuser by way of the socket, where nobody computes a proof of a password. */
+  socketUrl(database: string): string
   /** Runs statements as superuser; resolves to what psql prints without headers. */
   sql(statements: string, database?: string): Promise<string>
   /** Makes a database, empty or as a copy of `template`, which nobody may be connected to. */
@@ -92,6 +94,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     certificate,
     url: (database, as = { user: 'hermes', password: 'hermes' }) =>
       `postgres://${as.user}:${encodeURIComponent(as.password)}@127.0.0.1:${port}/${database}`,
+    socketUrl: (database) => `postgres://hermes@localhost:${port}/${database}?host=${directory}`,
     sql,
     createDatabase: async (name, template = 'template1') =>
       void (await sql(`CREATE DATABASE "${name}" TEMPLATE "${template}"`)),

@@ -38,12 +38,20 @@ needs(postgresMissing())('a server', () => {
   let made = 0
   beforeAll(async () => {
     server = await startPostgresServer()
+    await server.createDatabase('made')
+    await (await openStorage({ url: server.socketUrl('made') })).close()
   })
   afterAll(() => server?.stop())
 
   const database = async () => {
     const name = `db${++made}`
     await server.createDatabase(name)
+    return name
+  }
+  /** One that has its tables. */
+  const madeDatabase = async () => {
+    const name = `db${++made}`
+    await server.createDatabase(name, 'made')
     return name
   }
   const open = async (options: PostgresOptions) => {
@@ -97,7 +105,7 @@ needs(postgresMissing())('a server', () => {
 
   describe('that encrypts', () => {
     it('is asked to where the url says so, and only believed when somebody vouches for it', async () => {
-      const name = await database()
+      const name = await madeDatabase()
       const url = (parameters: string) => `${server.url(name)}?${parameters}`
       expect(await lineOf(url('sslmode=require'))).toEqual({
         code: 'store.refused',
@@ -138,8 +146,7 @@ needs(postgresMissing())('a server', () => {
     })
 
     it('is of a newer Hermes or of another program is refused and left as it is', async () => {
-      const [newer, foreign] = [await database(), await database()]
-      await (await openStorage({ url: server.url(newer) })).close()
+      const [newer, foreign] = [await madeDatabase(), await database()]
       await server.sql("INSERT INTO hermes_migrations (name, timestamp) VALUES ('9999_later', 'now')", newer)
       expect(await lineOf(server.url(newer))).toEqual({
         code: 'store.newer_schema',
@@ -174,7 +181,7 @@ needs(postgresMissing())('a server', () => {
     })
 
     it('is upgraded from where it is, with what it holds', async () => {
-      const name = await database()
+      const name = await madeDatabase()
       const url = server.url(name)
       await (await open({ url })).sessions.create({ id: 's', source: 'cli' })
       await server.sql(
@@ -189,7 +196,7 @@ needs(postgresMissing())('a server', () => {
     })
 
     it('does not agree with itself is said to be so', async () => {
-      const name = await database()
+      const name = await madeDatabase()
       const store = await open({ url: server.url(name) })
       await store.sessions.create({ id: 's', source: 'cli' })
       await server.sql('UPDATE sessions SET message_count = 7', name)
@@ -197,7 +204,7 @@ needs(postgresMissing())('a server', () => {
     })
 
     it('is read-only takes nothing and is read', async () => {
-      const name = await database()
+      const name = await madeDatabase()
       const url = server.url(name)
       await (await open({ url })).sessions.create({ id: 's', source: 'cli' })
       await server.sql(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
@@ -213,7 +220,7 @@ needs(postgresMissing())('a server', () => {
     it('keeps what was said beside it, and goes on once it is back', async () => {
       const rescueDir = mkdtempSync(join(tmpdir(), 'hermes-rescue-'))
       onTestFinished(() => rmSync(rescueDir, { recursive: true }))
-      const store = await open({ url: server.url(await database()), clock, rescueDirs: [rescueDir] })
+      const store = await open({ url: server.url(await madeDatabase()), clock, rescueDirs: [rescueDir] })
       await store.sessions.create({ id: 's', source: 'cli' })
       const lease = await store.leases.acquire('s', { owner: 'me' })
       const [first] = await store.log.append('s', [say('before')], { lease })
@@ -234,7 +241,7 @@ needs(postgresMissing())('a server', () => {
     })
 
     it('in the middle of a statement is asked again for what is read, never for what is written', async () => {
-      const name = await database()
+      const name = await madeDatabase()
       const store = await open({ url: server.url(name), clock })
       await store.sessions.create({ id: 's', source: 'cli' })
       const other = new pg.Client({ connectionString: server.url(name) })
@@ -263,7 +270,7 @@ needs(postgresMissing())('a server', () => {
   })
 
   it('says so once its store is closed, also twice', async () => {
-    const store = await openStorage({ url: server.url(await database()), clock })
+    const store = await openStorage({ url: server.url(await madeDatabase()), clock })
     await store.close()
     await store.close()
     await expect(store.sessions.get('s')).rejects.toMatchObject({ code: 'store.closed' })

@@ -5,7 +5,7 @@ import { type PostgresDatabase, startDatabase } from '../../__fixtures__/postgre
 import { startWriter } from '../../__fixtures__/run-writer.js'
 import { openStorage } from '../../index.js'
 
-const KILLS = 4
+const KILLS = 3
 
 const numbers = (lines: readonly string[]) =>
   lines.flatMap((line) => (/^[\d ]+$/.test(line) ? line.split(' ').map(Number) : []))

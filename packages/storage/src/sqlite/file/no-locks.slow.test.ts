@@ -80,9 +80,9 @@ needs(faultsMissing())('a store where files cannot be locked', () => {
     const path = temporaryPath()
     await run(path, 'converse')
     const promised: string[] = []
-    for (let kill = 0; kill < 5; kill++) {
+    for (let kill = 0; kill < 3; kill++) {
       const writer = start(path, 'append')
-      await writer.printed(3 + kill * 7)
+      await writer.printed(3 + kill * 10)
       writer.process.kill('SIGKILL')
       await writer.ended
       promised.push(...writer.lines.filter((line) => /^\d+$/.test(line)))

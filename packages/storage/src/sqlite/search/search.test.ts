@@ -63,7 +63,7 @@ describe('search', () => {
           expect(hits).toHaveLength(Math.min(100, has.length))
         },
       ),
-      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 100) },
+      { numRuns: Number(process.env['HERMES_TEST_RUNS'] ?? 40) },
     )
     const another = await temporaryStore({ path })
     for (const query of ['*abc*', '*bca', '*ccc*'])
