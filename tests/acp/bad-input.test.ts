@@ -2,21 +2,22 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commandLines } from '@hermes/testkit/daemons'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AcpProcess, startAcp } from '../support/acp.js'
+import { type AcpServer, startAcp, startAcpProcess } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
-let acp: AcpProcess
+let acp: AcpServer
 let lastId: number
+const flags = () => ['--base-url', scene.server.baseUrl, '-m', 'm']
 
 beforeEach(() => {
-  acp = startAcp(['--base-url', scene.server.baseUrl, '-m', 'm'], scene)
+  acp = startAcp(flags(), scene)
   lastId = 0
 })
 afterEach(async () => {
-  if (acp.child.exitCode === null) await acp.leave()
+  await acp.leave()
   expect(acp.stderr()).not.toMatch(/\n\s+at |[Uu]nhandled/)
 })
 
@@ -186,12 +187,15 @@ describe('a client that leaves', () => {
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)('or a %s end the server with 0', async (signal) => {
+    await acp.leave()
+    const signalled = startAcpProcess(flags(), scene)
+    acp = signalled
     const sessionId = await newSession()
     scene.server.enqueue({ fault: 'stall', text: 'Hmm' })
     void prompt(sessionId, 'Think.').catch(() => undefined)
     await scene.server.waitForRequests(1)
-    const closed = new Promise((resolve) => acp.child.once('close', resolve))
-    acp.child.kill(signal)
+    const closed = new Promise((resolve) => signalled.child.once('close', resolve))
+    signalled.child.kill(signal)
     expect(await closed).toBe(0)
   })
 

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startModelServer } from '@hermes/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { agentText, startEditor } from '../support/acp.js'
+import { agentText, greet, startAcpProcess, startEditor } from '../support/acp.js'
 import { hasChromium } from '../support/chromium.js'
 import { runCli } from '../support/cli.js'
-import { startGateway } from '../support/gateway.js'
+import { startGateway, startGatewayProcess } from '../support/gateway.js'
 import { needs } from '../support/require.js'
 import { type Scene, useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
@@ -42,7 +42,8 @@ interface Entry {
   leave(): Promise<void>
 }
 
-const points: readonly { readonly name: string; readonly open: (scene: Scene) => Promise<Entry> }[] = [
+/** What serves is opened within this process unless `isProcess`. */
+const points: readonly { readonly name: string; readonly open: (scene: Scene, isProcess?: boolean) => Promise<Entry> }[] = [
   {
     name: 'terminal',
     async open(scene) {
@@ -75,8 +76,8 @@ const points: readonly { readonly name: string; readonly open: (scene: Scene) =>
   },
   {
     name: 'gateway',
-    async open(scene) {
-      const gateway = await startGateway(flags(scene), scene)
+    async open(scene, isProcess) {
+      const gateway = await (isProcess ? startGatewayProcess : startGateway)(flags(scene), scene)
       return {
         async ask(message, answer) {
           const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: message }] })
@@ -88,8 +89,8 @@ const points: readonly { readonly name: string; readonly open: (scene: Scene) =>
   },
   {
     name: 'editor',
-    async open(scene) {
-      const editor = await startEditor(flags(scene), scene)
+    async open(scene, isProcess) {
+      const editor = await (isProcess ? greet(startAcpProcess(flags(scene), scene)) : startEditor(flags(scene), scene))
       return {
         async ask(message, answer) {
           const id = await editor.newSession(scene.cwd)
@@ -135,7 +136,7 @@ needs('tmux', hasTmux)('at every entry point', () => {
     const scene = useScene({ isShared: true })
     let entry: Promise<Entry> | undefined
     /** In the first test that asks: what waits for a screen needs one. */
-    const ask: Entry['ask'] = async (message, answer) => (await (entry ??= open(scene))).ask(message, answer)
+    const ask: Entry['ask'] = async (message, answer) => (await (entry ??= open(scene, true))).ask(message, answer)
     let site: Awaited<ReturnType<typeof startSite>>
     let before = 0
     const sent = (request: number) =>
@@ -150,7 +151,8 @@ needs('tmux', hasTmux)('at every entry point', () => {
       await home(scene, {
         'config.yaml': QUIET + config,
         '.env': `SEARXNG_URL=${site.address}\nOPENROUTER_API_KEY=sk-or-canary-1234567890\n`,
-        'permissions.yaml': "'terminal(touch *)': deny\nbrowser(http://127.0.0.1:*): allow\n",
+        'permissions.yaml':
+          "'terminal(touch *)': deny\nbrowser(http://127.0.0.1:*): allow\nbrowser(http://127.0.0.2:*): deny\n",
         'skills/tea/SKILL.md': '---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water first.\n',
         'memories/MEMORY.md': 'The staging server is called otter.\n',
         'pending/skills/abc123.json': JSON.stringify(PENDING),
@@ -164,6 +166,16 @@ needs('tmux', hasTmux)('at every entry point', () => {
       before = scene.server.requests.length
     })
     afterAll(() => site.close())
+
+    it('each call is in the ledger, and what was said is found', async () => {
+      scene.server.enqueue({ text: 'Zanzibar.', usage: { inputTokens: 70, outputTokens: 7 } })
+      await ask('Where do cloves grow?', 'Zanzibar.')
+      const shown = async (...words: string[]) => (await runCli(words, scene)).stdout
+      // The first run of a command loads all of it.
+      await shown('usage')
+      await expect.poll(() => shown('sessions', 'search', 'cloves')).toContain('cloves')
+      await expect.poll(() => shown('usage', '--json')).toMatch(/"(?:input|output)\w*":70?\b/)
+    })
 
     it('the model is told what the home remembers', async () => {
       scene.server.enqueue({ text: 'Otter.' })
@@ -263,14 +275,16 @@ needs('tmux', hasTmux)('at every entry point', () => {
       expect(sent(2)).toContain('Version seven sings.')
     })
 
+    // A browser costs more than all else here: it is opened where a program stays, and asked for where one is gone after its answer.
+    const hasBrowser = name === 'terminal' || name === 'gateway'
     needs('chromium', hasChromium)('with a browser', () => {
       it('a page of this machine is opened once a rule allows it', async () => {
-        const url = `${site.address}/`
+        const url = hasBrowser ? `${site.address}/` : 'http://127.0.0.2:9/'
         scene.server.enqueue(call('tool_call', { name: 'browser_navigate', arguments: { url } }), {
           text: 'It greets.',
         })
         await ask('Open it.', 'It greets.')
-        expect(sent(1)).toContain('Hello from the page')
+        expect(sent(1)).toContain(hasBrowser ? 'Hello from the page' : 'The permission rule')
         expect(definitions().filter((name) => name.startsWith('browser'))).toEqual([])
       })
     })
@@ -284,67 +298,54 @@ needs('tmux', hasTmux)('at every entry point', () => {
   describe('with a home of its own', () => {
     const scene = useScene()
     const sent = (request: number) => JSON.stringify(scene.server.requests.at(request)!.body)
-    const once = async (open: (typeof points)[number]['open'], message: string, answer: string) => {
-      const entry = await open(scene)
-      await entry.ask(message, answer)
-      await entry.leave()
-    }
 
-    it('a tool of a plugin is called, and a guard of another one heard', { timeout: 90_000 }, async () => {
-      await home(scene, {})
+    it('a tool of a plugin is called, and a guard of another one heard; what grows too long is compacted and goes on', async () => {
+      const { baseUrl } = scene.server
+      const model = `model: {provider: custom, default: m, base_url: "${baseUrl}", context_length: 24000}\n`
+      await home(scene, { 'config.yaml': QUIET + model })
       for (const name of ['word-count', 'push-guard']) {
         const installed = await runCli(['plugins', 'install', join(EXAMPLES, name), '--enable'], scene)
         expect(installed).toMatchObject({ exitCode: 0 })
       }
+      for (let count = 1; count <= 9; count++)
+        await writeFile(join(scene.cwd, `big${count}.txt`), `some words in a line ${count}\n`.repeat(300))
       for (const { open } of points) {
+        const entry = await open(scene)
         const push = call('terminal', { command: 'git push --force' })
         scene.server.enqueue(call('word_count', { text: 'one two three' }), push, { text: 'Three.' })
-        await once(open, 'How many?', 'Three.')
+        await entry.ask('How many?', 'Three.')
         expect(sent(-2)).toContain('{\\"words\\":3}')
         expect(sent(-1)).toContain('Force pushes are not made here')
+        let calls = 0
+        scene.server.setHandler(({ body }) => {
+          if (String(body.messages[0]?.content).startsWith('You write the record')) return { text: RECORD }
+          if (calls++ === 9) return { text: 'All of it is read.' }
+          const usage = { inputTokens: Math.min(calls, 7) * 3_000 }
+          return { ...call('read_file', { path: `big${calls}.txt` }), usage }
+        })
+        await entry.ask('Read all of it.', 'All of it is read.')
+        expect(sent(-1)).toContain('read a lot')
+        scene.server.setHandler(null)
+        await entry.leave()
       }
     })
 
-    it.each(points)('another model answers when the chosen one is not paid for ($name)', async ({ open }) => {
-      await using spare = Object.assign(await startModelServer([{ text: 'From the spare.' }]), {
-        [Symbol.asyncDispose]: () => spare.close(),
-      })
+    it.each(
+      points,
+    )('another model answers when the chosen one is not paid for, and a spent budget stops the run before the call ($name)', async ({
+      name,
+      open,
+    }) => {
+      await using spare = Object.assign(await startModelServer(), { [Symbol.asyncDispose]: () => spare.close() })
+      spare.enqueue({ text: 'From the spare.', usage: { inputTokens: 9, outputTokens: 1 } })
       const fallback = `fallback_providers: [{provider: custom, model: spare, base_url: "${spare.baseUrl}"}]\n`
-      await home(scene, { 'config.yaml': QUIET + fallback })
+      await home(scene, { 'config.yaml': `${QUIET}${fallback}budget: {day: {tokens: 10}}\n` })
       scene.server.enqueue({ fault: 'status', status: 402, body: { error: { message: 'Insufficient credits.' } } })
-      await once(open, 'Who answers?', 'From the spare.')
-    })
-
-    it.each(points)('a conversation that grows too long is compacted and goes on ($name)', async ({ open }) => {
-      const { baseUrl } = scene.server
-      const model = `model: {provider: custom, default: m, base_url: "${baseUrl}", context_length: 24000}\n`
-      await home(scene, { 'config.yaml': QUIET + model })
-      await writeFile(join(scene.cwd, 'big.txt'), 'some words in a line\n'.repeat(400))
-      let calls = 0
-      scene.server.setHandler(({ body }) => {
-        if (String(body.messages[0]?.content).startsWith('You write the record')) return { text: RECORD }
-        if (calls++ === 9) return { text: 'All of it is read.' }
-        const command = `head -c 7000 big.txt; echo ${calls}`
-        return { ...call('terminal', { command }), usage: { inputTokens: Math.min(calls, 7) * 3_000 } }
-      })
-      await once(open, 'Read big.txt.', 'All of it is read.')
-      expect(sent(-1)).toContain('read a lot')
-    })
-
-    it.each(points)('a spent budget stops the run before the call ($name)', async ({ name, open }) => {
-      await home(scene, { 'config.yaml': `${QUIET}budget: {day: {tokens: 10}}\n` })
-      scene.server.enqueue({ text: 'Spent.', usage: { inputTokens: 9, outputTokens: 1 } })
-      await runCli(['chat', '-q', 'Spend it.', ...flags(scene)], scene)
-      await once(open, 'And now?', name === 'gateway' ? '"status":"stopped"' : 'budget')
-      expect(scene.server.requests).toHaveLength(1)
-    })
-
-    it.each(points)('each call is in the ledger, and what was said is found ($name)', async ({ open }) => {
-      await home(scene, {})
-      scene.server.enqueue({ text: 'Zanzibar.', usage: { inputTokens: 70, outputTokens: 7 } })
-      await once(open, 'Where do cloves grow?', 'Zanzibar.')
-      expect((await runCli(['usage', '--json'], scene)).stdout).toMatch(/"(?:input|output)\w*":70?\b/)
-      expect((await runCli(['sessions', 'search', 'cloves'], scene)).stdout).toContain('cloves')
+      const entry = await open(scene)
+      await entry.ask('Who answers?', 'From the spare.')
+      await entry.ask('And now?', name === 'gateway' ? '"status":"stopped"' : 'budget')
+      await entry.leave()
+      expect([scene.server.requests.length, spare.requests.length]).toEqual([1, 1])
     })
   })
 })

@@ -18,13 +18,13 @@ async function fillWindow(): Promise<void> {
   await mkdir(home, { recursive: true })
   const model = `model: {provider: custom, default: m, base_url: "${server.baseUrl}", context_length: 24000}\n`
   await writeFile(join(home, 'config.yaml'), QUIET + model)
-  await writeFile(join(cwd, 'big.txt'), 'some words in a line\n'.repeat(400))
+  for (let count = 1; count <= 9; count++)
+    await writeFile(join(cwd, `big${count}.txt`), `some words in a line ${count}\n`.repeat(300))
   let calls = 0
   server.setHandler(({ body }) => {
     if (String(body.messages[0]?.content).startsWith('You write the record')) return { text: 'The agent read a lot.' }
     if (calls++ === 9) return { text: 'All of it is read.' }
-    const command = `head -c 7000 big.txt; echo ${calls}`
-    return { ...call('terminal', { command }), usage: { inputTokens: Math.min(calls, 7) * 3_000 } }
+    return { ...call('read_file', { path: `big${calls}.txt` }), usage: { inputTokens: Math.min(calls, 7) * 3_000 } }
   })
 }
 

@@ -2,9 +2,10 @@ import type { Io, Output } from '@hermes/runtime/app'
 
 /** Standard input as a web stream; a broken pipe counts as its end. */
 export function toReadable(stdin: Io['stdin']): ReadableStream<Uint8Array> {
+  // Once nobody reads any more nothing is closed: the end of the input comes while sessions are being kept.
+  let isOpen = true
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      let isOpen = true
       const end = () => {
         if (isOpen) controller.close()
         isOpen = false
@@ -15,6 +16,7 @@ export function toReadable(stdin: Io['stdin']): ReadableStream<Uint8Array> {
       stdin.once('end', end).once('error', end).once('close', end)
     },
     cancel() {
+      isOpen = false
       stdin.pause()
     },
   })

@@ -13,6 +13,7 @@ import { type ConfiguredPlatform, configuredPlatforms } from './platforms/open-p
 import { fileNotes } from './platforms/outgoing-files.js'
 import type { RunningPlatforms } from './platforms/run-platforms.js'
 import { type Flags, resolveSettings, type Settings } from './settings.js'
+import { StreamMemory } from './stream-memory.js'
 
 const ALERT_MS = 10_000
 const MAX_AGENTS = 1_024
@@ -56,9 +57,10 @@ export async function openGateway(io: Io, { flags, version, isSafe }: GatewayOpt
   const cwd = await folderOf(io, flags)
   let opened: Runtime | null = null
   const notes = fileNotes(async () => (await opened!.storage()).meta)
+  const memory = new StreamMemory()
   const { home, runtime, logger } = await openHome(io, {
     ...{ program: 'hermes gateway', log: 'gateway.log', cwd },
-    extensions: (builtIn: readonly Extension[]) => [...builtIn, notes],
+    extensions: (builtIn: readonly Extension[]) => [...builtIn, notes, memory],
     ...(isSafe ? { safe: true } : {}),
   })
   opened = runtime
@@ -71,7 +73,7 @@ export async function openGateway(io: Io, { flags, version, isSafe }: GatewayOpt
       // In safe mode those of plugins are missing, which is no reason to end.
       hasPlatforms: platforms.length > 0 || isSafe,
     })
-    return await openParts(io, { flags, version, home, cwd, settings, platforms, variables, runtime, logger })
+    return await openParts(io, { flags, version, home, cwd, settings, platforms, variables, runtime, memory, logger })
   } catch (error) {
     await runtime.close('server_stop')
     throw error
@@ -112,6 +114,7 @@ interface Parts {
   readonly platforms: readonly ConfiguredPlatform[]
   readonly variables: ChatVariables
   readonly runtime: Runtime
+  readonly memory: StreamMemory
   readonly logger: Logger
 }
 
@@ -150,6 +153,7 @@ async function openParts(io: Io, parts: Parts): Promise<OpenGateway> {
       await host.close('server_stop')
       await chats?.close()
       await runtime.close('server_stop')
+      parts.memory.end()
     },
   }
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
 import { defaultHome } from '@hermes/config'
 import { errorLine, HermesError, systemClock } from '@hermes/contracts'
 import type { Io } from '@hermes/runtime/app'
@@ -65,8 +64,6 @@ interface Ended {
 
 async function serveHome(io: Io, serving: Serving): Promise<Ended> {
   try {
-    // Streams make garbage that dies at once; left alone, V8 gathers more than 100 MB of it before it looks.
-    setFlagsFromString('--semi-space-growth-factor=1')
     return { exitCode: await new Served(io, serving).run(), isExplained: true }
   } catch (error) {
     io.stderr.write(`hermes gateway: ${errorLine(error)}\n`)

@@ -135,22 +135,25 @@ it('takes nothing from a platform that says who speaks where in a way that nobod
   expect(outcomes.slice(wrong.length)).toEqual([expect.stringMatching(/its id has to be/), 'taken'])
 })
 
-it('has one that cannot go on after it rested keep no other from resting, and tries it again', async () => {
+it('has one that cannot go on after it rested, or never says whether, keep no other from resting; it is tried again, and the end waits for none', async () => {
   let [isWell, opened] = [true, 0]
   const flaky = () => {
     opened++
     return isWell ? adapter('flaky') : fails()
   }
-  const brought = bringing({ flaky, steady: () => adapter('steady') })
-  const { reports, storage } = await (await chatStage({}, {}, undefined, {}, [brought])).start()
+  const silent = () => (isWell ? adapter('silent') : new Promise<Platform>(() => undefined))
+  const brought = bringing({ flaky, silent, steady: () => adapter('steady') })
+  const { reports, storage, stop } = await (await chatStage({}, {}, undefined, {}, [brought])).start()
   const states = () => Object.fromEntries(reports().map(({ name, state }) => [name, state.type]))
-  await storage.meta.set('platform.paused:flaky', '1')
-  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', steady: 'connected' })
+  const rest = (name: string, isPaused: boolean) => storage.meta.set(`platform.paused:${name}`, isPaused ? '1' : null)
+  for (const name of ['flaky', 'silent']) await rest(name, true)
+  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', silent: 'paused', steady: 'connected' })
   isWell = false
-  await storage.meta.set('platform.paused:flaky', null)
+  for (const name of ['flaky', 'silent']) await rest(name, false)
   await expect.poll(() => opened, { timeout: 5_000 }).toBe(2)
-  await storage.meta.set('platform.paused:steady', '1')
-  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', steady: 'paused' })
+  await rest('steady', true)
+  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', silent: 'paused', steady: 'paused' })
   isWell = true
-  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'connected', steady: 'paused' })
+  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'connected', silent: 'paused', steady: 'paused' })
+  await stop()
 })

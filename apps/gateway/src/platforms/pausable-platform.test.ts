@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@hermes/contracts'
+import type { Platform } from '@hermes/contracts/platform'
 import { openStorage } from '@hermes/storage'
 import { createFakeClock, temporaryHome } from '@hermes/testkit'
 import { startBotApiServer } from '@hermes/testkit/chats'
@@ -29,6 +30,7 @@ it('rests from one word of the owner to the next, and brings then what was said 
   const change = async (words: string, from: string | null = null) => {
     const changed = await changePause(storage.meta, systemClock, { words, names: ['telegram'], from })
     await pauses.apply(storage.meta, [platform])
+    await pauses.settled()
     return changed
   }
   const send = () => platform.send({ target: { chatId: '7' }, text: 'hi', markup: 'plain' })
@@ -68,7 +70,11 @@ it('tries at once, by one word of a person, what waits to connect or was refused
     await temporary.remove()
   })
   const pauses = new PlatformPauses(silentLogger)
-  const look = () => pauses.apply(storage.meta, [platform])
+  const look = async () => {
+    const tried = await pauses.apply(storage.meta, [platform])
+    await pauses.settled()
+    return tried
+  }
   const resume = async () => {
     await clock.advance(1)
     const { text } = await changePause(storage.meta, clock, {
@@ -96,4 +102,34 @@ it('tries at once, by one word of a person, what waits to connect or was refused
   await resume()
   await look()
   expect([platform.state.type, lookUps()]).toEqual(['connected', before])
+})
+
+it('goes on later where another adapter does not come in time, and is closed at once meanwhile', async () => {
+  const clock = createFakeClock()
+  const made: PromiseWithResolvers<Platform>[] = []
+  const adapter = (close: () => void = () => undefined): Platform => ({
+    ...{ name: 'slow', abilities: { maxLength: { unit: 'utf16', limit: 2_000 } } },
+    ...{ state: { type: 'connected', account: 'bot' }, heardAtMs: null },
+    ...{ connect: () => undefined, send: async () => '1', probe: async () => 'bot', close: async () => close() },
+    download: async () => new Uint8Array(),
+  })
+  const create = () => {
+    made.push(Promise.withResolvers<Platform>())
+    return made.at(-1)!.promise
+  }
+  const platform = new PausablePlatform(adapter(), create, clock)
+  await platform.setPaused(true)
+  const late = expect(platform.setPaused(false)).rejects.toMatchObject({ message: expect.stringContaining('30 seconds') })
+  await expect.poll(() => made.length).toBe(1)
+  await clock.advance(30_000)
+  await late
+  const ended = Promise.withResolvers<void>()
+  made[0]!.resolve(adapter(ended.resolve))
+  await ended.promise
+  expect(platform.state.type).toBe('paused')
+  const never = platform.setPaused(false)
+  await expect.poll(() => made.length).toBe(2)
+  await platform.close()
+  await never
+  expect(platform.isPaused).toBe(true)
 })

@@ -12,6 +12,8 @@ import { platformError } from '@hermes/platform'
 
 /** How long an adapter is waited for to end. */
 const CLOSED_WITHIN_MS = 10_000
+/** How long another one is waited for; those of extensions have a shorter limit of their own, which says more. */
+const MADE_WITHIN_MS = 30_000
 const MOST_ERROR_CHARS = 300
 
 /** Keeps the account and all that stands around a platform while its adapter is closed and, later, made anew. */
@@ -32,6 +34,7 @@ export class PausablePlatform implements Platform {
   #listener: PlatformListener | null = null
   #isPaused = false
   #isClosed = false
+  readonly #closing = new AbortController()
   #changing: Promise<void> = Promise.resolve()
 
   /** `create` makes another adapter of the same account. */
@@ -93,10 +96,23 @@ export class PausablePlatform implements Platform {
   async #retry(): Promise<void> {
     const { type } = this.state
     if (this.#isClosed || !this.#listener || (type !== 'waiting' && type !== 'failed')) return
-    const next = await this.#create()
+    const next = await this.#another()
+    if (next === null) return
     await this.#end()
     this.#adapter = next
     this.#begin(this.#listener)
+  }
+
+  /** Made anew, or `null` once this is being closed; one that comes later is ended. Rejects as `create` does, and after 30 seconds. */
+  async #another(): Promise<Platform | null> {
+    if (this.#closing.signal.aborted) return null
+    const [made, over] = [this.#create(), new AbortController()]
+    const late = this.#clock.sleep(MADE_WITHIN_MS, AbortSignal.any([over.signal, this.#closing.signal]))
+    const first = await Promise.race([made, late.catch(() => undefined)]).finally(() => over.abort())
+    if (first) return first
+    made.then((unused) => unused.close()).catch(() => undefined)
+    if (this.#closing.signal.aborted) return null
+    throw platformError('unreachable', `It was not there within ${MADE_WITHIN_MS / 1_000} seconds.`)
   }
 
   /** One whose `connect` throws, or is a promise that rejects, has failed for good. */
@@ -134,7 +150,9 @@ export class PausablePlatform implements Platform {
 
   async #resume(): Promise<void> {
     if (!this.#isPaused || this.#isClosed) return
-    this.#adapter = await this.#create()
+    const next = await this.#another()
+    if (next === null) return
+    this.#adapter = next
     this.#isPaused = false
     if (this.#listener) this.#begin(this.#listener)
   }
@@ -160,6 +178,7 @@ export class PausablePlatform implements Platform {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     await this.#changing
     this.#isClosed = true
     await this.#end()

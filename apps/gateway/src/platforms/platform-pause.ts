@@ -21,24 +21,41 @@ export class PlatformPauses {
   #tried: ReadonlyMap<string, string> | null = null
   /** Why those do not go on that could not, by name. */
   readonly #failed = new Map<string, string>()
+  /** Those that are changing, by name. */
+  readonly #changing = new Map<string, Promise<void>>()
   readonly #logger: Logger
 
   constructor(logger: Logger) {
     this.#logger = logger
   }
 
-  /** Resolves with the names of those that a person has tried since. Rejects as the store does. */
+  /**
+   * Begins what there is to change, but for those that change still, which come with a later look: one that takes long holds up no other.
+   * Resolves with the names of those that a person has tried since. Rejects as the store does.
+   */
   async apply(meta: Pick<Facts, 'list'>, platforms: readonly PausablePlatform[]): Promise<readonly string[]> {
     const paused = await pausedPlatforms(meta)
-    await Promise.all(
-      platforms.map((platform) => this.#alone(platform, () => platform.setPaused(paused.has(platform.name)))),
-    )
     const tried = new Map((await meta.list(TRIED)).map(({ key, value }) => [key.slice(TRIED.length), value]))
     const before = this.#tried ?? tried
     this.#tried = tried
     const anew = platforms.filter(({ name }) => tried.get(name) !== before.get(name))
-    await Promise.all(anew.map((platform) => this.#alone(platform, () => platform.retry())))
+    for (const platform of platforms) {
+      const { name } = platform
+      if (this.#changing.has(name) && !anew.includes(platform)) continue
+      const change = this.#alone(platform, async () => {
+        await platform.setPaused(paused.has(name))
+        if (anew.includes(platform)) await platform.retry()
+      }).finally(() => {
+        if (this.#changing.get(name) === change) this.#changing.delete(name)
+      })
+      this.#changing.set(name, change)
+    }
     return anew.map(({ name }) => name)
+  }
+
+  /** Resolves once nothing changes that has begun to. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#changing.values())
   }
 
   /** One that cannot go on keeps no other from it. It is tried with each look, and its trouble said once. */

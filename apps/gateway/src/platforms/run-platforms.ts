@@ -144,6 +144,7 @@ export async function runPlatforms(
       storage.meta,
       connected.map(({ platform }) => platform),
     )
+    await pauses.settled()
     // Before anything is heard, so that a store that cannot be read stops all of them.
     for (const { dispatcher } of connected) await dispatcher.recover()
   } catch (error) {

@@ -280,6 +280,7 @@ class Partials {
 
   async forget(statements: Statements, sessionId: string): Promise<void> {
     await statements.run(numbered(FORGET_PARTIAL), sessionId)
+    this.#kept.delete(sessionId)
   }
 
   async has(statements: Statements, sessionId: string): Promise<boolean> {

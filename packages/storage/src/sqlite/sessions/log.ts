@@ -180,6 +180,12 @@ export class SqliteLog implements StoredLog {
   #touch(sessionId: string, atMs: number): void {
     if (Math.abs(atMs - (this.#touchedMs.get(sessionId) ?? Number.NEGATIVE_INFINITY)) < TOUCH_EVERY_MS) return
     this.#connection.statement(TOUCH).run(atMs, sessionId)
+    // In the order in which they were touched: those that would be touched again anyhow are not remembered.
+    for (const [other, touchedMs] of this.#touchedMs) {
+      if (Math.abs(atMs - touchedMs) < TOUCH_EVERY_MS) break
+      this.#touchedMs.delete(other)
+    }
+    this.#touchedMs.delete(sessionId)
     this.#touchedMs.set(sessionId, atMs)
   }
 
@@ -269,7 +275,7 @@ class Partials {
 
   /** Costs nothing in a session of which nothing was kept: what others kept went into the log with the lease. */
   forget(sessionId: string): void {
-    if (this.#kept.has(sessionId)) this.#connection.statement(FORGET_PARTIAL).run(sessionId)
+    if (this.#kept.delete(sessionId)) this.#connection.statement(FORGET_PARTIAL).run(sessionId)
   }
 
   has(sessionId: string): boolean {
