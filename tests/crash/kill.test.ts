@@ -5,7 +5,7 @@
 
 import { describe, expect, it, onTestFailed } from 'vitest'
 import { type KillReport, killRun, type Target } from './killed-run.js'
-import { type Phase, PHASES } from './phase.js'
+import { PHASES, type Phase } from './phase.js'
 
 const SEED = Number(process.env['HERMES_TEST_SEED'] ?? Date.now() % 1_000_000)
 const { HERMES_TEST_KILLS } = process.env

@@ -43,7 +43,10 @@ interface Entry {
 }
 
 /** What serves is opened within this process unless `isProcess`. */
-const points: readonly { readonly name: string; readonly open: (scene: Scene, isProcess?: boolean) => Promise<Entry> }[] = [
+const points: readonly {
+  readonly name: string
+  readonly open: (scene: Scene, isProcess?: boolean) => Promise<Entry>
+}[] = [
   {
     name: 'terminal',
     async open(scene) {
@@ -330,22 +333,20 @@ needs('tmux', hasTmux)('at every entry point', () => {
       }
     })
 
-    it.each(
-      points,
-    )('another model answers when the chosen one is not paid for, and a spent budget stops the run before the call ($name)', async ({
-      name,
-      open,
-    }) => {
-      await using spare = Object.assign(await startModelServer(), { [Symbol.asyncDispose]: () => spare.close() })
-      spare.enqueue({ text: 'From the spare.', usage: { inputTokens: 9, outputTokens: 1 } })
-      const fallback = `fallback_providers: [{provider: custom, model: spare, base_url: "${spare.baseUrl}"}]\n`
-      await home(scene, { 'config.yaml': `${QUIET}${fallback}budget: {day: {tokens: 10}}\n` })
-      scene.server.enqueue({ fault: 'status', status: 402, body: { error: { message: 'Insufficient credits.' } } })
-      const entry = await open(scene)
-      await entry.ask('Who answers?', 'From the spare.')
-      await entry.ask('And now?', name === 'gateway' ? '"status":"stopped"' : 'budget')
-      await entry.leave()
-      expect([scene.server.requests.length, spare.requests.length]).toEqual([1, 1])
-    })
+    it.each(points)(
+      'another model answers when the chosen one is not paid for, and a spent budget stops the run before the call ($name)',
+      async ({ name, open }) => {
+        await using spare = Object.assign(await startModelServer(), { [Symbol.asyncDispose]: () => spare.close() })
+        spare.enqueue({ text: 'From the spare.', usage: { inputTokens: 9, outputTokens: 1 } })
+        const fallback = `fallback_providers: [{provider: custom, model: spare, base_url: "${spare.baseUrl}"}]\n`
+        await home(scene, { 'config.yaml': `${QUIET}${fallback}budget: {day: {tokens: 10}}\n` })
+        scene.server.enqueue({ fault: 'status', status: 402, body: { error: { message: 'Insufficient credits.' } } })
+        const entry = await open(scene)
+        await entry.ask('Who answers?', 'From the spare.')
+        await entry.ask('And now?', name === 'gateway' ? '"status":"stopped"' : 'budget')
+        await entry.leave()
+        expect([scene.server.requests.length, spare.requests.length]).toEqual([1, 1])
+      },
+    )
   })
 })

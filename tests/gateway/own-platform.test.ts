@@ -75,7 +75,11 @@ async function follow(): Promise<readonly string[]> {
 }
 
 async function start(): Promise<void> {
-  gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'test'], { home: home.path, cwd: work(), env: {} })
+  gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'test'], {
+    home: home.path,
+    cwd: work(),
+    env: {},
+  })
 }
 
 it('the template passes the suite of platforms', async () => {

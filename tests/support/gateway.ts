@@ -80,7 +80,10 @@ export async function startGatewayProcess(args: readonly string[], options: Gate
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = (once(child, 'close') as Promise<[number | null]>).then(([code]) => code)
-  return { ...(await listening({ stdout: child.stdout, stderr: child.stderr, ended, end: () => child.kill('SIGTERM') })), child }
+  return {
+    ...(await listening({ stdout: child.stdout, stderr: child.stderr, ended, end: () => child.kill('SIGTERM') })),
+    child,
+  }
 }
 
 interface Started {

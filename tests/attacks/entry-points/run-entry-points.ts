@@ -37,7 +37,11 @@ async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackS
       await runCli(['chat', '-q', 'Go.', ...flags], { home, cwd, env: { OPENAI_API_KEY: secret } })
       return
     case 'gateway': {
-      const gateway = await startGatewayProcess(flags, { home, cwd, env: { API_SERVER_KEY: KEY, OPENAI_API_KEY: secret } })
+      const gateway = await startGatewayProcess(flags, {
+        home,
+        cwd,
+        env: { API_SERVER_KEY: KEY, OPENAI_API_KEY: secret },
+      })
       await gateway
         .request('/chat/completions', {
           body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Go.' }] }),
@@ -47,14 +51,11 @@ async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackS
       return
     }
     case 'editor': {
-      const editor = await greet(
-        startAcpProcess(flags, { home, cwd, env: { OPENAI_API_KEY: secret } }),
-        {
-          permission: async ({ options }) => ({
-            outcome: { outcome: 'selected', optionId: options.find(({ kind }) => kind === 'reject_once')!.optionId },
-          }),
-        },
-      )
+      const editor = await greet(startAcpProcess(flags, { home, cwd, env: { OPENAI_API_KEY: secret } }), {
+        permission: async ({ options }) => ({
+          outcome: { outcome: 'selected', optionId: options.find(({ kind }) => kind === 'reject_once')!.optionId },
+        }),
+      })
       await editor.prompt(await editor.newSession(cwd), 'Go.')
       await editor.leave()
       return

@@ -295,7 +295,10 @@ class TerminalConsole implements Console {
   }
 
   #write(input: KeyInput): void {
-    if (!this.#options.input) return this.#stop(input)
+    if (!this.#options.input) {
+      this.#stop(input)
+      return
+    }
     const question = this.#questions[0]
     this.#edit(input)
     // The key may have brought a question of its own, such as which of the earlier lines.

@@ -115,7 +115,10 @@ describe('createScreen', () => {
     screen.setFooter(footer('a status of some length', 'a row of the same kind', '> '))
     const sizes: number[] = []
     const write = terminal.write.bind(terminal)
-    terminal.write = (text) => void (sizes.push(text.length), write(text))
+    terminal.write = (text) => {
+      sizes.push(text.length)
+      write(text)
+    }
     for (const words of ['One ', 'two ', 'three\nfour ', 'five\n', '\n', '\u001B[1msix\u001B[22m']) {
       screen.output.write(words)
       vi.runAllTimers()

@@ -147,13 +147,17 @@ it('has one that cannot go on after it rested, or never says whether, keep no ot
   const states = () => Object.fromEntries(reports().map(({ name, state }) => [name, state.type]))
   const rest = (name: string, isPaused: boolean) => storage.meta.set(`platform.paused:${name}`, isPaused ? '1' : null)
   for (const name of ['flaky', 'silent']) await rest(name, true)
-  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', silent: 'paused', steady: 'connected' })
+  await expect
+    .poll(states, { timeout: 5_000 })
+    .toMatchObject({ flaky: 'paused', silent: 'paused', steady: 'connected' })
   isWell = false
   for (const name of ['flaky', 'silent']) await rest(name, false)
   await expect.poll(() => opened, { timeout: 5_000 }).toBe(2)
   await rest('steady', true)
   await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'paused', silent: 'paused', steady: 'paused' })
   isWell = true
-  await expect.poll(states, { timeout: 5_000 }).toMatchObject({ flaky: 'connected', silent: 'paused', steady: 'paused' })
+  await expect
+    .poll(states, { timeout: 5_000 })
+    .toMatchObject({ flaky: 'connected', silent: 'paused', steady: 'paused' })
   await stop()
 })

@@ -119,7 +119,9 @@ it('goes on later where another adapter does not come in time, and is closed at 
   }
   const platform = new PausablePlatform(adapter(), create, clock)
   await platform.setPaused(true)
-  const late = expect(platform.setPaused(false)).rejects.toMatchObject({ message: expect.stringContaining('30 seconds') })
+  const late = expect(platform.setPaused(false)).rejects.toMatchObject({
+    message: expect.stringContaining('30 seconds'),
+  })
   await expect.poll(() => made.length).toBe(1)
   await clock.advance(30_000)
   await late

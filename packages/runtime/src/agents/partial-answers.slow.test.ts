@@ -83,15 +83,12 @@ async function expectKept(seconds: number, place: string, open: () => Promise<St
 }
 
 describe('an answer that is being streamed when its process is killed', () => {
-  it.each([0.9, 3])(
-    'is in the log of a file as far as it was shown a second before: after %d s',
-    async (seconds) => {
-      const folder = mkdtempSync(join(tmpdir(), 'hermes-partial-'))
-      onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }))
-      const path = join(folder, 'state.db')
-      await expectKept(seconds, path, () => openStorage({ path }))
-    },
-  )
+  it.each([0.9, 3])('is in the log of a file as far as it was shown a second before: after %d s', async (seconds) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hermes-partial-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 10 }))
+    const path = join(folder, 'state.db')
+    await expectKept(seconds, path, () => openStorage({ path }))
+  })
 
   needs(postgresMissing())('on PostgreSQL', () => {
     it('is kept there too, after 3 s', async () => {

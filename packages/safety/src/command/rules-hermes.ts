@@ -130,9 +130,9 @@ function unknownIn(words: readonly Word[]): readonly Words[] {
   const first = words.findIndex(({ text }) => !text.startsWith('-'))
   return words.some((word, at) => {
     const isAttached = /^(?:--query=|-[a-zA-Z]*?[qz][$`])/.test(word.text)
-    const isAsked = isAttached || ASKS.test(words[at - 1]?.text ?? '')
+    const isRequested = isAttached || ASKS.test(words[at - 1]?.text ?? '')
     const isTyped = at === first || (at === first + 1 && words[first]?.text === 'chat')
-    return (isAsked || isTyped) && isUnknown(word)
+    return (isRequested || isTyped) && isUnknown(word)
   })
     ? [['approvals', 'answer']]
     : []
