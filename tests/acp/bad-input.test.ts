@@ -2,22 +2,21 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commandLines } from '@hermes/testkit/daemons'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AcpServer, startAcp, startAcpProcess } from '../support/acp.js'
+import { type AcpProcess, startAcp } from '../support/acp.js'
 import { wireViolations } from '../support/acp-wire.js'
 import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene()
-let acp: AcpServer
+let acp: AcpProcess
 let lastId: number
-const flags = () => ['--base-url', scene.server.baseUrl, '-m', 'm']
 
 beforeEach(() => {
-  acp = startAcp(flags(), scene)
+  acp = startAcp(['--base-url', scene.server.baseUrl, '-m', 'm'], scene)
   lastId = 0
 })
 afterEach(async () => {
-  await acp.leave()
+  if (acp.child.exitCode === null) await acp.leave()
   expect(acp.stderr()).not.toMatch(/\n\s+at |[Uu]nhandled/)
 })
 
@@ -187,15 +186,12 @@ describe('a client that leaves', () => {
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)('or a %s end the server with 0', async (signal) => {
-    await acp.leave()
-    const signalled = startAcpProcess(flags(), scene)
-    acp = signalled
     const sessionId = await newSession()
     scene.server.enqueue({ fault: 'stall', text: 'Hmm' })
     void prompt(sessionId, 'Think.').catch(() => undefined)
     await scene.server.waitForRequests(1)
-    const closed = new Promise((resolve) => signalled.child.once('close', resolve))
-    signalled.child.kill(signal)
+    const closed = new Promise((resolve) => acp.child.once('close', resolve))
+    acp.child.kill(signal)
     expect(await closed).toBe(0)
   })
 

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
-import { ACP, agentText, greet, startAcpProcess } from '../support/acp.js'
+import { ACP, agentText, startEditor } from '../support/acp.js'
 import { CLI, runCli } from '../support/cli.js'
 
 const README = resolve(import.meta.dirname, '../../apps/acp/README.md')
@@ -34,7 +34,7 @@ describe('the quick start', () => {
     try {
       const flags = ['--base-url', server.baseUrl, '-m', 'm']
       const rest = title === 'hermes acp' ? ['acp', ...flags] : [...args.slice(2), ...flags]
-      const editor = await greet(startAcpProcess(rest, { home, cwd, env, program }))
+      const editor = await startEditor(rest, { home, cwd, env, program })
       expect(await editor.prompt(await editor.newSession(cwd), 'Hi.')).toBe('end_turn')
       expect(agentText(editor.updates)).toBe('Hello, editor.')
       expect(await editor.leave()).toBe(0)

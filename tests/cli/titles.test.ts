@@ -1,6 +1,6 @@
 // A session names itself, beside its first turn, wherever it is; a single question leaves that to a process that stays.
 import { expect, it } from 'vitest'
-import { greet, startAcpProcess, startEditor } from '../support/acp.js'
+import { startEditor } from '../support/acp.js'
 import { runCli } from '../support/cli.js'
 import { startGateway } from '../support/gateway.js'
 import { needs } from '../support/require.js'
@@ -81,11 +81,10 @@ it('a session of an editor gets the title that a process killed before it could 
     return { text: 'About', fault: 'stall' }
   })
   const flags = ['--base-url', server.baseUrl, '-m', 'm']
-  const acp = startAcpProcess(flags, { ...scene, titles: true })
-  const killed = await greet(acp)
+  const killed = await startEditor(flags, { ...scene, titles: true })
   await killed.prompt(await killed.newSession(scene.cwd), 'Will there be snow?')
   await requested.promise
-  acp.child.kill('SIGKILL')
+  killed.process.child.kill('SIGKILL')
   await killed.leave()
   answerAndName()
   const editor = await startEditor(flags, { ...scene, titles: true })

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startModelServer } from '@hermes/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { agentText, greet, startAcpProcess, startEditor } from '../support/acp.js'
+import { agentText, startEditor } from '../support/acp.js'
 import { hasChromium } from '../support/chromium.js'
 import { runCli } from '../support/cli.js'
-import { startGateway, startGatewayProcess } from '../support/gateway.js'
+import { startGateway } from '../support/gateway.js'
 import { needs } from '../support/require.js'
 import { type Scene, useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
@@ -42,10 +42,9 @@ interface Entry {
   leave(): Promise<void>
 }
 
-/** What serves is opened within this process unless `isProcess`. */
 const points: readonly {
   readonly name: string
-  readonly open: (scene: Scene, isProcess?: boolean) => Promise<Entry>
+  readonly open: (scene: Scene) => Promise<Entry>
 }[] = [
   {
     name: 'terminal',
@@ -79,8 +78,8 @@ const points: readonly {
   },
   {
     name: 'gateway',
-    async open(scene, isProcess) {
-      const gateway = await (isProcess ? startGatewayProcess : startGateway)(flags(scene), scene)
+    async open(scene) {
+      const gateway = await startGateway(flags(scene), scene)
       return {
         async ask(message, answer) {
           const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: message }] })
@@ -92,8 +91,8 @@ const points: readonly {
   },
   {
     name: 'editor',
-    async open(scene, isProcess) {
-      const editor = await (isProcess ? greet(startAcpProcess(flags(scene), scene)) : startEditor(flags(scene), scene))
+    async open(scene) {
+      const editor = await startEditor(flags(scene), scene)
       return {
         async ask(message, answer) {
           const id = await editor.newSession(scene.cwd)
@@ -139,7 +138,7 @@ needs('tmux', hasTmux)('at every entry point', () => {
     const scene = useScene({ isShared: true })
     let entry: Promise<Entry> | undefined
     /** In the first test that asks: what waits for a screen needs one. */
-    const ask: Entry['ask'] = async (message, answer) => (await (entry ??= open(scene, true))).ask(message, answer)
+    const ask: Entry['ask'] = async (message, answer) => (await (entry ??= open(scene))).ask(message, answer)
     let site: Awaited<ReturnType<typeof startSite>>
     let before = 0
     const sent = (request: number) =>

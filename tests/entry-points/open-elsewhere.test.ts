@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { startEditor } from '../support/acp.js'
 import { runCli } from '../support/cli.js'
-import { KEY, startGatewayProcess } from '../support/gateway.js'
+import { KEY, startGateway } from '../support/gateway.js'
 import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
 import { hasTmux, openTerminal } from '../support/terminal.js'
@@ -13,7 +13,7 @@ const scene = useScene()
 async function openInGateway() {
   scene.server.setHandler(() => ({ text: 'Hello.' }))
   const flags = ['--base-url', scene.server.baseUrl, '-m', 'm']
-  const gateway = await startGatewayProcess(flags, scene)
+  const gateway = await startGateway(flags, scene)
   const response = await gateway.request('/chat/completions', {
     body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi.' }] }),
   })

@@ -6,7 +6,7 @@ import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { startBotApiServer } from '@hermes/testkit/chats'
 import { expect, it, onTestFinished } from 'vitest'
 import { writeChatHome } from '../support/chat-home.js'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway.js'
+import { type Gateway, startGateway } from '../support/gateway.js'
 
 const MESSAGES = Number(process.env['HERMES_TEST_CHAT_MESSAGES'] ?? 24)
 const ANSWERS = Number(process.env['HERMES_TEST_CHAT_ANSWERS'] ?? 10)
@@ -27,10 +27,10 @@ it('loses none of many messages, answers none twice, and keeps the order of each
     if (numbers.length >= (heard.get(chat)?.length ?? 0)) heard.set(chat, numbers)
     return { text: `answer to ${numbers.at(-1)} of ${chat}` }
   })
-  let gateway!: GatewayProcess
+  let gateway!: Gateway
   const start = async () => {
     const options = { home: home.path, cwd: join(home.path, 'work'), env: { TELEGRAM_BOT_TOKEN: bot.token } }
-    gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'test'], options)
+    gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], options)
   }
   await start()
   onTestFinished(async () => {

@@ -1,5 +1,4 @@
 // The gateway as people run it, with a bot: killed at any moment it neither loses nor repeats a message.
-import type { ChildProcess } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
@@ -7,7 +6,7 @@ import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { writeChatHome } from '../support/chat-home.js'
 import { runCli } from '../support/cli.js'
-import { type Gateway, startGateway, startGatewayProcess } from '../support/gateway.js'
+import { type Gateway, startGateway } from '../support/gateway.js'
 
 const MESSAGES = 9
 
@@ -16,11 +15,9 @@ let server: ModelServer
 let bot: BotApiServer
 let gateway: Gateway
 
-async function start(): Promise<ChildProcess> {
+async function start(): Promise<void> {
   const options = { home: home.path, cwd: join(home.path, 'work'), env: { TELEGRAM_BOT_TOKEN: bot.token } }
-  const started = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'test'], options)
-  gateway = started
-  return started.child
+  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], options)
 }
 
 beforeEach(async () => {
@@ -28,6 +25,7 @@ beforeEach(async () => {
   server = await startModelServer()
   bot = await startBotApiServer()
   await writeChatHome(home.path, { base_url: bot.url }, { people: { owner: { telegram: ['7'] } } })
+  await start()
 })
 afterEach(async () => {
   await gateway.stop()
@@ -37,7 +35,6 @@ afterEach(async () => {
 })
 
 it('loses and repeats none of what people wrote, and keeps its order, killed before a run, in one, and while its answer is sent', async () => {
-  let child = await start()
   for (let index = 0; index < MESSAGES * 3; index++) server.enqueue({ text: 'ok', latencyMs: 20 })
   const sent = () => bot.calls.filter(({ method }) => method === 'sendMessage').length
   const boundaries = [() => 1, () => server.requests.length, sent]
@@ -47,8 +44,8 @@ it('loses and repeats none of what people wrote, and keeps its order, killed bef
     bot.say(`message ${index}.`)
     if (!boundary) continue
     await expect.poll(boundary, { interval: 2, timeout: 15_000 }).toBeGreaterThanOrEqual(index === 0 ? 1 : before + 1)
-    child.kill('SIGKILL')
-    child = await start()
+    gateway.child.kill('SIGKILL')
+    await start()
   }
   const newest = () => JSON.stringify(server.requests.at(-1)?.body.messages ?? [])
   await expect.poll(newest, { timeout: 20_000 }).toContain(`message ${MESSAGES - 1}.`)
@@ -69,7 +66,6 @@ it('loses and repeats none of what people wrote, and keeps its order, killed bef
 }, 90_000)
 
 it('says how it is doing, refuses a second process with its account, and lets people in by their code', async () => {
-  await start()
   const cli = (args: readonly string[]) =>
     runCli(args, { home: home.path, cwd: home.path, env: { TELEGRAM_BOT_TOKEN: bot.token } })
   await expect
@@ -110,6 +106,7 @@ it('says how it is doing, refuses a second process with its account, and lets pe
 }, 90_000)
 
 it('a chat chooses its account: its requests go out with that key alone, those of other chats with the first', async () => {
+  await gateway.stop()
   const lab = { providers: { lab: { base_url: server.baseUrl } }, model: { provider: 'lab', default: 'm' } }
   await rm(join(home.path, 'work'), { recursive: true })
   await writeChatHome(home.path, { base_url: bot.url }, { people: { owner: { telegram: ['7', '8'] } }, ...lab })

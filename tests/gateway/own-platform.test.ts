@@ -7,7 +7,7 @@ import { startModelServer, type TemporaryHome, temporaryHome } from '@hermes/tes
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { writeChatHome } from '../support/chat-home.js'
 import { runCli } from '../support/cli.js'
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway.js'
+import { type Gateway, startGateway } from '../support/gateway.js'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const GUIDE = join(ROOT, 'docs/guides/platform.md')
@@ -25,7 +25,7 @@ interface Chat {
 let home: TemporaryHome
 let server: Awaited<ReturnType<typeof startModelServer>>
 let chat: Chat | null
-let gateway: GatewayProcess | null
+let gateway: Gateway | null
 
 const work = () => join(home.path, 'work')
 const hermes = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
@@ -75,11 +75,7 @@ async function follow(): Promise<readonly string[]> {
 }
 
 async function start(): Promise<void> {
-  gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'test'], {
-    home: home.path,
-    cwd: work(),
-    env: {},
-  })
+  gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], { home: home.path, cwd: work(), env: {} })
 }
 
 it('the template passes the suite of platforms', async () => {

@@ -6,7 +6,7 @@ import { startModelServer, temporaryHome } from '@hermes/testkit'
 import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
 import { CLI, runCli } from '../support/cli.js'
-import { GATEWAY, KEY, startGatewayProcess } from '../support/gateway.js'
+import { GATEWAY, KEY, startGateway } from '../support/gateway.js'
 
 const README = resolve(import.meta.dirname, '../../apps/gateway/README.md')
 
@@ -27,7 +27,7 @@ needs(missingPrograms('curl'))('the quick start of the README', () => {
     await mkdir(cwd)
     const server = await startModelServer([{ text: 'The one for leap years.' }])
     const options = { home: join(temporary.path, 'user', '.hermes'), cwd, program }
-    const gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'm'], options)
+    const gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'm'], options)
     try {
       const shown = request!.replace('http://127.0.0.1:8642/v1', gateway.baseUrl)
       const { stdout } = await promisify(exec)(shown, { env: { PATH: process.env['PATH'], API_SERVER_KEY: KEY } })

@@ -2,15 +2,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GatewayProcess, KEY, startGatewayProcess } from '../support/gateway.js'
+import { type Gateway, KEY, startGateway } from '../support/gateway.js'
 import { useScene } from '../support/scene.js'
 
 const scene = useScene({ isShared: true })
 const WAIT = { timeout: 30_000, interval: 50 }
-let gateway: GatewayProcess
+let gateway: Gateway
 
 const start = async () => {
-  gateway = await startGatewayProcess(['--base-url', scene.server.baseUrl, '-m', 'test'], scene)
+  gateway = await startGateway(['--base-url', scene.server.baseUrl, '-m', 'test'], scene)
 }
 beforeAll(start)
 afterAll(() => gateway.stop())

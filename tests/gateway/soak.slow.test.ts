@@ -7,7 +7,7 @@ import { type ModelStep, startModelServer, temporaryHome } from '@hermes/testkit
 import { startBotApiServer } from '@hermes/testkit/chats'
 import { expect, it, onTestFinished } from 'vitest'
 import { writeChatHome } from '../support/chat-home.js'
-import { GATEWAY, KEY, startGatewayProcess } from '../support/gateway.js'
+import { GATEWAY, KEY, startGateway } from '../support/gateway.js'
 
 const MINUTES = Number(process.env['HERMES_TEST_SOAK_MINUTES'] ?? 0)
 const PROBE = join(import.meta.dirname, '../support/process-probe.mjs')
@@ -65,7 +65,7 @@ it.runIf(MINUTES > 0)(
     const probeFile = join(home.path, 'probe')
     const env = { TELEGRAM_BOT_TOKEN: bot.token, API_SERVER_KEY: KEY, HERMES_TEST_PROBE_FILE: probeFile }
     const options = { home: home.path, cwd: join(home.path, 'work'), env, program: ['--import', PROBE, GATEWAY] }
-    const gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'test'], options)
+    const gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'test'], options)
     onTestFinished(async () => {
       await gateway.stop()
       await Promise.all([server.close(), bot.close(), home.remove()])

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { PassThrough, Readable, type Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import {
   type ClientCapabilities,
   type ClientContext,
@@ -17,7 +17,6 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import { cliEnv } from './cli.js'
-import { ALWAYS_A_PROCESS, startWithin } from './within.js'
 import { withoutTitles } from './without-titles.js'
 
 /** The built ACP server, as editors start it; HERMES_TEST_ACP names another build. */
@@ -41,7 +40,8 @@ export interface WireLine {
 }
 
 /** A started server. */
-export interface AcpServer {
+export interface AcpProcess {
+  readonly child: ChildProcess
   /** What was said on standard input and output so far, line by line. */
   readonly wire: readonly WireLine[]
   stderr(): string
@@ -49,68 +49,35 @@ export interface AcpServer {
   write(text: string): void
   /** Resolves with the first line of the server that `accepts`, earlier ones included. */
   line(accepts: (message: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
-  /** What it writes to standard output. */
-  readonly stdout: Readable
   /** Closes its standard input and waits for its end. */
   leave(): Promise<number | null>
 }
 
-/** A server in a process of its own. */
-export interface AcpProcess extends AcpServer {
-  readonly child: ChildProcess
-}
-
-/** Starts the server as editors do, without saying anything. */
-export function startAcpProcess(args: readonly string[], options: AcpOptions): AcpProcess {
+/** Starts the server without saying anything. */
+export function startAcp(args: readonly string[], options: AcpOptions): AcpProcess {
   if (!options.titles) withoutTitles(options.home)
   const child = spawn(process.execPath, [options.program ?? ACP, ...args], {
     cwd: options.cwd,
     env: cliEnv(options),
     stdio: 'pipe',
   })
-  const { stdin, stdout, stderr } = child
-  const ended = (once(child, 'close') as Promise<[number | null]>).then(([code]) => code)
-  return { ...logged({ stdin, stdout, stderr, ended }), child }
-}
-
-/**
- * Starts the server within this process, without saying anything: what only a process shows, as a signal does, and another `program` take
- * {@link startAcpProcess}.
- */
-export function startAcp(args: readonly string[], options: Omit<AcpOptions, 'program'>): AcpServer {
-  if (ALWAYS_A_PROCESS) return startAcpProcess(args, options)
-  if (!options.titles) withoutTitles(options.home)
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
-  const { ended } = startWithin({ program: ACP, args, env: cliEnv(options), cwd: options.cwd, ...streams })
-  return logged({ ...streams, ended })
-}
-
-interface Started {
-  readonly stdin: Writable
-  readonly stdout: Readable
-  readonly stderr: Readable
-  readonly ended: Promise<number | null>
-}
-
-function logged(started: Started): AcpServer {
+  const closed = once(child, 'close') as Promise<[number | null]>
   const wire: WireLine[] = []
   const waiting = new Set<() => void>()
   let stderr = ''
-  started.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  started.stdin.on('error', () => undefined)
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stdin.on('error', () => undefined)
   const log = (from: WireLine['from']) => {
     let rest = ''
     const decoder = new TextDecoder()
     return (chunk: Uint8Array) => {
-      const lines = decoder.decode(chunk, { stream: true }).split('\n')
-      lines[0] = rest + lines[0]
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop()!
-      if (lines.length === 0) return
       for (const line of lines) wire.push({ from, line })
       for (const look of waiting) look()
     }
   }
-  started.stdout.on('data', log('agent'))
+  child.stdout.on('data', log('agent'))
   const logInput = log('client')
   const line = (accepts: (message: Record<string, unknown>) => boolean) =>
     new Promise<Record<string, unknown>>((found, missing) => {
@@ -123,20 +90,20 @@ function logged(started: Started): AcpServer {
       }
       waiting.add(look)
       look()
-      void started.ended.then(() => missing(new Error(`the server ended without it; stderr: ${stderr}`)), missing)
+      void closed.then(() => missing(new Error(`the server ended without it; stderr: ${stderr}`)))
     })
   return {
-    stdout: started.stdout,
+    child,
     wire,
     line,
     stderr: () => stderr,
     write: (text) => {
       logInput(new TextEncoder().encode(text))
-      started.stdin.write(text)
+      child.stdin.write(text)
     },
-    leave: () => {
-      started.stdin.end()
-      return started.ended
+    leave: async () => {
+      child.stdin.end()
+      return (await closed)[0]
     },
   }
 }
@@ -151,7 +118,7 @@ export interface EditorBehaviour {
 
 /** A client on the official SDK, greeted already. */
 export interface Editor {
-  readonly process: AcpServer
+  readonly process: AcpProcess
   readonly agent: ClientContext
   readonly greeting: InitializeResponse
   /** Updates in the order they came. */
@@ -165,17 +132,13 @@ export interface Editor {
   leave(): Promise<number | null>
 }
 
-/** Starts the server within this process and greets it. */
-export function startEditor(
+/** Starts the server and greets it. */
+export async function startEditor(
   args: readonly string[],
-  options: Omit<AcpOptions, 'program'>,
+  options: AcpOptions,
   behaviour: EditorBehaviour = {},
 ): Promise<Editor> {
-  return greet(startAcp(args, options), behaviour)
-}
-
-/** Greets a server that was started. */
-export async function greet(process: AcpServer, behaviour: EditorBehaviour = {}): Promise<Editor> {
+  const process = startAcp(args, options)
   const updates: { sessionId: string; update: SessionUpdate }[] = []
   const permissions: RequestPermissionRequest[] = []
   const waiting = new Set<() => void>()
@@ -193,7 +156,7 @@ export async function greet(process: AcpServer, behaviour: EditorBehaviour = {})
   const input = new WritableStream<Uint8Array>({
     write: (chunk) => process.write(new TextDecoder().decode(chunk)),
   })
-  const output = Readable.toWeb(process.stdout) as ReadableStream<Uint8Array>
+  const output = Readable.toWeb(process.child.stdout as Readable) as ReadableStream<Uint8Array>
   const connection = app.connect(ndJsonStream(input, output))
   const greeting = await connection.agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { AgentEvent } from '@hermes/agent-core'
-import { ALWAYS_A_PROCESS, startWithin } from './within.js'
+import { runApp } from '@hermes/runtime/app'
 
 /** The built CLI, as users get it; HERMES_TEST_CLI names another build. */
 export const CLI = process.env['HERMES_TEST_CLI'] ?? resolve(import.meta.dirname, '../../apps/cli/dist/bin.js')
+
+const ALWAYS_A_PROCESS = process.env['HERMES_TEST_CLI_PROCESS'] !== undefined
 
 /** How to start it. */
 export interface CliOptions {
@@ -73,13 +76,24 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
 }
 
 async function runWithin(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  const { main } = (await import(resolve(dirname(CLI), 'main.js'))) as { main: Parameters<typeof runApp>[1] }
   const stdout = collect()
   const stderr = collect()
-  const stdin = Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)])
-  const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream }
-  const { ended } = startWithin({ program: CLI, args, env: cliEnv(options), cwd: options.cwd, ...streams })
-  // Nobody signals a run within this process: what tests signals starts the CLI.
-  return { exitCode: await ended, signal: null, stdout: stdout.text(), stderr: stderr.text() }
+  const host = {
+    argv: [process.execPath, CLI, ...args.map(String)],
+    env: cliEnv(options),
+    execPath: process.execPath,
+    exitCode: undefined as number | undefined,
+    cwd: () => realpathSync(options.cwd),
+    stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    // Nobody signals a run within this process: what tests signals starts the CLI.
+    on: () => host,
+    exit: () => undefined,
+  }
+  await runApp(host as unknown as NodeJS.Process, main)
+  return { exitCode: host.exitCode ?? 0, signal: null, stdout: stdout.text(), stderr: stderr.text() }
 }
 
 function collect(): { readonly stream: Writable; text(): string } {

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { PassThrough, type Readable } from 'node:stream'
 import OpenAI from 'openai'
 import { cliEnv } from './cli.js'
-import { ALWAYS_A_PROCESS, startWithin } from './within.js'
 import { withoutTitles } from './without-titles.js'
 
 /** The built gateway, as users start it. */
@@ -27,6 +25,7 @@ export interface GatewayOptions {
 
 /** A gateway that listens. */
 export interface Gateway {
+  readonly child: ChildProcess
   /** Ends in `/v1`. */
   readonly baseUrl: string
   /** What it has written so far. */
@@ -43,35 +42,8 @@ export interface Gateway {
   stop(): Promise<number | null>
 }
 
-/** A gateway in a process of its own. */
-export interface GatewayProcess extends Gateway {
-  readonly child: ChildProcess
-}
-
-/**
- * Starts it on a free port, within this process, and waits until it listens: what only a process shows (a kill, its number, its memory)
- * takes {@link startGatewayProcess}.
- */
-export async function startGateway(
-  args: readonly string[],
-  options: Omit<GatewayOptions, 'program'>,
-): Promise<Gateway> {
-  if (ALWAYS_A_PROCESS) return startGatewayProcess(args, options)
-  const { home, cwd, env = { API_SERVER_KEY: KEY } } = options
-  if (!options.titles) withoutTitles(home)
-  const streams = { stdin: new PassThrough().end(), stdout: new PassThrough(), stderr: new PassThrough() }
-  const running = startWithin({
-    program: GATEWAY,
-    args: ['--port', '0', ...args],
-    env: cliEnv({ home, env }),
-    cwd,
-    ...streams,
-  })
-  return listening({ ...streams, ended: running.ended, end: () => running.signal('SIGTERM') })
-}
-
-/** Starts it as users do, on a free port, and waits until it listens. */
-export async function startGatewayProcess(args: readonly string[], options: GatewayOptions): Promise<GatewayProcess> {
+/** Starts it on a free port and waits until it listens. */
+export async function startGateway(args: readonly string[], options: GatewayOptions): Promise<Gateway> {
   const { home, cwd, env = { API_SERVER_KEY: KEY }, program = [GATEWAY] } = options
   if (!options.titles) withoutTitles(home)
   const child = spawn(process.execPath, [...program, '--port', '0', ...args], {
@@ -79,33 +51,20 @@ export async function startGatewayProcess(args: readonly string[], options: Gate
     env: cliEnv({ home, env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const ended = (once(child, 'close') as Promise<[number | null]>).then(([code]) => code)
-  return {
-    ...(await listening({ stdout: child.stdout, stderr: child.stderr, ended, end: () => child.kill('SIGTERM') })),
-    child,
-  }
-}
-
-interface Started {
-  readonly stdout: Readable
-  readonly stderr: Readable
-  readonly ended: Promise<number | null>
-  end(): void
-}
-
-async function listening(started: Started): Promise<Gateway> {
+  const closed = once(child, 'close') as Promise<[number | null]>
   let stdout = ''
   let stderr = ''
-  started.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const baseUrl = await new Promise<string>((found, failed) => {
-    started.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
       const address = /http:\S+\/v1/.exec(stdout)
       if (address) found(address[0])
     })
-    void started.ended.then((code) => failed(new Error(`the gateway ended with ${code}: ${stderr}`)), failed)
+    void closed.then(([code]) => failed(new Error(`the gateway ended with ${code}: ${stderr}`)))
   })
   return {
+    child,
     baseUrl,
     stdout: () => stdout,
     stderr: () => stderr,
@@ -114,8 +73,8 @@ async function listening(started: Started): Promise<Gateway> {
     request: (path, { body, headers = { authorization: `Bearer ${KEY}` } } = {}) =>
       fetch(`${baseUrl}${path}`, { headers, ...(body === undefined ? {} : { method: 'POST', body }) }),
     stop: async () => {
-      started.end()
-      return started.ended
+      child.kill('SIGTERM')
+      return (await closed)[0]
     },
   }
 }

@@ -6,7 +6,7 @@ import type { Approval, ApprovalStore } from '@hermes/contracts/policy'
 import { createPolicy, type Reviewer } from '@hermes/safety'
 import { type ModelServer, startModelServer } from '@hermes/testkit'
 import { type Editor, startEditor } from '../../support/acp.js'
-import { type Gateway, KEY, startGatewayProcess } from '../../support/gateway.js'
+import { type Gateway, KEY, startGateway } from '../../support/gateway.js'
 import { type AttackScene, openScene } from '../isolation/scene.js'
 import { toolAnswers } from '../section-a/session.js'
 
@@ -43,7 +43,7 @@ export async function tryGateway(): Promise<Holes> {
   const server = await startModelServer()
   const { HERMES: home, WORK: cwd, HOME } = scene.at
   writeFileSync(join(home, 'config.yaml'), `${CONFIG}terminal:\n  isolation: 'off'\n`)
-  const gateway = await startGatewayProcess(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd })
+  const gateway = await startGateway(['--base-url', server.baseUrl, '-m', 'm'], { home, cwd })
   try {
     const bearer = { authorization: `Bearer ${KEY}` }
     const denied = async (id: string, headers: Record<string, string>, path = '/v1/models', method = 'GET') => {
@@ -173,7 +173,7 @@ export async function tryKeylessGateway(): Promise<Holes> {
   const server = await startModelServer()
   const { HERMES: home, WORK: cwd } = scene.at
   writeFileSync(join(home, 'config.yaml'), CONFIG)
-  const gateway: Gateway = await startGatewayProcess(
+  const gateway: Gateway = await startGateway(
     ['--allow-loopback-without-key', '--base-url', server.baseUrl, '-m', 'm'],
     { home, cwd, env: {} },
   )

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSy
 import { basename, dirname, join } from 'node:path'
 import { openRuntime } from '@hermes/runtime'
 import { type ModelServer, startModelServer } from '@hermes/testkit'
-import { greet, startAcpProcess } from '../../support/acp.js'
+import { startEditor } from '../../support/acp.js'
 import { CLI, runCli } from '../../support/cli.js'
-import { KEY, startGatewayProcess } from '../../support/gateway.js'
+import { KEY, startGateway } from '../../support/gateway.js'
 import { makeHostile } from '../../support/hostile-repository.js'
 import { type AttackScene, openScene } from '../isolation/scene.js'
 import { toolAnswers } from '../section-a/session.js'
@@ -37,11 +37,7 @@ async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackS
       await runCli(['chat', '-q', 'Go.', ...flags], { home, cwd, env: { OPENAI_API_KEY: secret } })
       return
     case 'gateway': {
-      const gateway = await startGatewayProcess(flags, {
-        home,
-        cwd,
-        env: { API_SERVER_KEY: KEY, OPENAI_API_KEY: secret },
-      })
+      const gateway = await startGateway(flags, { home, cwd, env: { API_SERVER_KEY: KEY, OPENAI_API_KEY: secret } })
       await gateway
         .request('/chat/completions', {
           body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Go.' }] }),
@@ -51,11 +47,15 @@ async function enter(entryPoint: EntryPoint, server: ModelServer, scene: AttackS
       return
     }
     case 'editor': {
-      const editor = await greet(startAcpProcess(flags, { home, cwd, env: { OPENAI_API_KEY: secret } }), {
-        permission: async ({ options }) => ({
-          outcome: { outcome: 'selected', optionId: options.find(({ kind }) => kind === 'reject_once')!.optionId },
-        }),
-      })
+      const editor = await startEditor(
+        flags,
+        { home, cwd, env: { OPENAI_API_KEY: secret } },
+        {
+          permission: async ({ options }) => ({
+            outcome: { outcome: 'selected', optionId: options.find(({ kind }) => kind === 'reject_once')!.optionId },
+          }),
+        },
+      )
       await editor.prompt(await editor.newSession(cwd), 'Go.')
       await editor.leave()
       return

@@ -18,7 +18,7 @@ import {
 import { commandLines } from '@hermes/testkit/daemons'
 import { expect, it } from 'vitest'
 
-const CHILDREN = Number(process.env['HERMES_TEST_CHILDREN'] ?? 12)
+const CHILDREN = Number(process.env['HERMES_TEST_CHILDREN'] ?? 18)
 const TASKS_PER_CALL = 3
 const KILLS = Math.ceil(CHILDREN / 9)
 const LONGEST_LIFE_MS = 2_500
