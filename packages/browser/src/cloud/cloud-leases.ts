@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
+import { writePrivate } from '@hermes/files'
 import { isOwnerRunning, machineName, ownerName } from '../launch/profile-folder.js'
 import { askCloud } from './ask-cloud.js'
 import type { CloudPort } from './cloud-port.js'
@@ -139,8 +140,8 @@ export class CloudLeases {
   /** Writes a session down, so that it is released whatever becomes of us. `isBorrowed`: it is somebody else's, and never ended. */
   async hold(name: ServiceName, id: string, { isBorrowed = false } = {}): Promise<Hold> {
     const file = join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await writeFile(file, JSON.stringify({ cloud: name, id, isBorrowed, machine: machineName() }), { mode: 0o600 })
+    // Whole or not at all: what a killed process wrote half of would never be released.
+    await writePrivate(file, JSON.stringify({ cloud: name, id, isBorrowed, machine: machineName() }))
     let released: Promise<Released> | null = null
     const forget = () => rm(file, { force: true }).catch(() => undefined)
     return {
