@@ -25,10 +25,10 @@ export default defineConfig(
         '../../packages/models/src/spending/index.ts',
         '../../packages/compression/src/index.ts',
         '../../packages/transports/src/wires/openai-client.ts',
-        yaml,
       ],
-      // What answers and calls of tools come to first.
+      // What answers and calls of tools come to first, and a file of settings that has changed.
       later: [
+        yaml,
         '../../packages/registry/src/schema-check.ts',
         '../../packages/safety/src/scan-context.ts',
         '../../packages/storage/src/stores/usage.ts',

@@ -15,6 +15,7 @@ afterEach(() => rm(home, { recursive: true }))
 const write = (text: string) => writeFile(file, text)
 const load = (env = {}) => loadConfig({ home, env })
 const goodFolder = () => join(homeLayout(home).backups, 'config')
+const goodNames = async () => (await readdir(goodFolder())).filter((name) => name.includes('.good.')).sort()
 const ref = (name: string) => `\${${name}}`
 
 describe('loadConfig', () => {
@@ -337,7 +338,7 @@ describe('loadConfig', () => {
       await load()
       await load()
     }
-    const names = (await readdir(goodFolder())).sort()
+    const names = await goodNames()
     expect(names).toHaveLength(5)
     const texts = await Promise.all(names.map((name) => readFile(join(goodFolder(), name), 'utf8')))
     expect(texts).toEqual([3, 4, 5, 6, 7].map((turns) => `agent: {max_turns: ${turns}}\n`))
@@ -350,7 +351,7 @@ describe('loadConfig', () => {
       await write(`timezone: ${zone}\n`)
       await load()
     }
-    const newest = (await readdir(goodFolder())).sort().at(-1)!
+    const newest = (await goodNames()).at(-1)!
     await writeFile(join(goodFolder(), newest), '{')
     await write('- broken')
     expect((await load()).config.timezone).toBe('A')

@@ -9,6 +9,7 @@ import type { ReadOutcome } from './files.js'
 import { readText, tryReadText } from './files.js'
 import type { HermesConfig } from './hermes-config.js'
 import { homeLayout } from './home.js'
+import { copyFolder, type KnownYaml, keepReading, readYaml } from './kept-reading.js'
 import { misplacedKeys } from './misplaced-keys.js'
 import type { ConfigProblem } from './problem.js'
 import { problemAt } from './problem.js'
@@ -17,8 +18,7 @@ import type { Variables } from './secrets.js'
 import { loadSecrets } from './secrets.js'
 import type { Readable } from './strictest.js'
 import { NOTHING_READABLE, readableSections, readableValues, strictest } from './strictest.js'
-import type { YamlFile } from './yaml-file.js'
-import { parseYaml } from './yaml-file.js'
+import type { ReadYaml } from './yaml-file.js'
 
 /** A configuration, and what is wrong with its file. */
 interface LoadedConfig {
@@ -72,7 +72,7 @@ export async function loadConfig({ home, env }: LoadConfigOptions): Promise<Load
   const { own } = examined
   if (read.type === 'text' && examined.errors.length === 0) {
     // A home that cannot be written to still loads.
-    await keepGoodCopy(home, read.text).catch(() => undefined)
+    await keepGood(home, read.text, examined.yaml).catch(() => undefined)
     return { config: examined.config, problems: examined.warnings, source: 'file', asksAlways: false, own }
   }
   const good = await lastGood({ home, env })
@@ -126,17 +126,19 @@ interface Examined {
   readonly own: readonly OwnValue[]
   readonly errors: ConfigProblem[]
   readonly warnings: ConfigProblem[]
+  /** The text as it was read; `null` where it is no map of settings. */
+  readonly yaml: KnownYaml | null
 }
 
 async function examine(file: string, read: ReadOutcome, options: LoadConfigOptions): Promise<Examined> {
   const broken = (fault: ConfigProblem, readable: Readable): Examined => ({
-    ...{ config: defaultConfig(), isMap: false, readable, own: [], errors: [fault], warnings: [] },
+    ...{ config: defaultConfig(), isMap: false, readable, own: [], errors: [fault], warnings: [], yaml: null },
   })
   if (read.type !== 'text') {
     const reason = read.type === 'unreadable' ? read.reason : 'it is gone'
     return broken({ message: `Cannot read ${file}: ${reason}.`, file }, NOTHING_READABLE)
   }
-  const yaml = await parseYaml(read.text)
+  const yaml = await readYaml({ home: options.home, name: 'config', text: read.text })
   const fault = faultOf(file, yaml)
   if (fault) return broken(fault, await readableSections(read.text))
   const variables = read.text.includes('${') ? (await loadSecrets(options)).values : {}
@@ -153,7 +155,7 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
   }))
   const own = ownValues(file, yaml, { value, notSet })
   return {
-    config,
+    ...{ config, yaml },
     isMap: true,
     readable: readableValues(config, issues),
     own,
@@ -167,7 +169,7 @@ async function examine(file: string, read: ReadOutcome, options: LoadConfigOptio
 
 function ownValues(
   file: string,
-  yaml: YamlFile,
+  yaml: ReadYaml,
   {
     value,
     notSet,
@@ -202,7 +204,7 @@ function mapAt(value: unknown, key: string | undefined): Readonly<Record<string,
 }
 
 /** Why a text is no map of settings at all; `null` when it is one. An empty file is one. */
-export function faultOf(file: string, yaml: YamlFile): ConfigProblem | null {
+export function faultOf(file: string, yaml: ReadYaml): ConfigProblem | null {
   if (yaml.fault)
     return problemAt(file, yaml.fault, `this is not valid YAML: ${yaml.fault.message.replace(/\.$/, '')}.`)
   if (yaml.value === null || yaml.value === undefined || isMap(yaml.value)) return null
@@ -212,7 +214,7 @@ export function faultOf(file: string, yaml: YamlFile): ConfigProblem | null {
 /** Checks the values of a whole file. */
 export function checkValues(
   value: unknown,
-  yaml: YamlFile,
+  yaml: ReadYaml,
 ): { readonly config: HermesConfig; readonly issues: Issue[] } {
   const issues: Issue[] = []
   const config = checkField(SCHEMA, value, [], { issues, sourceOf: yaml.sourceOf }) as unknown as HermesConfig
@@ -220,7 +222,7 @@ export function checkValues(
 }
 
 /** The line for a value that its key may not hold. */
-export function issueProblem(file: string, yaml: YamlFile, issue: Issue): ConfigProblem {
+export function issueProblem(file: string, yaml: ReadYaml, issue: Issue): ConfigProblem {
   return problemAt(
     file,
     yaml.locate(issue.path),
@@ -244,6 +246,13 @@ async function goodCopies(home: string): Promise<string[]> {
   return copies.sort((a, b) => numberOf(b) - numberOf(a)).map((name) => join(folder, name))
 }
 
+/** Keeps a text that loaded cleanly, and then what it was read as. */
+async function keepGood(home: string, text: string, yaml: KnownYaml | null): Promise<void> {
+  if (!yaml || yaml.isKept) return
+  await keepGoodCopy(home, text)
+  await keepReading({ home, name: 'config', text }, yaml)
+}
+
 /** Keeps a copy of a text that loaded cleanly, unless the newest copy says the same. Five copies stay. */
 async function keepGoodCopy(home: string, text: string): Promise<void> {
   const copies = await goodCopies(home)
@@ -257,10 +266,6 @@ async function keepGoodCopy(home: string, text: string): Promise<void> {
 async function holds(file: string, text: string): Promise<boolean> {
   const found = await stat(file).catch(() => null)
   return found?.size === Buffer.byteLength(text) && (await readText(file)) === text
-}
-
-function copyFolder(home: string): string {
-  return join(homeLayout(home).backups, 'config')
 }
 
 function numberOf(copy: string): number {

@@ -5,7 +5,7 @@ import type { Field } from './field.js'
 import type { ConfigProblem } from './problem.js'
 import { problemAt } from './problem.js'
 import { PLATFORM_SECTIONS, SCHEMA } from './schema.js'
-import type { YamlFile } from './yaml-file.js'
+import type { ReadYaml } from './yaml-file.js'
 
 /** Sections in which a key with a typing error may leave something open that was meant to be closed. */
 const GUARDED: readonly unknown[] = ['approvals', 'security', 'terminal', 'display']
@@ -15,12 +15,12 @@ const GUARDED: readonly unknown[] = ['approvals', 'security', 'terminal', 'displ
  * nowhere, those of `approvals`, `security`, `terminal` and `display` that are near a known one, and any of `display` that exists nowhere. One
  * line each.
  */
-export function misplacedKeys(file: string, yaml: YamlFile): readonly ConfigProblem[] {
+export function misplacedKeys(file: string, yaml: ReadYaml): readonly ConfigProblem[] {
   return problemsOf(file, yaml, isMisplaced)
 }
 
 /** Every other key without a meaning here, those of the Hermes Agent that people come from included. One line each. */
-export function unusedKeys(file: string, yaml: YamlFile): readonly ConfigProblem[] {
+export function unusedKeys(file: string, yaml: ReadYaml): readonly ConfigProblem[] {
   return problemsOf(file, yaml, (key) => !isMisplaced(key))
 }
 
@@ -45,7 +45,7 @@ function isNoDisplay(path: Path): boolean {
   return path[0] === 'display' && path.length === 2 && !REFERENCE_DISPLAY.has(String(path[1]))
 }
 
-function problemsOf(file: string, yaml: YamlFile, isWanted: (key: UnknownKey) => boolean): readonly ConfigProblem[] {
+function problemsOf(file: string, yaml: ReadYaml, isWanted: (key: UnknownKey) => boolean): readonly ConfigProblem[] {
   const keys = unknownKeys(SCHEMA, yaml.value, []).map(({ path, known }) => {
     const name = String(path.at(-1))
     const isKnownElsewhere = path.length === 1 ? REFERENCE_SECTIONS.has(name) : isOfReferenceDisplay(path)

@@ -4,8 +4,9 @@ import { describeValue, isMap } from './check-field.js'
 import { editYaml, type YamlEdit } from './edit-yaml.js'
 import { readToEdit, tryReadText } from './files.js'
 import { homeLayout } from './home.js'
+import { keepReading, readYaml } from './kept-reading.js'
 import { type ConfigProblem, problemAt } from './problem.js'
-import { parseYaml, type YamlFile } from './yaml-file.js'
+import { parseYaml, type ReadYaml } from './yaml-file.js'
 
 const CLOSED = 'Until it is fixed, every action asks.'
 
@@ -32,7 +33,8 @@ export async function loadPermissions({ home }: { readonly home: string }): Prom
   const read = await tryReadText(file)
   if (read.type === 'missing') return { rules: {}, problems: [], unread: [], sourceOf: () => undefined }
   if (read.type === 'unreadable') return closed([], { message: `Cannot read ${file}: ${read.reason}. ${CLOSED}`, file })
-  const yaml = await parseYaml(read.text)
+  const from = { home, name: 'permissions', text: read.text } as const
+  const yaml = await readYaml(from)
   const sourceOf = (pattern: string) => {
     const place = yaml.locateKey([pattern])
     return isMap(yaml.value) && Object.hasOwn(yaml.value, pattern) ? `${file}:${place.line}:${place.column}` : undefined
@@ -41,6 +43,8 @@ export async function loadPermissions({ home }: { readonly home: string }): Prom
   const entries = isMap(yaml.value) ? Object.entries(yaml.value) : []
   const rules = entries.map(([pattern, word]) => [pattern, isDecision(word) ? word : 'ask'] as const)
   if (fault) return closed(rules, fault, sourceOf)
+  // A home that cannot be written to still loads.
+  await keepReading(from, yaml).catch(() => undefined)
   const unread = entries.filter(([, word]) => !isDecision(word))
   const problems = unread.map(([pattern, word]) => {
     const found = describeValue(word)
@@ -68,7 +72,7 @@ function isDecision(word: unknown): word is Decision {
   return word === 'allow' || word === 'ask' || word === 'deny'
 }
 
-function faultOf(file: string, yaml: YamlFile): ConfigProblem | null {
+function faultOf(file: string, yaml: ReadYaml): ConfigProblem | null {
   if (yaml.fault)
     return problemAt(file, yaml.fault, `this is not valid YAML: ${yaml.fault.message.replace(/\.$/, '')}. ${CLOSED}`)
   if (yaml.value === null || yaml.value === undefined || isMap(yaml.value)) return null

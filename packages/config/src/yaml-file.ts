@@ -3,9 +3,8 @@ import type { Document, LineCounter, Node } from 'yaml'
 import type { Path } from './check-field.js'
 import type { Position } from './problem.js'
 
-/** A YAML text, parsed; `value` is what could be read even when `fault` says that it is broken. */
-export interface YamlFile {
-  readonly doc: Document
+/** What a YAML text says; `value` is what could be read even when `fault` says that it is broken. */
+export interface ReadYaml {
   readonly value: unknown
   /** The first thing that is not YAML. */
   readonly fault: (Position & { readonly message: string }) | null
@@ -13,8 +12,13 @@ export interface YamlFile {
   locate(path: Path): Position
   /** Where the key at a path stands. */
   locateKey(path: Path): Position
-  /** How a number is written in the file. */
+  /** How a number is written in the file; `undefined` for what is none. */
   sourceOf(path: Path): string | undefined
+}
+
+/** A YAML text, parsed so that it can be edited. */
+export interface YamlFile extends ReadYaml {
+  readonly doc: Document
 }
 
 /** To read on after each of many mistakes takes time by the square of their number. */
@@ -27,6 +31,15 @@ function hasManyMistakes(yaml: typeof import('yaml'), text: string): boolean {
   for (const token of new yaml.Parser().parse(text))
     if (token.type === 'error' && ++mistakes > MOST_MISTAKES) return true
   return false
+}
+
+function holdsItself(value: unknown, above: Set<unknown>): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (above.has(value)) return true
+  above.add(value)
+  const found = Object.values(value).some((item) => holdsItself(item, above))
+  above.delete(value)
+  return found
 }
 
 /** Parses YAML 1.2 (with `<<` merges) and keeps comments, order and positions. Never throws for bad YAML. */
@@ -48,6 +61,10 @@ export async function parseYaml(text: string): Promise<YamlFile> {
   let value: unknown = null
   try {
     value = doc.toJS()
+    if (text.includes('*') && holdsItself(value, new Set())) {
+      value = null
+      fault ??= { line: 1, column: 1, message: 'A value holds itself by an alias' }
+    }
   } catch (thrown) {
     fault ??= { line: 1, column: 1, message: thrown instanceof Error ? thrown.message : String(thrown) }
   }
@@ -72,7 +89,7 @@ export async function parseYaml(text: string): Promise<YamlFile> {
     },
     sourceOf: (path) => {
       const node = nodeAt(path)
-      return yaml.isScalar(node) ? node.source : undefined
+      return yaml.isScalar(node) && typeof node.value === 'number' ? node.source : undefined
     },
   }
 }

@@ -44,6 +44,11 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     /^@\/(?:skills\/\.hub|pending)(?:\/.*)?$/,
   ),
   denied(
+    'hermes-permissions',
+    'Hermes starts with what is kept there',
+    /^@\/(?:backups\/config|cache\/code)(?:\/.*)?$/,
+  ),
+  denied(
     'hermes-memory',
     'it says which notes no person has confirmed',
     /^@\/memories\/(?:users\/[^/]+\/)?\.unconfirmed\.json$/,
