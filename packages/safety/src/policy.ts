@@ -113,6 +113,7 @@ class RulePolicy implements RevocablePolicy {
   /** The rules that `#basis` was read from. */
   #read: readonly PermissionRule[] | undefined
   #denied: readonly string[] | undefined
+  #look: Promise<void> | null = null
   /** Rules of answers that are kept nowhere else. */
   readonly #learned: ParsedRule[] = []
   /** The commands of a session, by its root, after which names of programs may mean others in its shell, with how often each ran. */
@@ -183,8 +184,19 @@ class RulePolicy implements RevocablePolicy {
     }
   }
 
+  /** What is decided in one turn of the event loop, such as the calls of one reply, is decided by one look at the rules. */
+  #refresh(): Promise<void> {
+    if (this.#look === null) {
+      this.#look = this.#readRules()
+      setImmediate(() => {
+        this.#look = null
+      })
+    }
+    return this.#look
+  }
+
   /** Reads the rules anew where they are others now. */
-  async #refresh(): Promise<void> {
+  async #readRules(): Promise<void> {
     const { currentRules, currentDenyGlobs, rules, denyGlobs } = this.#options
     const [current = rules, denied = denyGlobs] = [await currentRules?.(), await currentDenyGlobs?.()]
     if (current === this.#read && denied === this.#denied) return
