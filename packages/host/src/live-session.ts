@@ -59,6 +59,8 @@ export interface OpenRequest extends Omit<AgentRequest, 'session' | 'sessionId' 
   readonly onWakeUp?: (turn: Turn) => void
   /** Told what a session at rest does, a line before it goes on by itself or stays. Must not throw. */
   readonly onRest?: (line: string) => void
+  /** Told when work beside the conversation has changed the session: its title, what is known of it, what it costs. Must not throw. */
+  readonly onAside?: () => void
 }
 
 /** With whom opens it: `null` for the owner of the home. */
@@ -275,6 +277,7 @@ export class LiveSession {
       keepsFolder,
       onWakeUp: _onWakeUp,
       onRest: _onRest,
+      onAside: _onAside,
       chatKey: _chatKey,
       isGroup: _isGroup,
       session: _known,
@@ -347,6 +350,11 @@ export class LiveSession {
         error: errorLine(error),
       }),
     )
+  }
+
+  /** Work beside the conversation has changed the session. */
+  changedAside(): void {
+    this.#request.onAside?.()
   }
 
   async #beginByItself(): Promise<void> {

@@ -212,7 +212,10 @@ class Host implements SessionHost {
   #due(notify: (jobs: SessionJobs) => void): void {
     const { runtime, leavesJobs = false } = this.#options
     if (runtime.sessionJobs.length === 0) return
-    const options = { runtime, isLeft: leavesJobs, clock: this.#clock, logger: this.#logger }
+    const options = {
+      ...{ runtime, isLeft: leavesJobs, clock: this.#clock, logger: this.#logger },
+      done: (sessionId: string) => this.#sessions.get(sessionId)?.changedAside(),
+    }
     this.#jobs ??= import('./session-jobs.js').then(({ SessionJobs }) => new SessionJobs(options))
     void this.#jobs.then(notify)
   }

@@ -28,7 +28,11 @@ async function stage(config = 'memory: {flush_min_turns: 2}') {
       await host.close()
       await runtime.close()
     })
-    const open = () => host.open({ platform: 'test', permissions: 'deny', baseUrl: server.baseUrl, model: 'm' })
+    const aside: string[] = []
+    const open = (): SessionHandle => {
+      const onAside = () => aside.push(...requested.slice(-1))
+      return host.open({ platform: 'test', permissions: 'deny', baseUrl: server.baseUrl, model: 'm', onAside })
+    }
     const talk = async (...lines: readonly string[]): Promise<SessionHandle> => {
       const session = open()
       for (const line of lines) await session.send(line).result
@@ -36,7 +40,7 @@ async function stage(config = 'memory: {flush_min_turns: 2}') {
     }
     const jobs = async () =>
       (await (await runtime.storage()).jobs.list()).map(({ kind, status }) => `${kind} ${status}`).sort()
-    return { runtime, host, open, talk, jobs }
+    return { runtime, host, open, talk, jobs, aside }
   }
   onTestFinished(async () => {
     await server.close()
@@ -56,10 +60,12 @@ const WAITING = ['memory-review waiting', 'session-summary waiting', 'skill-revi
 
 it('gives a title after the first run, and the rest a moment after the session was left', async () => {
   const { clock, requested, enter } = await stage()
-  const { talk, jobs } = await enter()
+  const { talk, jobs, aside } = await enter()
   const session = await talk('Fill in the form.', 'And sign it.')
   await expect.poll(jobs).toEqual([...WAITING, 'session-title done'].toSorted())
   expect(requested).toEqual(['title'])
+  // Whoever shows the session shows its title, and what that cost.
+  await expect.poll(() => aside).toEqual(['title'])
   await session.end('left')
   await expect.poll(() => clock.pending()).toContain(5_000)
   await clock.advance(4_999)

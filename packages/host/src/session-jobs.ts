@@ -18,6 +18,8 @@ interface SessionJobsOptions {
   readonly runtime: Pick<Runtime, 'storage' | 'sessionJobs' | 'doSessionJob'>
   /** Another process does the work. */
   readonly isLeft: boolean
+  /** Told when one has asked models, whatever came of it. Must not throw. */
+  readonly done: (sessionId: string) => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -84,7 +86,7 @@ export class SessionJobs {
   }
 
   async #doSome(): Promise<void> {
-    const { runtime, isLeft, logger } = this.#options
+    const { runtime, isLeft, logger, done: notify } = this.#options
     if (isLeft) return
     const { jobs } = await runtime.storage()
     let done = 0
@@ -93,14 +95,18 @@ export class SessionJobs {
       if (job === null) return
       const sessionId = String(job.payload['sessionId'])
       try {
-        if (await runtime.doSessionJob(job.kind as SessionJob, sessionId)) done++
+        const hasAsked = await runtime.doSessionJob(job.kind as SessionJob, sessionId)
         await jobs.complete(job)
+        if (!hasAsked) continue
+        done++
+        notify(sessionId)
       } catch (error) {
         // The home is closed: the job is free for others once this process has ended.
         if (isAbort(error)) return
         done++
         logger.info('A job of a session failed.', { kind: job.kind, sessionId, error: errorLine(error) })
         await jobs.fail(job, { error: errorLine(error) })
+        notify(sessionId)
       }
     }
   }

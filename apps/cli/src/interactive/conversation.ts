@@ -45,7 +45,8 @@ import { ProcessWatch } from './watch-processes.js'
 import { Written } from './written.js'
 
 /** Options of {@link Conversation}. */
-interface ConversationOptions extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp' | 'onRest'> {
+interface ConversationOptions
+  extends Omit<OpenSessionOptions, 'asker' | 'permissions' | 'onWakeUp' | 'onRest' | 'onAside'> {
   readonly display: Display
   /** Whether what the model thinks is shown at first. */
   readonly showsThoughts: boolean
@@ -228,6 +229,7 @@ export class Conversation implements ConsoleHandlers {
         permissions: this.#permissions,
         onWakeUp,
         onRest,
+        onAside: () => this.#showBar(),
       },
       session,
     )

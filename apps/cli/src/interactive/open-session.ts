@@ -14,6 +14,7 @@ export interface OpenSessionOptions {
   readonly permissions: OpenRequest['permissions']
   readonly onWakeUp: NonNullable<OpenRequest['onWakeUp']>
   readonly onRest: NonNullable<OpenRequest['onRest']>
+  readonly onAside: NonNullable<OpenRequest['onAside']>
 }
 
 /** The session a person is in. */
@@ -33,9 +34,9 @@ export interface OpenSession extends Omit<SessionAgent, 'auxiliaryTask' | 'hasPr
 
 /** Opens a session for the person at the terminal, a stored one or a new one. */
 export async function openSession(options: OpenSessionOptions, session: SessionInfo | null): Promise<OpenSession> {
-  const { runtime, host, request, asker, permissions, onWakeUp, onRest } = options
+  const { runtime, host, request, asker, permissions, onWakeUp, onRest, onAside } = options
   const known = session ? { session } : {}
-  const heard = { onWakeUp, onRest }
+  const heard = { onWakeUp, onRest, onAside }
   const handle = host.open({ platform: 'cli', ...request, ...known, permissions, answersQuestions: 'now', ...heard })
   const agent = await handle.agent().catch((error: unknown) => {
     handle.close()
