@@ -1,6 +1,7 @@
 // node scripts/picture.mjs [FILE]: draws docs/terminal.svg, the picture of the README: the built CLI fixes a small project in a terminal of
 // its own (tmux), asked by a person who types, answered by the scripted model server. What is drawn is what the terminal shows.
 // Exit codes: 0 drawn, 1 no tmux, no build, or the screen never came to what is waited for, 2 for a wrong option.
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -49,23 +50,24 @@ try {
 /** The rows of the screen once the approval of the push is asked for, with their colours as escape sequences. */
 async function record() {
   const { writeProject } = await importSource(join(root, 'apps/cli/src/demo/project.ts'))
-  const [project, home] = [join(folder, 'slug'), join(folder, 'user', '.hermes')]
+  const [project, home] = [join(folder, 'user', 'slug'), join(folder, 'user', '.hermes')]
   await writeProject(project)
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const quiet = '{title_generation: {enabled: false}, session_summary: {enabled: false}}'
   writeFileSync(join(home, 'config.yaml'), `auxiliary: ${quiet}\n`, { mode: 0o600 })
+  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: dirname(home), HERMES_HOME: home }
+  execFileSync(process.execPath, [bin, 'trust', 'add'], { cwd: project, env })
   const screen = openScreen({
     command: [process.execPath, bin, '--base-url', model.baseUrl, '-m', 'demo-model'],
     cwd: project,
-    env: { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: dirname(home), HERMES_HOME: home },
-    ...{ columns: COLUMNS, rows: ROWS },
+    ...{ env, columns: COLUMNS, rows: ROWS },
   })
   try {
     await screen.waitFor(/^> *$/m)
     screen.type(REQUEST)
     screen.press('Enter')
     await screen.waitFor(/\[n\] no/)
-    return screen.rows().map((row) => row.replaceAll(folder, '~'))
+    return screen.rows().map((row) => row.replaceAll(dirname(home), '~'))
   } catch (error) {
     return fail(error.message)
   } finally {

@@ -46,12 +46,12 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     const screen = await terminal.shows(/Noted\.\n>$/)
     const text = `First: ${'日本語 and more '.repeat(6)}end\nsecond line`
     expect(JSON.parse(prompt(0))).toMatchObject({ content: text })
-    expect(screen).toContain(`> ${text.replace('\n', '\n  ')}\nNoted.`)
+    expect(screen).toContain(`> ${text.replace('\n', '\n  ')}\n\nNoted.`)
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n')
     await terminal.type(`\u001B[200~${lines}\u001B[201~`)
     await terminal.shows('> [Pasted 40 lines #1]')
     await terminal.press('Enter')
-    await terminal.shows(/> \[Pasted 40 lines #1\]\nNoted\.\n>$/)
+    await terminal.shows(/> \[Pasted 40 lines #1\]\n\nNoted\.\n>$/)
     expect(JSON.parse(prompt(1))).toMatchObject({ content: lines })
   })
 
@@ -61,12 +61,12 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
     {
       await using terminal = await open()
       await say(terminal, 'First task.')
-      await terminal.shows(/First task\.\nNoted\.\n>$/)
+      await terminal.shows(/First task\.\n\nNoted\.\n>$/)
       await terminal.type('Second task.')
       await terminal.press('C-l')
       await terminal.shows(/> Second task\.$/)
       await terminal.press('Enter')
-      await terminal.shows(/> Second task\.\nNoted\.\n>$/)
+      await terminal.shows(/> Second task\.\n\nNoted\.\n>$/)
       await say(terminal, '/exit')
       id = /hermes -r (\S+)/.exec(await terminal.shows('[exit code 0]'))![1]!
     }
@@ -189,7 +189,7 @@ needs('tmux', hasTmux)('a conversation at the keyboard', () => {
       await terminal.shows(new RegExp(`Round ${round}\\.\\n {2}terminal {2}echo begun`))
       await terminal.signal('INT')
       // A busy machine may not have begun the call that stands there.
-      await terminal.shows(new RegExp(`Round ${round}\\.\\n✗ terminal .* (?:stopped|failed).*Stopped\\.\\n>$`, 's'))
+      await terminal.shows(new RegExp(`Round ${round}\\.\\n\\n✗ terminal .* (?:stopped|failed).*Stopped\\.\\n>$`, 's'))
     }
     await terminal.signal('TERM')
     expect(await terminal.exitCode()).toBe(143)

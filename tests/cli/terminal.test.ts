@@ -31,7 +31,7 @@ needs('tmux', hasTmux)('hermes in a terminal', () => {
     await terminal.press('Enter')
     const screen = await terminal.shows(/It is wide\.\n+>/)
     expect(screen).toMatch(
-      /> Look\.\nLooking\.\n\n✗ terminal {2}cat w.*… · exit 3 · .*s\n {2}日本語.*…\n {2}long.*…\n\nIt is wide\.\n/,
+      /> Look\.\n\nLooking\.\n\n✗ terminal {2}cat w.*… · exit 3 · .*s\n {2}日本語.*…\n {2}long.*…\n\nIt is wide\.\n/,
     )
     for (const line of (await terminal.screen()).split('\n')) expect(width(line), line).toBeLessThanOrEqual(columns)
   })

@@ -51,9 +51,10 @@ export class Written {
     return { ...this.#output, write }
   }
 
-  /** What a run writes keeps to blocks from here on, until {@link endBlocks}. */
+  /** What a run writes keeps to blocks from here on, until {@link endBlocks}; the first stands apart from what is there. */
   beginBlocks(): Blocks {
     this.#blocks = new Blocks((space) => this.lines.write(space))
+    this.#blocks.begin('typed')
     return this.#blocks
   }
 

@@ -1,10 +1,10 @@
 /** What stands together on the screen. */
-type Block = 'thoughts' | 'words' | 'calls' | 'end'
+type Block = 'typed' | 'thoughts' | 'words' | 'calls' | 'end'
 
-/** Keeps apart what the model thinks, what it says, what it does and how that ended: an empty line where one follows the other. */
+/** Keeps apart what the person typed, what the model thinks, what it says, what it does and how that ended: an empty line where one follows the other. */
 export class Blocks {
   readonly #write: (text: string) => void
-  #last: Block | null = null
+  #last: Block | 'ended' | null = null
 
   constructor(write: (text: string) => void) {
     this.#write = write
@@ -14,5 +14,10 @@ export class Blocks {
   begin(block: Block): void {
     if (this.#last !== null && this.#last !== block) this.#write('\n')
     this.#last = block
+  }
+
+  /** What was written is whole: more of its kind is another block. */
+  end(): void {
+    if (this.#last !== null) this.#last = 'ended'
   }
 }

@@ -115,7 +115,7 @@ it('shows an answer once that broke off twice, and where another one begins', ()
   cut('d')
   delta('e', 'No.')
   end()
-  expect(written.join('')).toBe('Yes\n  The reply broke off; asked again, it says:\nNo.\n')
+  expect(written.join('')).toBe('\nYes\n  The reply broke off; asked again, it says:\nNo.\n')
 })
 
 it('shows of calls what the person wants to see, and what failed always', () => {

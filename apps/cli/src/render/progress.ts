@@ -108,10 +108,12 @@ export function createProgressView({
         // Between words of one answer they would look like words.
         if (!openText) thoughts.add(event)
         return
-      case 'message-end':
+      case 'message-end': {
         thoughts.see(event)
         write(repeated.end())
+        const hasWords = openText
         closeText()
+        if (hasWords) blocks.end()
         if (!text && toolCalls(event.message).length > 0) {
           const words = messageText(event.message).trim()
           if (words === '') return
@@ -119,6 +121,7 @@ export function createProgressView({
           line(printable(words))
         }
         return
+      }
       case 'tool-start':
         start(event)
         return
