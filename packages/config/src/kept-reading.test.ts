@@ -94,16 +94,16 @@ describe('a configuration that is read again', () => {
     const { permissions } = homeLayout(home)
     await writeFile(permissions, '# mine\n"bash(git *)": allow\n"bash(rm *)": never\n"write(x)": deny\n')
     const patterns = ['bash(git *)', 'bash(rm *)', 'write(x)', 'missing']
-    const said = async () => {
+    const all = async () => {
       const { sourceOf, ...rest } = await loadPermissions({ home })
       return { ...rest, places: patterns.map(sourceOf) }
     }
-    const first = await said()
-    expect(await said()).toEqual(first)
+    const first = await all()
+    expect(await all()).toEqual(first)
     const file = join(homeLayout(home).backups, 'config', 'permissions.yaml.read')
     await writeFile(file, (await readFile(file, 'utf8')).replace('"deny"', '"ask"'))
-    expect((await said()).rules['write(x)']).toBe('ask')
+    expect((await all()).rules['write(x)']).toBe('ask')
     await appendPermission({ home, pattern: 'write(y)', decision: 'allow' })
-    expect((await said()).rules).toMatchObject({ 'write(x)': 'deny', 'write(y)': 'allow' })
+    expect((await all()).rules).toMatchObject({ 'write(x)': 'deny', 'write(y)': 'allow' })
   })
 })

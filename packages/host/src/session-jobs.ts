@@ -95,9 +95,9 @@ export class SessionJobs {
       if (job === null) return
       const sessionId = String(job.payload['sessionId'])
       try {
-        const hasAsked = await runtime.doSessionJob(job.kind as SessionJob, sessionId)
+        const usedModels = await runtime.doSessionJob(job.kind as SessionJob, sessionId)
         await jobs.complete(job)
-        if (!hasAsked) continue
+        if (!usedModels) continue
         done++
         notify(sessionId)
       } catch (error) {
