@@ -41,6 +41,8 @@ describe('checkPath', () => {
     ['/home/ada/.hermes/permissions.yaml', 'deny hermes-permissions'],
     ['/home/ada/.hermes/backups/config/config.yaml.read', 'deny hermes-permissions'],
     ['/home/ada/.hermes/profiles/work/backups/config/config.yaml.good.000001', 'deny hermes-permissions'],
+    ['/home/ada/.hermes/backups', 'ask hermes-config'],
+    ['/home/ada/.hermes/cache', 'ask hermes-config'],
     ['/home/ada/.hermes/cache/code/v24/hermes-chat-start.bin', 'deny hermes-permissions'],
     ['/home/ada/.hermes/skills/.hub/lock.json', 'deny hermes-permissions'],
     ['/home/ada/.hermes/skills/.hub', 'deny hermes-permissions'],

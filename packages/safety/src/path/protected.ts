@@ -65,6 +65,7 @@ const WRITE: readonly ProtectedPath[] = Object.freeze([
     'it is what skills were, are kept from being, or bring along',
     /^@\/(?:skill-bundles|skills\/\.(?:history|archive|curator\.json|usage\.json))(?:\/.*)?$/,
   ),
+  askRule('hermes-config', 'Hermes starts with what is kept there', /^@\/(?:backups|cache)$/),
   askRule('other-profile', 'it belongs to another profile', /^%\/.+$/),
   askRule('ssh-config', 'it changes where ssh connects to', /^~\/\.ssh\/config$/),
   denied('credential-write', 'it holds keys or credentials', /^~\/\.(?:ssh|aws|kube|gnupg)(?:\/.*)?$/),
