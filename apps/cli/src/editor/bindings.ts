@@ -27,6 +27,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   'kill-to-start': ['ctrl+u'],
   'kill-to-end': ['ctrl+k'],
   yank: ['ctrl+y'],
+  undo: ['ctrl+_', 'ctrl+/'],
   up: ['up'],
   down: ['down'],
   'history-back': ['ctrl+p'],

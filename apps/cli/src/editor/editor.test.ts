@@ -47,6 +47,11 @@ describe('press', () => {
     ['日本<ctrl+j>ab<up>', '日本|\nab'],
     ['one<ctrl+j>two<ctrl+a>x', 'one\nx|two'],
     ['one<ctrl+j><backspace>', 'one|'],
+    ['one<ctrl+w><ctrl+_>', 'one|'],
+    ['one<left>x<ctrl+_>', 'on|e'],
+    ['one<left>x<ctrl+_><ctrl+/><ctrl+_>', '|'],
+    ['one<enter>two<up><ctrl+_>', 'one|'],
+    ['one<ctrl+s><ctrl+_>', '|'],
     ['a<escape><f9>b', 'ab|'],
   ])('turns %j into %j', (script, line) => {
     expect(shown(type(script).state)).toBe(line)

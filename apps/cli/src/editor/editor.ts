@@ -22,9 +22,15 @@ export interface EditorState {
   readonly stash: Draft | null
   /** Ctrl-X was pressed, and the next key says what for. */
   readonly isChord: boolean
+  /** The line as it was before each change of it, the newest last; what was typed in one go is one change. */
+  readonly undo: readonly UndoneLine[]
+  /** Whether the last change was typed, letter by letter. */
+  readonly isTyping: boolean
   /** What the keys of vi know; `null` where those of Emacs edit. */
   readonly vi: ViState | null
 }
+
+type UndoneLine = Pick<EditorState, 'text' | 'cursor' | 'pastes'>
 
 /** A line as it was typed, and what the placeholders in it stand for. */
 export type Draft = Pick<EditorState, 'text' | 'pastes'>
@@ -64,10 +70,12 @@ interface Step {
 
 const NONE: EditorEffect = { type: 'none' }
 const EMPTY: Draft = { text: '', pastes: [] }
+const MAX_UNDO = 100
 
 /** An empty line with these earlier lines. */
 export function createEditorState(history: readonly Draft[] = [], vi: ViState | null = null): EditorState {
-  return { ...EMPTY, cursor: 0, killed: '', history, historyAt: null, draft: EMPTY, stash: null, isChord: false, vi }
+  const kept = { killed: '', history, historyAt: null, draft: EMPTY, stash: null, undo: [], isTyping: false }
+  return { ...EMPTY, ...kept, cursor: 0, isChord: false, vi }
 }
 
 /** Another line in place of the one being written, as it was typed. */
@@ -96,6 +104,17 @@ export function splice(state: EditorState, start: number, end: number, text: str
 
 /** Takes one input. */
 export function press(state: EditorState, input: KeyInput): Step {
+  const { state: next, effect } = take(state, input)
+  if (effect.type === 'submit' || next === state || next.undo !== state.undo) return { state: next, effect }
+  if (next.historyAt !== state.historyAt) return { state: { ...next, undo: [], isTyping: false }, effect }
+  if (next.text === state.text) return { state: { ...next, isTyping: false }, effect }
+  const isTyping = input.type === 'text' && !/\s/.test(input.text)
+  const { text, cursor, pastes } = state
+  const undo = isTyping && state.isTyping ? state.undo : [...state.undo, { text, cursor, pastes }].slice(-MAX_UNDO)
+  return { state: { ...next, undo, isTyping }, effect }
+}
+
+function take(state: EditorState, input: KeyInput): Step {
   switch (input.type) {
     case 'text':
       return state.vi?.mode === 'normal'
@@ -206,6 +225,8 @@ const EDITS: Readonly<Record<string, (state: EditorState) => EditorState>> = {
   'ctrl+x': (state) => ({ ...state, isChord: true }),
   'ctrl+s': putAside,
   'ctrl+y': (state) => insert(state, state.killed),
+  'ctrl+_': undo,
+  'ctrl+/': undo,
   up: (state) => vertical(state, -1) ?? recall(state, -1),
   'ctrl+p': (state) => recall(state, -1),
   down: (state) => vertical(state, 1) ?? recall(state, 1),
@@ -223,10 +244,16 @@ function submit(state: EditorState, how: 'enter' | 'steer'): Step {
   return { state: next, effect: { type: 'submit', text, shown, draft, how } }
 }
 
+/** The line as it was before the last change. */
+function undo(state: EditorState): EditorState {
+  const last = state.undo.at(-1)
+  return last ? { ...state, ...last, undo: state.undo.slice(0, -1), isTyping: false } : state
+}
+
 /** The line put aside, in exchange for the one that was. */
 function putAside(state: EditorState): EditorState {
   const { text, pastes, stash } = state
-  return { ...withDraft(state, stash ?? EMPTY), stash: text.trim() === '' ? null : { text, pastes } }
+  return { ...withDraft(state, stash ?? EMPTY), stash: text.trim() === '' ? null : { text, pastes }, undo: [] }
 }
 
 function insertPaste(state: EditorState, pasted: string): EditorState {

@@ -16,6 +16,7 @@ describe('createKeyDecoder', () => {
     ['\u007F', 'backspace'],
     ['\u0003', 'ctrl+c'],
     ['\u001B', 'escape'],
+    ['\u001F', 'ctrl+_'],
     ['\u001B[A', 'up'],
     ['\u001BOD', 'left'],
     ['\u001B[1;5C', 'ctrl+right'],

@@ -32,6 +32,7 @@ const CODES: Readonly<Record<number, string>> = {
   9: 'tab',
   13: 'enter',
   27: 'escape',
+  31: 'ctrl+_',
   127: 'backspace',
 }
 

@@ -13,6 +13,7 @@ export function keysHelp({ name }: Bindings, isVi: boolean): readonly { readonly
     [name('interrupt'), 'the same; without a run: clear the line; twice: leave'],
     [name('search'), 'search earlier lines'],
     [name('editor'), 'edit the line in $VISUAL or $EDITOR (also Ctrl-X Ctrl-E)'],
+    [name('undo'), 'take back the last change of the line'],
     [name('stash'), 'put the line aside; it comes back after the next one'],
   ]
   return rows.map((cells) => ({ cells }))
