@@ -176,13 +176,15 @@ const SOURCES: Readonly<Record<string, Source>> = {
     name: 'reeds',
     publish: async (body) => {
       await put('lake/skills/reeds/SKILL.md', text('reeds', body))
-      // The policy starts no other Hermes by its name.
-      const code = `process.argv = ['node', 'hermes', 'mcp', 'serve']\nawait import(${JSON.stringify(CLI)})\n`
-      const program = await put('lake/server.mjs', code)
       const env = { HERMES_HOME: join(scene.folder, 'lake') }
-      const mcp_servers = { lake: { command: process.execPath, args: [program], env } }
+      const mcp_servers = { lake: { command: process.execPath, args: [CLI, 'mcp', 'serve'], env } }
       const auxiliary = { title_generation: { enabled: false }, session_summary: { enabled: false } }
       await put('user/.hermes/config.yaml', JSON.stringify({ mcp_servers, auxiliary }))
+      if (body !== undefined) return
+      // Whoever starts another Hermes answers its questions, so that a rule has to allow it: the line says how.
+      const refused = await runCli(['skills', 'install', 'mcp:lake/reeds'], { home: scene.home, cwd: scene.cwd })
+      const [, rule] = /hermes permissions add '(terminal\([^']*mcp serve\))' allow/.exec(refused.stderr)!
+      await hermes('permissions', 'add', rule!, 'allow')
     },
   },
 }
