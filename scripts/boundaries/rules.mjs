@@ -220,7 +220,7 @@ const ALLOWED = [
   },
   {
     files: ['packages/plugins/src/extension/inside.ts', 'packages/plugins/src/child/child.ts'],
-    uses: ['import(…)', 'fetch', 'process.env'],
+    uses: ['import(…)', 'createRequire', 'fetch', 'process.env'],
     owner: 'plugins',
     reason:
       'the modules that the person agreed to: inside where they agreed to that, else in a process that may do nothing by itself',

@@ -116,7 +116,8 @@ export interface Permit {
 export type Decision =
   | { readonly type: 'allow'; readonly permit: Permit; readonly note?: string }
   | { readonly type: 'ask'; readonly approvalId: string; readonly question: ApprovalQuestion }
-  | { readonly type: 'deny'; readonly rule: string; readonly reason: string }
+  /** `isUnasked`: it would have been a question, which nobody was asked. */
+  | { readonly type: 'deny'; readonly rule: string; readonly reason: string; readonly isUnasked?: true }
 
 /** What a person is asked. */
 export interface ApprovalQuestion {

@@ -52,7 +52,8 @@ export async function readAgreed(
     const code = module === null ? null : { module, runs: ours.runs }
     const unwalled = code?.runs === 'apart' ? await host.isolationProblem() : null
     const draft: Agreed = { digest, capabilities: ours.capabilities, code, listing: null, components, unwalled }
-    if (code?.runs === 'inside' && loadsInside) await loadInside(code.module, digest.content)
+    if (code?.runs === 'inside' && loadsInside)
+      await loadInside({ name, module: code.module, folder: places.root, version: digest.content }, host)
     if (code?.runs !== 'apart' || !starts(draft)) return draft
     const listing = await listingOf({ name, agreed: draft, places }, host)
     requireDeclared(listing, ours.capabilities)

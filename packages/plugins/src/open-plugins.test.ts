@@ -21,6 +21,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { pluginsExtension } from './commands/plugins-extension.js'
 import { openPlugins } from './open-plugins.js'
 import type { PluginHost, ProgramResult } from './plugin-host.js'
+import { noteFault } from './state.js'
 
 const SCHEMA = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
 const MCP_SCHEMA = SCHEMA.replace('plugin.schema', 'mcp.schema')
@@ -620,7 +621,9 @@ it('is installed from a tarball and from git, pinned, updated and uninstalled; n
     'index.js': `export default { name: 'moved', setup(api) { ${toolCode('moved', "return 'two'")} } }`,
   })
   const second = await commit()
-  expect(await plugins(['update'])).toBe('moved: 1.0.0 → 1.0.0.')
+  expect(await plugins(['update'])).toBe(
+    'moved: 1.0.0 → 1.0.0.\nIt counts from the next start of Hermes on; for a gateway that runs: hermes gateway reload',
+  )
   expect(await state()).toMatchObject({ source: { pin: second }, isEnabled: true })
   const manifest = JSON.parse(await readFile(join(folder, 'plugin.json'), 'utf8'))
   manifest.extensions[OURS].capabilities = { exec: true }
@@ -722,6 +725,18 @@ it('is fetched without touching what its links lead to, and without running what
   await run(['tar', '-czf', join(home, 'only.tgz'), '-C', home, 'only'], { cwd: home })
   await expect(plugins(['install', join(home, 'only.tgz')])).rejects.toThrow('is no plugin')
   expect(await readFile(join(outside, 'kept', 'file'), 'utf8')).toBe('kept')
+})
+
+it('what one inside left uncaught is named by list and doctor of any process until it is updated', async () => {
+  const folder = await plugin('inner', '', { runs: 'inside' })
+  await plugins(['install', folder], { enable: true })
+  await noteFault(host().stateFile, join(home, 'plugins', 'inner'), { error: 'of a timer.', atMs: 0 })
+  const line =
+    'inner: on 1970-01-01 00:00 UTC it left an error uncaught and was off from then on in that process: of a timer. Look for another version: hermes plugins update inner'
+  expect(await plugins(['list'])).toContain(line)
+  expect(await plugins(['doctor'])).toBe(`ok inner 1.0.0\nwarn ${line}`)
+  await plugins(['update'])
+  expect(await plugins(['doctor'])).toBe('ok inner 1.0.0')
 })
 
 it('runs nothing inside Hermes before somebody agrees to it', async () => {

@@ -123,7 +123,8 @@ async function load(entry: PluginEntry, host: PluginHost): Promise<LoadedPlugin>
   const { code, listing } = agreed
   if (code === null) return { entry: known, extension: { name: title, setup: addPrompts }, process: null }
   if (code.runs === 'inside' || listing === null) {
-    const inner = await loadInside(code.module, agreed.digest.content).catch((error: unknown) => {
+    const inside = { name, module: code.module, folder, version: agreed.digest.content }
+    const inner = await loadInside(inside, host).catch((error: unknown) => {
       throw new Error(`Plugin ${name} is not loaded: ${shortened(errorLine(error).replace(/\.$/, ''), 300)}.`)
     })
     const setup: Extension['setup'] = (api) => {

@@ -29,6 +29,12 @@ export interface Agreed {
   readonly unwalled: string | null
 }
 
+/** What a plugin inside Hermes left uncaught, which switched it off in that process. */
+export interface PluginFault {
+  readonly error: string
+  readonly atMs: number
+}
+
 /** A plugin that was installed, or is used where it lies. */
 export interface PluginEntry {
   readonly name: string
@@ -41,6 +47,8 @@ export interface PluginEntry {
   readonly source: PluginSource | null
   readonly isEnabled: boolean
   readonly agreed: Agreed | null
+  /** The last one since it was enabled or updated. Default: none. */
+  readonly fault?: PluginFault
 }
 
 /** The entries that `file` keeps; none where it is missing or damaged, so that nothing runs by mistake. */
@@ -57,9 +65,17 @@ export async function readState(file: string): Promise<readonly PluginEntry[]> {
 
 /** Puts an entry in the place of the one with its folder, or takes that away with `null`. */
 export function writeEntry(file: string, folder: string, entry: PluginEntry | null): Promise<void> {
+  return changeState(file, (entries) => [...entries.filter((one) => one.folder !== folder), ...(entry ? [entry] : [])])
+}
+
+/** Keeps what the plugin in that folder left uncaught, for `hermes plugins doctor` of any process. */
+export function noteFault(file: string, folder: string, fault: PluginFault): Promise<void> {
+  return changeState(file, (entries) => entries.map((one) => (one.folder === folder ? { ...one, fault } : one)))
+}
+
+function changeState(file: string, change: (entries: readonly PluginEntry[]) => readonly PluginEntry[]): Promise<void> {
   return withLock(`${file}.lock`, { busy: `Another process writes ${file}; try again.` }, async () => {
-    const others = (await readState(file)).filter((one) => one.folder !== folder)
-    const plugins = [...others, ...(entry ? [entry] : [])]
+    const plugins = change(await readState(file))
     await writePrivate(file, `${JSON.stringify({ version: 1, plugins }, null, 1)}\n`)
   })
 }

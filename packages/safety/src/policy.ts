@@ -178,7 +178,7 @@ class RulePolicy implements RevocablePolicy {
           return { type: 'allow', permit: this.#permit(action, subject) }
         }
         if (mayAsk) return this.#ask(action, subject, verdict, options)
-        return { type: 'deny', rule: verdict.rules[0]!, reason: sentence(verdict.reason) }
+        return { type: 'deny', rule: verdict.rules[0]!, reason: sentence(verdict.reason), isUnasked: true }
       default:
         return verdict satisfies never
     }

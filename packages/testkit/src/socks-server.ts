@@ -16,10 +16,16 @@ export interface SocksServerOptions {
   readonly login?: string
   /** What it answers instead of connecting: a code of RFC 1928, or nothing at all. Default: it connects. */
   readonly reply?: number | 'silence'
+  /** The port of this machine to which all names and ports lead. Default: the one that is asked for. */
+  readonly onwardPort?: number
 }
 
 /** Starts a proxy (RFC 1928, RFC 1929) that finds every name on this machine and answers byte by byte. */
-export async function startSocksServer({ login, reply = 0 }: SocksServerOptions = {}): Promise<SocksServer> {
+export async function startSocksServer({
+  login,
+  reply = 0,
+  onwardPort,
+}: SocksServerOptions = {}): Promise<SocksServer> {
   const seen: string[] = []
   const open = new Set<Socket>()
   const server = createServer((socket) => {
@@ -47,7 +53,7 @@ export async function startSocksServer({ login, reply = 0 }: SocksServerOptions 
     seen.push(`${type === 3 ? 'name' : 'address'} ${host}:${port}`)
     if (reply === 'silence') return
     if (reply !== 0) return say(socket, [5, reply, 0, 1, 0, 0, 0, 0, 0, 0])
-    const onward = connect(port, '127.0.0.1')
+    const onward = connect(onwardPort ?? port, '127.0.0.1')
     open.add(onward)
     onward.on('error', () => socket.destroy()).on('close', () => socket.destroy())
     await once(onward, 'connect')

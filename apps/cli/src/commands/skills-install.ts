@@ -15,9 +15,10 @@ export async function skillsInstall(
   { yes = false, force = false }: { readonly yes?: boolean; readonly force?: boolean },
 ): Promise<number> {
   const id = randomBytes(3).toString('hex')
-  const exitCode = await homeCommand(io, 'skills', { words: ['install', source], id })
+  const isAnswered = yes || canAsk(io)
+  const exitCode = await homeCommand(io, 'skills', { words: ['install', source], id, isAnswered })
   const waits = existsSync(join(homeLayout(homeOf(io)).skills, '.hub', 'quarantine', id))
-  if (exitCode !== EXIT.ok || !waits || (!yes && !canAsk(io))) return exitCode
+  if (exitCode !== EXIT.ok || !waits || !isAnswered) return exitCode
   // Whoever is asked has seen what was found.
   const agreed = yes || (await confirm(io, 'Install it?', 'install it'))
   return homeCommand(

@@ -45,6 +45,7 @@ export async function startClouds(folder: string): Promise<Clouds> {
   const seen: Seen[] = []
   const open = new Set<string>()
   const stays = new Set<string>()
+  const kept = new Map<string, unknown>()
   let next = 1
   const answerTo = async ({ method, path, body }: Seen): Promise<readonly [status: number, answer: object]> => {
     const version = (await (await fetch(`http://127.0.0.1:${port}/json/version`)).json()) as { webSocketDebuggerUrl: string }
@@ -52,12 +53,15 @@ export async function startClouds(folder: string): Promise<Clouds> {
     const created = (answer: (id: string) => object, staysAlive = true) => {
       const id = `session-${next++}`
       open.add(id)
+      kept.set(id, body['userMetadata'] ?? body['metadata'] ?? {})
       if (staysAlive) stays.add(id)
       relay.isClosed = false
       return [200, answer(id)] as const
     }
     const [, , id = ''] = /^(.*\/)([^/]+)$/.exec(path) ?? []
     const released = (answer: object) => (open.delete(id) ? ([200, answer] as const) : ([404, { error: 'no such session' }] as const))
+    if (method === 'GET' && path === '/v1/sessions?status=RUNNING') return [200, [...open].map((name) => ({ id: name, status: 'RUNNING', userMetadata: kept.get(name) }))]
+    if (method === 'GET' && path.startsWith('/browsers?')) return [200, { items: [...open].map((name) => ({ id: name, status: 'active', metadata: kept.get(name) })) }]
     if (method === 'POST' && path === '/v1/sessions') {
       const staysAlive = body['keepAlive'] === true
       if (staysAlive && clouds.isFree) return [402, { error: 'keepAlive needs a paid plan' }]

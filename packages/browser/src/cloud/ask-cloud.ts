@@ -1,4 +1,4 @@
-import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/contracts'
+import { errorLine, HermesError, isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
 import type { CloudPort } from './cloud-port.js'
 import type { CloudRequest, RemoteService } from './cloud-vendors.js'
 
@@ -9,7 +9,7 @@ const LONGEST_REASON = 200
 /**
  * Asks who rents out browsers, against a permit. Rejects with one line that names them and says what to do: `browser.cloud_refused` (key),
  * `browser.cloud_unpaid` (credit), `browser.cloud_limited`, `browser.cloud_unreached`, `browser.cloud_silent` (no answer within `withinMs`, a minute by
- * default), `browser.cloud_failed`, or what the policy says. `signal` takes the request back.
+ * default), `browser.cloud_failed`, or what the policy says. `signal` takes the request back. A list comes as `items`.
  */
 export async function askCloud(
   vendor: RemoteService,
@@ -80,8 +80,9 @@ function read({ label, keyVariable }: RemoteService, response: Response, text: s
 
 function parsed(text: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value as JsonObject) ? (value as JsonObject) : null
+    const value = JSON.parse(text) as JsonValue
+    if (Array.isArray(value)) return { items: value }
+    return isJsonObject(value) ? value : null
   } catch {
     return null
   }

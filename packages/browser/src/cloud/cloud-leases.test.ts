@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { type Clock, silentLogger, systemClock } from '@hermes/contracts'
 import type { ExtensionApi } from '@hermes/contracts/extension'
@@ -46,7 +47,10 @@ beforeEach(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   port = {
-    variables: { BROWSER_USE_API_KEY: 'k', BROWSER_USE_BASE_URL: baseUrl },
+    variables: {
+      ...{ BROWSER_USE_API_KEY: 'k', BROWSER_USE_BASE_URL: baseUrl },
+      ...{ BROWSERBASE_API_KEY: 'k', BROWSERBASE_BASE_URL: baseUrl },
+    },
     fetchTo: (address) => createOriginFetch({ baseUrl: address }),
     openSocket: (address) => new WebSocket(address) as never,
     permit: permitAll,
@@ -72,6 +76,53 @@ it('releases what killed processes left with the start, before anybody wants a p
   await expect.poll(records, { timeout: 30_000 }).toEqual([])
   expect(seen).toEqual(['PATCH /browsers/old'])
   await end()
+})
+
+it.each([
+  ['browserbase', 'userMetadata', (list: unknown[]) => list],
+  ['browser-use', 'metadata', (list: unknown[]) => ({ items: list, totalItems: list.length })],
+] as const)(
+  'finds the session of %s that was made for a process that was killed before its answer, by the mark it was asked for with',
+  async (name, kept, listed) => {
+    const running: { readonly id: string }[] = [
+      { id: 'of-others', [kept]: { hermes: 'another' } },
+      { id: 'plain' },
+    ] as never
+    const recorded: boolean[] = []
+    answer = async (request, response) => {
+      if (request.method === 'GET') return void response.end(JSON.stringify(listed(running)))
+      if (/of-others|plain|ours/.test(request.url!)) return void response.end('{}')
+      const body = JSON.parse(await text(request)) as Record<string, { readonly hermes: string }>
+      running.push({ id: 'ours', [kept]: body[kept] } as never)
+      for (const file of await records())
+        recorded.push((await readFile(join(folder, file), 'utf8')).includes(body[kept]!.hermes))
+      request.socket.destroy()
+    }
+    const leases = leasesOf()
+    await expect(leases.create(name)).rejects.toThrow('could not be asked')
+    expect(recorded).toEqual([true])
+    // Another process of this home leaves it alone while its owner runs; then it is nobody's.
+    seen.length = 0
+    expect(await leasesOf().releaseLeft()).toBe(0)
+    expect(seen).toEqual([])
+    const [file] = await records()
+    await rename(join(folder, file!), join(folder, 'cloud-999999999-1-a.json'))
+    expect(await leasesOf().releaseLeft()).toBe(1)
+    expect(seen.slice(1)).toEqual([name === 'browserbase' ? 'POST /v1/sessions/ours' : 'PATCH /browsers/ours'])
+    expect(await records()).toEqual([])
+  },
+)
+
+it('looks once more for a session that the list did not have yet, and no longer than one can take to be made', async () => {
+  await writeFile(join(folder, 'cloud-999999999-1-a.json'), JSON.stringify({ cloud: 'browser-use', mark: 'm' }))
+  answer = (_request, response) => void response.end('{"items":[]}')
+  const leases = leasesOf()
+  expect(await leases.releaseLeft()).toBe(0)
+  expect([await records(), leases.hasUnreleased]).toEqual([['cloud-999999999-1-a.json'], true])
+  const before = new Date(Date.now() - 120_000)
+  await utimes(join(folder, 'cloud-999999999-1-a.json'), before, before)
+  await leases.releaseLeft()
+  expect([await records(), leases.hasUnreleased, seen.length]).toEqual([[], false, 2])
 })
 
 it('leaves those of another machine that shares the home, whose processes are not seen from here, until they are over', async () => {

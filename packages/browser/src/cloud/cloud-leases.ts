@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
 import { isOwnerRunning, machineName, ownerName } from '../launch/profile-folder.js'
 import { askCloud } from './ask-cloud.js'
@@ -44,6 +44,10 @@ type ServiceName = keyof typeof SERVICES
 const LONGEST_SECONDS = 3_600
 /** A stop waits for it. */
 const RELEASED_WITHIN_MS = 20_000
+/** What was asked for so long ago is there, or never will be. */
+const MADE_WITHIN_MS = 60_000
+/** The cloud said no, or was not asked: nothing was made. */
+const REFUSED = /^(?:browser\.cloud_(?:refused|unpaid|limited)|policy\.\w+)$/
 const NAME = /^cloud-(\d+-\w+)-\w+\.json$/
 
 interface LeasesOptions {
@@ -85,21 +89,35 @@ export class CloudLeases {
     const left = this.releaseLeft()
     await this.releaseAside()
     const vendor = CLOUDS[name]
-    const { answer, staysAlive } = await this.#made(name, vendor).catch(async (error: unknown) => {
-      // What was left counts there until it is released.
-      if ((error as HermesError).code !== 'browser.cloud_limited' || (await left) === 0) throw error
-      return this.#made(name, vendor)
-    })
-    const lease = vendor.lease(answer)
-    if (!lease)
-      throw new HermesError(`${vendor.label} made no session: its answer names none.`, { code: 'browser.cloud_failed' })
-    return { ...lease, staysAlive, cloud: name, sinceMs: this.#clock.now(), ...(await this.hold(name, lease.id)) }
+    const mark = randomBytes(16).toString('hex')
+    const file = this.#newFile()
+    // Before it is paid for: who is killed before the answer is written down leaves what to look for.
+    if (vendor.marks) await this.#write(file, { cloud: name, mark })
+    try {
+      const { answer, staysAlive } = await this.#made(name, mark).catch(async (error: unknown) => {
+        // What was left counts there until it is released.
+        if ((error as HermesError).code !== 'browser.cloud_limited' || (await left) === 0) throw error
+        return this.#made(name, mark)
+      })
+      const lease = vendor.lease(answer)
+      if (!lease)
+        throw new HermesError(`${vendor.label} made no session: its answer names none.`, {
+          code: 'browser.cloud_failed',
+        })
+      const hold = await this.#hold(file, { cloud: name, id: lease.id })
+      return { ...lease, staysAlive, cloud: name, sinceMs: this.#clock.now(), ...hold }
+    } catch (error) {
+      if (!vendor.marks || REFUSED.test(String((error as HermesError).code))) await this.#forget(file)
+      else this.#tryAgain(file)
+      throw error
+    }
   }
 
-  async #made(name: CloudName, vendor: CloudVendor): Promise<{ answer: JsonObject; staysAlive: boolean }> {
+  async #made(name: CloudName, mark: string): Promise<{ answer: JsonObject; staysAlive: boolean }> {
     const { variables } = this.#port
+    const vendor: CloudVendor = CLOUDS[name]
     const ask = (staysAlive: boolean) =>
-      askCloud(vendor, vendor.create({ seconds: LONGEST_SECONDS, staysAlive, variables }), this.#port)
+      askCloud(vendor, vendor.create({ seconds: LONGEST_SECONDS, staysAlive, mark, variables }), this.#port)
     if (this.#unpaid.has(name)) return { answer: await ask(false), staysAlive: false }
     try {
       return { answer: await ask(true), staysAlive: true }
@@ -138,17 +156,32 @@ export class CloudLeases {
   }
 
   /** Writes a session down, so that it is released whatever becomes of us. `isBorrowed`: it is somebody else's, and never ended. */
-  async hold(name: ServiceName, id: string, { isBorrowed = false } = {}): Promise<Hold> {
-    const file = join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
-    // Whole or not at all: what a killed process wrote half of would never be released.
-    await writePrivate(file, JSON.stringify({ cloud: name, id, isBorrowed, machine: machineName() }))
+  hold(name: ServiceName, id: string, { isBorrowed = false } = {}): Promise<Hold> {
+    return this.#hold(this.#newFile(), { cloud: name, id, isBorrowed })
+  }
+
+  async #hold(
+    file: string,
+    record: { readonly cloud: ServiceName; readonly id: string; readonly isBorrowed?: boolean },
+  ) {
+    await this.#write(file, record)
+    const { cloud, id, isBorrowed = false } = record
     let released: Promise<Released> | null = null
     const forget = () => rm(file, { force: true }).catch(() => undefined)
     return {
-      release: () => (released ??= isBorrowed ? forget().then(() => ({ cost: null })) : this.#release(name, id, file)),
+      release: () => (released ??= isBorrowed ? forget().then(() => ({ cost: null })) : this.#release(cloud, id, file)),
       forget,
-      isOnly: async () => (await this.#recordsOf(name, id)).length === 1,
+      isOnly: async () => (await this.#recordsOf(cloud, id)).length === 1,
     }
+  }
+
+  #newFile(): string {
+    return join(this.#folder, `cloud-${ownerName()}-${randomBytes(4).toString('hex')}.json`)
+  }
+
+  /** Whole or not at all: what a killed process wrote half of would never be released. */
+  #write(file: string, record: Readonly<Record<string, unknown>>): Promise<void> {
+    return writePrivate(file, JSON.stringify({ isBorrowed: false, ...record, machine: machineName() }))
   }
 
   /** Those of one session; what a process that has ended had borrowed is nobody's. */
@@ -191,6 +224,7 @@ export class CloudLeases {
       if (isRunning && !this.#unreleased.has(file)) return 0
       if (record !== null && !isHere(record) && !(await isOver(record, file, this.#clock.now()))) return 0
       if (record !== null && !record.isBorrowed) {
+        if (record.id === null) return this.#releaseMarked(record, file)
         await this.#release(record.cloud, record.id, file, this.#options.signal)
         return this.#unreleased.has(file) ? 0 : 1
       }
@@ -217,6 +251,40 @@ export class CloudLeases {
     })
   }
 
+  /** Releases what was made by a request whose answer nobody wrote down, found by its mark; how many it were. */
+  async #releaseMarked({ cloud, mark }: LeaseRecord, file: string): Promise<number> {
+    const { signal, releasedWithinMs: withinMs = RELEASED_WITHIN_MS } = this.#options
+    const vendor = cloud === 'camofox' ? null : CLOUDS[cloud]
+    if (!vendor?.marks || (await this.#ageMs(file)) > LONGEST_SECONDS * 1_000) {
+      await this.#forget(file)
+      return 0
+    }
+    try {
+      const isEarly = (await this.#ageMs(file)) < MADE_WITHIN_MS
+      const answer = await askCloud(vendor, vendor.marks.running, this.#port, {
+        withinMs,
+        ...(signal ? { signal } : {}),
+      })
+      const running = Array.isArray(answer['items']) ? answer['items'].filter(isJsonObject) : []
+      const ids = running.flatMap((one) =>
+        vendor.marks.markOf(one) === mark && typeof one['id'] === 'string' ? [one['id']] : [],
+      )
+      for (const id of ids) await this.#release(cloud, id, file, signal)
+      if (ids.length === 0 && isEarly) this.#tryAgain(file)
+      else if (ids.length === 0) await this.#forget(file)
+      return this.#unreleased.has(file) ? 0 : ids.length
+    } catch (error) {
+      if (!signal?.aborted)
+        this.#keep(file, `Whether ${vendor.label} has a session left could not be asked: ${errorLine(error)}`)
+      return 0
+    }
+  }
+
+  async #ageMs(file: string): Promise<number> {
+    const written = await stat(file).catch(() => null)
+    return written === null ? 0 : this.#clock.now() - written.mtimeMs
+  }
+
   /** A record stays where the cloud could not be asked: that is tried again. */
   async #release(name: ServiceName, id: string, file: string, signal?: AbortSignal): Promise<Released> {
     const vendor = SERVICES[name]
@@ -241,17 +309,21 @@ export class CloudLeases {
   }
 
   #keep(file: string, line: string): void {
-    if (!this.#unreleased.has(file)) {
-      this.#options.logger.warn(line)
-      this.#unreleased.set(file, this.#clock.now())
-    }
+    if (!this.#unreleased.has(file)) this.#options.logger.warn(line)
+    this.#tryAgain(file)
+  }
+
+  #tryAgain(file: string): void {
+    if (!this.#unreleased.has(file)) this.#unreleased.set(file, this.#clock.now())
     this.#options.failed?.()
   }
 }
 
 interface LeaseRecord {
   readonly cloud: ServiceName
-  readonly id: string
+  /** `null` until the cloud has answered; its `mark` is what it is found by then. */
+  readonly id: string | null
+  readonly mark: string | null
   /** Whether it was there before, and stays. */
   readonly isBorrowed: boolean
   /** Where its owner runs; `null` in records of older versions. */
@@ -272,10 +344,12 @@ async function isOver({ cloud }: LeaseRecord, file: string, nowMs: number): Prom
 async function recordIn(file: string): Promise<LeaseRecord | null> {
   try {
     const value = JSON.parse(await readFile(file, 'utf8')) as JsonObject
-    const { cloud, id, isBorrowed, machine } = isJsonObject(value) ? value : {}
-    if (typeof cloud !== 'string' || !Object.hasOwn(SERVICES, cloud) || typeof id !== 'string') return null
+    const { cloud, id = null, mark = null, isBorrowed, machine } = isJsonObject(value) ? value : {}
+    if (typeof cloud !== 'string' || !Object.hasOwn(SERVICES, cloud)) return null
+    if (typeof (id ?? mark) !== 'string') return null
     return {
-      ...{ cloud: cloud as ServiceName, id, isBorrowed: isBorrowed === true },
+      ...{ cloud: cloud as ServiceName, id: id as string | null, mark: mark as string | null },
+      isBorrowed: isBorrowed === true,
       machine: typeof machine === 'string' ? machine : null,
     }
   } catch {

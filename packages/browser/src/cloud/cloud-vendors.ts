@@ -1,4 +1,4 @@
-import type { JsonObject } from '@hermes/contracts'
+import { isJsonObject, type JsonObject } from '@hermes/contracts'
 
 /** One request to who rents out browsers. */
 export interface CloudRequest {
@@ -22,6 +22,8 @@ interface WantedSession {
   readonly seconds: number
   /** Whether it is to go on where its connection ends. */
   readonly staysAlive: boolean
+  /** What it is found by in the list of those that run; for clouds that keep no {@link CloudVendor.marks} it has no meaning. */
+  readonly mark: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
@@ -44,9 +46,15 @@ export interface CloudVendor extends RemoteService {
   /** Whether only plans that are paid have sessions that go on where their connection ends; elsewhere each does. */
   readonly staysAliveIfPaid: boolean
   create(wanted: WantedSession): CloudRequest
+  /** How those that run are listed, and the mark that one was made with; `null` for a cloud that keeps none. */
+  readonly marks: { readonly running: CloudRequest; markOf(session: JsonObject): unknown } | null
   /** `null` for an answer that is no session. */
   lease(answer: JsonObject): Omit<CloudLease, 'staysAlive'> | null
 }
+
+/** What a mark is called among what a cloud keeps of a session. */
+const MARK = 'hermes'
+const markIn = (kept: unknown) => (isJsonObject(kept) ? kept[MARK] : undefined)
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
@@ -67,15 +75,20 @@ export const CLOUDS = Object.freeze({
     keyVariable: 'BROWSERBASE_API_KEY',
     headers: (key) => ({ 'x-bb-api-key': key }),
     staysAliveIfPaid: true,
-    create: ({ seconds, staysAlive, variables }) => ({
+    create: ({ seconds, staysAlive, mark, variables }) => ({
       path: '/v1/sessions',
       method: 'POST',
       body: {
         ...projectOf(variables),
         timeout: Math.min(21_600, Math.max(60, seconds)),
         ...(staysAlive ? { keepAlive: true } : {}),
+        userMetadata: { [MARK]: mark },
       },
     }),
+    marks: {
+      running: { path: '/v1/sessions?status=RUNNING', method: 'GET' },
+      markOf: ({ userMetadata }) => markIn(userMetadata),
+    },
     lease: ({ id, connectUrl }) => leaseOf(id, connectUrl),
     release: (id, variables) => ({
       path: `/v1/sessions/${encodeURIComponent(id)}`,
@@ -95,11 +108,15 @@ export const CLOUDS = Object.freeze({
     keyVariable: 'BROWSER_USE_API_KEY',
     headers: (key) => ({ 'x-browser-use-api-key': key }),
     staysAliveIfPaid: false,
-    create: ({ seconds }) => ({
+    create: ({ seconds, mark }) => ({
       path: '/browsers',
       method: 'POST',
-      body: { timeout: Math.min(240, Math.max(1, Math.ceil(seconds / 60))) },
+      body: { timeout: Math.min(240, Math.max(1, Math.ceil(seconds / 60))), metadata: { [MARK]: mark } },
     }),
+    marks: {
+      running: { path: '/browsers?filterBy=active&pageSize=100', method: 'GET' },
+      markOf: ({ metadata }) => markIn(metadata),
+    },
     lease: ({ id, cdpUrl }) => leaseOf(id, cdpUrl),
     release: (id) => ({ path: `/browsers/${encodeURIComponent(id)}`, method: 'PATCH', body: { action: 'stop' } }),
     cost: ({ browserCost: cost }) =>
@@ -121,6 +138,7 @@ export const CLOUDS = Object.freeze({
       const ttl = Math.min(3_600, Math.max(30, wanted > 0 ? wanted : seconds))
       return { path: '/v2/browser', method: 'POST', body: { ttl, activityTtl: ttl } }
     },
+    marks: null,
     lease: ({ id, cdpUrl }) => leaseOf(id, cdpUrl),
     release: (id) => ({ path: `/v2/browser/${encodeURIComponent(id)}`, method: 'DELETE' }),
     cost: ({ creditsBilled: credits }) => (typeof credits === 'number' ? `${credits} credits` : null),

@@ -12,7 +12,7 @@ import { type Site, startSite } from '../__fixtures__/site.js'
 import { findBrowser } from '../launch/find-browser.js'
 import { DEFAULT_SETTINGS, readSettings } from '../settings.js'
 import { choosePlace } from './choose-place.js'
-import { CLOUD_NAMES, type CloudName } from './cloud-vendors.js'
+import { CLOUD_NAMES, CLOUDS, type CloudName } from './cloud-vendors.js'
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
   () => null,
@@ -124,24 +124,36 @@ needs(missing)('browsers elsewhere', () => {
     const firecrawl = new Firecrawl({ apiKey: 'fc-key', apiUrl: baseUrl })
     const theirs: Readonly<Record<CloudName, () => Promise<unknown>>> = {
       browserbase: async () => {
-        const { id } = await browserbase.sessions.create({ projectId: 'project', api_timeout: 3_600, keepAlive: true })
+        const kept = { keepAlive: true, userMetadata: { hermes: 'MARK' } }
+        const { id } = await browserbase.sessions.create({ projectId: 'project', api_timeout: 3_600, ...kept })
         await browserbase.sessions.update(id, { status: 'REQUEST_RELEASE', projectId: 'project' })
       },
-      'browser-use': async () => browserUse.browsers.stop((await browserUse.browsers.create({ timeout: 60 })).id),
+      'browser-use': async () => {
+        const { id } = await browserUse.browsers.create({ timeout: 60, metadata: { hermes: 'MARK' } })
+        await browserUse.browsers.stop(id)
+      },
       firecrawl: async () => firecrawl.deleteBrowser((await firecrawl.browser({ ttl: 120, activityTtl: 120 })).id!),
     }
     const requests = () =>
       clouds.seen.splice(0).map(({ method, path, body }) => ({
         ...{ method, path: path.replace(/session-\d+/, 'ID') },
         // The packages add their own name.
-        body: Object.fromEntries(Object.entries(body).filter(([key]) => key !== 'origin')),
+        body: JSON.parse(JSON.stringify({ ...body, origin: undefined }).replace(/[0-9a-f]{32}/, 'MARK')) as unknown,
       }))
     for (const name of CLOUD_NAMES) {
       await theirs[name]()
       const places = requests()
       await (await scene.sessions.leases.create(name)).release()
-      expect(requests()).toEqual(places)
+      // What the first scene asked for is looked for too.
+      expect(requests().filter(({ method }) => method !== 'GET')).toEqual(places)
     }
+    const listed = [
+      await browserbase.sessions.list({ status: 'RUNNING' }),
+      (await browserUse.browsers.list({ filterBy: 'active', pageSize: 100 })).items,
+    ]
+    expect(listed).toEqual([[], []])
+    const { browserbase: one, 'browser-use': other } = CLOUDS
+    expect(requests().map(({ path }) => path)).toEqual([one, other].map(({ marks }) => marks.running.path))
   })
 })
 

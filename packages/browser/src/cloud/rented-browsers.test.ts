@@ -166,7 +166,10 @@ needs(missing)('browsers that others run', () => {
       expect(line).not.toMatch(/\n|-key/)
       clouds.refusal = camofox.refusal = null
       await scene.sessions.end('one')
-      expect([there(), await records()]).toEqual([[], []])
+      // Who fails may have made one: it is looked for by its mark.
+      const isMarked = code === 500 && (backend === 'browserbase' || backend === 'browser-use')
+      expect([there(), (await records()).length]).toEqual([[], isMarked ? 1 : 0])
+      for (const file of await records()) await rm(join(scene.folder, 'cache', file))
     })
 
     it('says so where it has expired, gives the next page one that is new, and releases that with the home', async () => {

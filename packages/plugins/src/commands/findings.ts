@@ -1,13 +1,16 @@
 import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { unwalledLine } from '../agree.js'
-import type { LoadedPlugin } from '../open-plugins.js'
+import type { HomePlugins } from '../open-plugins.js'
+import { type PluginEntry, readState } from '../state.js'
 
 /** Sets every plugin up, and says what stands in its way. */
-export async function pluginFindings(
-  loaded: readonly LoadedPlugin[],
-  problems: readonly string[],
-): Promise<readonly Finding[]> {
+export async function pluginFindings({
+  host,
+  loaded,
+  problems,
+}: Pick<HomePlugins, 'host' | 'loaded' | 'problems'>): Promise<readonly Finding[]> {
+  const faults = faultLines(await readState(host.stateFile))
   const looked = loaded.map(async ({ entry, process }): Promise<readonly Finding[]> => {
     const { name, agreed } = entry
     const open = (agreed.unwalled ?? null) === null ? [] : [unwalledLine(agreed.unwalled!)]
@@ -27,5 +30,19 @@ export async function pluginFindings(
       ...notes,
     ]
   })
-  return [...problems.map((text) => ({ level: 'fail', text }) as const), ...(await Promise.all(looked)).flat()]
+  return [
+    ...problems.map((text) => ({ level: 'fail', text }) as const),
+    ...(await Promise.all(looked)).flat(),
+    ...faults.map((text) => ({ level: 'warn', text }) as const),
+  ]
 }
+
+/** What those that are enabled left uncaught, in whichever process, a line each. */
+export const faultLines = (entries: readonly PluginEntry[]): readonly string[] =>
+  entries.flatMap(({ name, isEnabled, fault }) =>
+    fault && isEnabled
+      ? [
+          `${name}: on ${new Date(fault.atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC it left an error uncaught and was off from then on in that process: ${fault.error.replace(/\.$/, '')}. Look for another version: hermes plugins update ${name}`,
+        ]
+      : [],
+  )

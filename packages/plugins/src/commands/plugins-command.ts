@@ -12,7 +12,7 @@ import { type PluginManifest, readManifest } from '../package/manifest.js'
 import { shortened } from '../package/shortened.js'
 import type { PluginHost } from '../plugin-host.js'
 import { type Agreed, type PluginEntry, readState, writeEntry } from '../state.js'
-import { pluginFindings } from './findings.js'
+import { faultLines, pluginFindings } from './findings.js'
 import { VERBS } from './verbs.js'
 
 interface Parts {
@@ -28,7 +28,7 @@ export async function runPluginsCommand(
   parts: Parts,
 ): Promise<CommandResult> {
   const [verb = 'list', ...words] = args['words'] as readonly string[]
-  const { host, loaded, problems } = parts
+  const { host, loaded } = parts
   const only = () => oneWord(verb, words)
   switch (verb) {
     case 'list':
@@ -51,7 +51,7 @@ export async function runPluginsCommand(
     case 'validate':
       return validate(resolve(context.cwd, words[0] ?? '.'), host)
     case 'doctor':
-      return { type: 'findings', findings: await pluginFindings(loaded, problems) }
+      return { type: 'findings', findings: await pluginFindings(parts) }
     case 'reload':
       await Promise.all(loaded.map(({ process }) => process?.restart()))
       return text([
@@ -85,7 +85,8 @@ async function list({ host, problems }: Parts): Promise<CommandResult> {
     }
   })
   const table = { type: 'table', rows, empty: 'No plugin yet. Install one: hermes plugins install SOURCE' } as const
-  return problems.length === 0 ? table : [table, { type: 'text', text: problems.join('\n'), isProblem: true }]
+  const lines = [...problems, ...faultLines(entries)]
+  return lines.length === 0 ? table : [table, { type: 'text', text: lines.join('\n'), isProblem: true }]
 }
 
 interface Installing {
@@ -176,7 +177,8 @@ async function updateOne(entry: PluginEntry, { host, context }: Installing): Pro
         code: 'plugins.other_name',
       })
     await put(staged, entry.folder)
-    const fresh = { ...entry, ...named(manifest), source: staged.source }
+    const { fault: _before, ...kept } = entry
+    const fresh = { ...kept, ...named(manifest), source: staged.source }
     const done = `${entry.name}: ${entry.version ?? 'unknown'} → ${manifest.version ?? 'unknown'}.`
     await writeEntry(host.stateFile, entry.folder, { ...fresh, isEnabled: false })
     if (!entry.isEnabled) return [done]
@@ -190,7 +192,7 @@ async function updateOne(entry: PluginEntry, { host, context }: Installing): Pro
         `To agree: hermes plugins enable ${entry.name}`,
       ]
     await writeEntry(host.stateFile, entry.folder, { ...fresh, isEnabled: true, agreed })
-    return [done]
+    return [done, 'It counts from the next start of Hermes on; for a gateway that runs: hermes gateway reload']
   } finally {
     await staged.discard()
   }
@@ -218,7 +220,7 @@ async function enable(found: FoundPlugin, host: PluginHost, before: readonly str
   const places = placesOf({ folder, name }, host)
   await mkdir(places.data, { recursive: true, mode: 0o700 })
   const agreed = await readAgreed(manifest, places, { host, starts: () => true, loadsInside: true })
-  const entry = entries.find((one) => one.folder === folder)
+  const { fault: _before, ...entry } = entries.find((one) => one.folder === folder) ?? {}
   await writeEntry(host.stateFile, folder, {
     source: null,
     ...entry,

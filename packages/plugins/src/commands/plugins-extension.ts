@@ -30,7 +30,7 @@ export function pluginsExtension({ host, loaded, problems }: HomePlugins): Exten
           return runPluginsCommand(args, context, { host, loaded, problems })
         },
       })
-      api.doctor.check({ name: 'plugins', run: () => pluginFindings(loaded, problems) })
+      api.doctor.check({ name: 'plugins', run: () => pluginFindings({ host, loaded, problems }) })
     },
   }
 }

@@ -12,10 +12,12 @@ export async function extensionFindings(
 ): Promise<readonly Finding[]> {
   const checks = extensions.list('check').map(async ({ owner, item }) => {
     const signal = AbortSignal.timeout(CHECK_WITHIN_MS)
-    const found = await Promise.race([item.run({ isOffline, signal }), late(signal)]).catch(
-      (error: unknown): readonly Finding[] => [fail(`${item.name} could not be looked at: ${errorLine(error)}`)],
-    )
-    return found.map(({ level, text }) => ({ level, text: `${owner}: ${text}` }))
+    try {
+      const found = await Promise.race([item.run({ isOffline, signal }), late(signal)])
+      return found.map(({ level, text }) => ({ level, text: `${owner}: ${text}` }))
+    } catch (error) {
+      return [fail(`${owner}: ${item.name} could not be looked at: ${errorLine(error)}`)]
+    }
   })
   return (await Promise.all(checks)).flat()
 }

@@ -1,4 +1,5 @@
 import { HermesError } from '@hermes/contracts'
+import { programLine } from '@hermes/contracts/environment'
 import type { Action, Permit, Policy } from '@hermes/contracts/policy'
 
 /** Variables that programs get which the person has Hermes start; keys and tokens only where the configuration names them. */
@@ -33,5 +34,13 @@ export async function permitOwnProgram(
   const decision = await policy.decide(action, { ...subject, origin: 'operator' }, { mayAsk: false })
   if (decision.type === 'allow') return decision.permit
   const reason = decision.type === 'deny' ? decision.reason : decision.question.summary
-  throw new HermesError(`${name} was not started: ${reason}`, { code: `${platform}.not_permitted` })
+  const isUnasked = decision.type === 'deny' && decision.isUnasked === true
+  const way = isUnasked && action.type === 'spawn' ? ruleFor(action.command) : ''
+  throw new HermesError(`${name} was not started: ${reason}${way}`, { code: `${platform}.not_permitted` })
 }
+
+/** How the person lets it run, where a rule can name it as it is. */
+const ruleFor = (command: string): string =>
+  /[*?[\](){}'"\\]/.test(command)
+    ? ''
+    : ` To let it run: hermes permissions add ${programLine([`terminal(${command})`])} allow`

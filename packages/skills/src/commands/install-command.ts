@@ -51,7 +51,7 @@ export async function install(
     case 'one':
       // What nobody may install need not wait for anybody.
       if (isBlocked(offer.offered)) await installer.discard(offer.offered.id)
-      return shown(offer.offered, trustedIn(parts))
+      return shown(offer.offered, trustedIn(parts), args)
     default:
       return offer satisfies never
   }
@@ -63,11 +63,11 @@ const isBlocked = ({ scanned }: OfferedSkill) => scanned.findings.some(({ severi
 
 const trustedIn = ({ library }: Parts) => library.home.settings.trusted_sources
 
-function shown(offered: OfferedSkill, trusted: readonly string[]): readonly CommandOutput[] {
+function shown(offered: OfferedSkill, trusted: readonly string[], args: JsonObject): readonly CommandOutput[] {
   const { id, name } = offered
   const { text, isRisky } = factsOf(offered, trusted)
   if (isBlocked(offered)) return [say(text), { type: 'text', text: `${name} is not installed.`, isProblem: true }]
-  return [say(text), ...question(name, id, isRisky)]
+  return [say(text), ...question(name, id, isRisky, args)]
 }
 
 /** Puts what was shown in place. */

@@ -1,4 +1,5 @@
 // What waits for a yes, as a person sees it.
+import type { JsonObject } from '@hermes/contracts'
 import type { CommandOutput } from '@hermes/contracts/extension'
 import { visibleText } from '@hermes/safety'
 import type { SkillCapability, SkillHead } from '../format/skill.js'
@@ -32,8 +33,9 @@ export function factsOf(
   return { text: visibleText(lines.join('\n')), isRisky }
 }
 
-/** How what waits under `id` is installed, or not. */
-export function question(name: string, id: string, isRisky: boolean): readonly CommandOutput[] {
+/** How what waits under `id` is installed, or not; nothing where the caller asks for itself (`isAnswered`). */
+export function question(name: string, id: string, isRisky: boolean, args: JsonObject): readonly CommandOutput[] {
+  if (args['isAnswered'] === true) return []
   const answer = `skills accept ${id}${isRisky ? ' --force' : ''}`
   return [
     { type: 'text', text: `It does nothing yet. To install it: hermes ${answer}` },

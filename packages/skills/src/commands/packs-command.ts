@@ -75,12 +75,13 @@ export async function installPack(
   const offer = await packs.offer(name, { cwd, signal, ...(typeof id === 'string' && id !== '' ? { id } : {}) })
   return offer === null
     ? say(`The pack ${name} is installed as it is there.`)
-    : shown(offer, library.home.settings.trusted_sources)
+    : shown(offer, library.home.settings.trusted_sources, args)
 }
 
 function shown(
   { id, list, key, before, offered, gone }: OfferedPack,
   trusted: readonly string[],
+  args: JsonObject,
 ): readonly CommandOutput[] {
   const facts = offered.map((one) => factsOf(one, trusted))
   const same = list.skills.length - offered.length
@@ -97,6 +98,7 @@ function shown(
       `the pack ${list.name}`,
       id,
       facts.some(({ isRisky }) => isRisky),
+      args,
     ),
   ]
 }

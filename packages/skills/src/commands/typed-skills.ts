@@ -37,6 +37,7 @@ const PARAMETERS = {
       description: 'although there is something like it, or the scanner has found something',
     },
     id: { type: 'string', description: 'how what is fetched is called until it is installed' },
+    isAnswered: { type: 'boolean', default: false, description: 'whoever has it fetched asks, or knows the answer' },
     yes: { type: 'boolean', default: false, description: 'publish what was shown' },
     source: { type: 'string', description: 'where to look: github, clawhub, skills.sh or lobehub' },
     page: { type: 'integer', minimum: 1, default: 1, description: 'of what is found' },
