@@ -10,6 +10,7 @@ import { payloads } from './payloads.js'
 import { printsEnvironment } from './prints-environment.js'
 import { PROGRAMS } from './program-tables.js'
 import { gitCommand } from './rules-git.js'
+import { takesPrivate } from './rules-secrets.js'
 import { variablePayloads } from './rules-variables.js'
 import { supposedTexts } from './supposed.js'
 import { assignedVariables, MAX_LAYERS, namedFolders, unwrap, wrapperFiles } from './wrappers.js'
@@ -103,6 +104,7 @@ class Collector implements Collected {
   isTooLong = false
   #downloads: ReadonlySet<string> = new Set()
   #exposed: ReadonlySet<string> = new Set()
+  #carriesPrivate = false
   readonly #made = new Map<string, string>()
   /** Texts that shells read as their input, which are followed as what they run; and those that were supposed, with where. */
   readonly #scripts = new Set<string>()
@@ -165,10 +167,14 @@ class Collector implements Collected {
       if (restartsItself(stage, stage.functionName)) this.forkBombs.push(stage.functionName)
     }
     const head = stage.head.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
-    const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, input)
     const { redirects, read } = this.#expanded(stage.redirects, scope)
     const files = redirects.filter(({ body }) => body === null)
-    if (files.length > 0) this.#command({ words: [], redirects: files }, scope, input)
+    const opened = files.length > 0 ? this.#command({ words: [], redirects: files }, scope, input) : []
+    const isRead = files.some(({ operator }) => operator === '<')
+    const inner = this.#script(stage.script, stage.subshell ? { ...scope } : scope, {
+      ...input,
+      from: isRead ? [...input.from, ...opened] : input.from,
+    })
     const written = stage.redirects.filter(isWrittenTo)
     const taken = this.#redirectScripts(written, scope, { from: [...input.from, ...inner], text: null })
     return [...head, ...inner, ...read, ...taken]
@@ -177,6 +183,7 @@ class Collector implements Collected {
   #simple(command: SimpleCommand, scope: Scope, input: Input): Invocation[] {
     const scripts = command.assignments.flatMap(({ value }) => value.scripts)
     const inner = scripts.flatMap((script) => this.#script(script, { ...scope }, NO_INPUT))
+    this.#carry(inner)
     const { redirects, read } = this.#expanded(command.redirects, scope)
     const found = this.#command({ ...command, redirects }, scope, { ...input, from: [...input.from, ...read] })
     const [own] = found
@@ -265,6 +272,7 @@ class Collector implements Collected {
       context: contextIn(cwd, this.#context),
       downloads: this.#downloads,
       exposed: this.#exposed,
+      carriesPrivate: this.#carriesPrivate,
       made: new Map(this.#made),
     }
     this.invocations.push(invocation)
@@ -280,7 +288,8 @@ class Collector implements Collected {
     // What it hands on is not known, but for `tee`, which hands on what it reads.
     const handed: Input = { from: [...input.from, invocation], text: invocation.name === 'tee' ? input.text : null }
     for (const word of command.words) if (word.text.startsWith('>(')) this.#scriptsOf(word, scope, handed)
-    const run = this.#payloads(invocation, nested, input)
+    const isRead = RUNS_TEXT.test(invocation.name) && invocation.redirects.some(({ operator }) => operator === '<')
+    const run = this.#payloads(invocation, nested, isRead ? { ...input, from: [...input.from, invocation] } : input)
     if (IN_THIS_SHELL.test(invocation.name)) Object.assign(scope, { cwd: nested.cwd, before: nested.before })
     return [invocation, ...run, ...beside, ...again]
   }
@@ -360,9 +369,11 @@ class Collector implements Collected {
   #follow(invocation: Invocation, scope: Scope): void {
     const args = texts(invocation.args)
     if (ENTERS.test(invocation.name)) this.#enter(invocation, scope)
+    if (KEEPS_READ.test(invocation.name)) this.#carry([invocation, ...invocation.input.from, ...invocation.inner])
     if (invocation.name === 'popd') [scope.cwd, scope.before] = [scope.before.at(-1), scope.before.slice(0, -1)]
     const written = writeTargets(invocation)
-    if (written.length > 0 && [invocation, ...invocation.input.from].some(printsEnvironment))
+    const sources = written.length > 0 ? [invocation, ...invocation.input.from] : []
+    if (sources.some((one) => printsEnvironment(one) || takesPrivate(one)))
       this.#exposed = this.#withPaths(this.#exposed, written, invocation.context)
     for (const { path, text } of writtenTexts(invocation)) {
       const file = resolveShellPath(path, invocation.context)
@@ -379,6 +390,11 @@ class Collector implements Collected {
     const placed = folder === undefined ? [] : [...urls, ...outputs].map((file) => `${folder}/${file}`)
     const paths = [...urls, ...placed, ...outputs, ...redirected.map((redirect) => redirect.target.text)]
     this.#downloads = this.#withPaths(this.#downloads, paths, invocation.context)
+  }
+
+  /** What these print, or read, later commands of the line have in variables or open files. */
+  #carry(from: readonly Invocation[]): void {
+    this.#carriesPrivate ||= from.some(takesPrivate)
   }
 
   #enter({ name, args, context }: Invocation, scope: Scope): void {
@@ -421,6 +437,10 @@ function withoutGitOptions(name: string, args: readonly Word[]): readonly string
 
 /** What goes to a folder, and what runs text in the shell that reads it. */
 const ENTERS = /^(?:cd|pushd)$/
+/** Shells of this machine, which hand on what they read. */
+const RUNS_TEXT = /^(?:(?:ba|da|z|k|mk|a|fi|tc|c|rba)?sh|eval)$/
+/** What keeps something that it reads in the shell. */
+const KEEPS_READ = /^(?:read|mapfile|readarray|exec|printf|export|declare|typeset|local|readonly)$/
 const IN_THIS_SHELL = /^(?:eval|source|\.)$/
 /** The way back is known for so many. */
 const MAX_FOLDERS = 20

@@ -36,6 +36,8 @@ export interface Invocation {
   readonly downloads: ReadonlySet<string>
   /** Files that earlier commands of the same line put all their variables into. */
   readonly exposed: ReadonlySet<string>
+  /** Whether variables or open files of the shell may hold, by earlier commands of the same line, what files of the person hold. */
+  readonly carriesPrivate: boolean
   /** Files that earlier commands of the same line wrote, with the text where it is known. */
   readonly made: ReadonlyMap<string, string>
 }

@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { isWithin } from '../path/check-path.js'
 import type { Assignment } from '../shell/script.js'
 import { type CommandContext, resolveShellPath } from './context.js'
@@ -11,6 +12,9 @@ import { filesOfSql } from './sql.js'
 /** Ends of names of options, settings and variables that say where to something is put, whatever the program. */
 const PLACE =
   /(?:^|[-_.:])(?:target(?:[-_]?dir(?:ectory)?)?|prefix|dest(?:ination|dir|[-_]?path)?|dst(?:root)?|install(?:[-_]?(?:dir|root|path|base|prefix|location)|[-_](?:lib|scripts|data|purelib|platlib))|installroot|out|out(?:put)?[-_]?(?:dir(?:ectory)?|file(?:name)?|path|folder|prefix|template)?|log[-_]?(?:file|path)|report[-_]?file|result[-_]?file|trace(?:[-_]?file)?|(?:dump|save|export|write|extract|backup|copy|move)(?:[-_]?(?:to|dir|file|path|as))?|into|download[-_]?(?:dir|path)|bin[-_]?dir|libdir|datadir|sysconfdir|mandir|global[-_]?(?:dir|folder|bin[-_]?dir)|modules[-_]?(?:dir|folder)|userbase|gobin|histfile|home[-_]?dir)$/i
+/** The same of options alone: what programs keep, count or measure there, and often empty first. */
+const KEPT_PLACE =
+  /(?:^|[-_.:])(?:base-?temp|(?:cache|coverage|reports?|temp(?:orary)?|tmp|work|dist|spec|scratch|site|declaration|env|prof|media)[-_]?(?:dir(?:ectory)?|folder|path|location)|cache|extract-media|derived-?data-?path|(?:cover|cpu|mem|block|mutex)profile|junit-?xml|(?:iid|cid|pid|metadata-)file|redirect-warnings|output[-_]?base|output[-_]?user[-_]?root|tsbuildinfo-?file)$/i
 /** The same where only the whole name says so. */
 const PLACE_ALONE = /^(?:root|install|dir|to|d)$/i
 /** Names that end like one and say something else. */
@@ -45,6 +49,13 @@ const LAST: readonly LastOperand[] = Object.freeze([
   // Without a name these put what they make next to what they read.
   { programs: /^(?:pdftotext|inkscape)$/, from: 1, valued: /^-(?:[flrxyWH]|enc|opw|upw)$/ },
   { programs: /^pdftoppm$/, valued: /^-(?:[flrxyWH]|opw|upw|scale-to(?:-[xy])?)$/ },
+  {
+    programs:
+      /^(?:cargo|uv|poetry|pdm|mix|rails|django-admin|flutter|dart|npm|pnpm|yarn|bun|deno|dotnet|composer|nuxi|hugo)$/,
+    verbs: /^(?:new|init|create(?:-project)?|startproject|startapp)(?= |$)/,
+    from: 1,
+  },
+  { programs: /^(?:tesseract|qpdf)$/ },
   { programs: /^(?:degit|ditto|link|gs|cwebp|dwebp|pdfunite|sox|svgexport|cabextract)$/ },
   { programs: /^ffmpeg$/, from: 1, valued: /^-i$/ },
   { programs: /^(?:convert|magick|img2pdf|rsvg-convert)$/, verbs: /^(?!identify(?: |$))/ },
@@ -63,11 +74,14 @@ const IN_PLACE: readonly (readonly [programs: RegExp, option: RegExp | null])[] 
     /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|compress|uncompress|dos2unix|unix2dos|sponge|mogrify|optipng|jpegoptim|strip|patchelf|chrpath|rename|prename|perl-rename|mmv|fallocate|setfattr|sd|autopep8|pngquant)$/,
     null,
   ],
+  [/^(?:qpdf)$/, /^--replace-input$/],
+  [/^(?:dart|deno|zig|terraform|tofu|mix|crystal|buf)$/, /^(?:fmt|format|fix)$/],
+  [/^(?:golangci-lint|codespell|swift-format)$/, /^(?:--fix|-w|-i|--write-changes|--in-place)$/],
   [/^(?:black|isort|rustfmt|djlint|pyupgrade|yapf)$/, null],
   [/^ruff$/, /^(?:format|--fix|--fix-only|--add-noqa)$/],
   [
     /^(?:prettier|eslint|biome|stylelint|rubocop|standard|xo|markdownlint|oxlint|dprint|ktlint)$/,
-    /^(?:-w|-i|-A|-a|--write|--fix\w*|--in-?place|--autocorrect\S*)$/,
+    /^(?:-w|-i|-A|-a|--write|--fix\w*|--apply\S*|--in-?place|--autocorrect\S*)$/,
   ],
   [
     /^(?:gofmt|goimports|shfmt|clang-format|yq|xmlstarlet|exiftool|terraform|sqlfluff|gofumpt)$/,
@@ -121,6 +135,12 @@ function saysPlace(name: string, path = ''): boolean {
   return (PLACE.test(name) || PLACE_ALONE.test(name)) && !NOT_A_PLACE.test(name)
 }
 
+/** `coverageDirectory` is `coverage-directory`. */
+const optionSaysPlace = (name: string, path: string): boolean => {
+  const parted = name.replace(/([a-z\d])(?=[A-Z])/g, '$1-')
+  return saysPlace(name, path) || saysPlace(parted, path) || KEPT_PLACE.test(name) || KEPT_PLACE.test(parted)
+}
+
 /** Where the option that names a place in general says which project, or which environment, something is done with. */
 const ABOUT: readonly (readonly [programs: RegExp, option: RegExp, words: RegExp])[] = Object.freeze([
   [
@@ -164,9 +184,9 @@ function fromOptions(name: string, all: readonly string[]): readonly string[] {
       /^[-/]+(?:p(?:roperty)?:)?D?([a-zA-Z_][\w.:-]*?)[=:]+(\S[\s\S]*)$/.exec(word) ??
       /^([a-zA-Z_][\w.-]*)=(\S[\s\S]*)$/.exec(word) ??
       []
-    if (option !== '' && isPlace(value) && saysPlace(option.replace(/^D(?=[A-Z])/, ''), value)) return [value]
+    if (option !== '' && isPlace(value) && optionSaysPlace(option.replace(/^D(?=[A-Z])/, ''), value)) return [value]
     if (isPlace(word)) {
-      const isLong = /^--?[a-zA-Z][\w.-]+$/.test(before) && saysPlace(before.replace(/^-+D?/, ''), word)
+      const isLong = /^--?[a-zA-Z][\w.-]+$/.test(before) && optionSaysPlace(before.replace(/^-+D?(?=\w\w)/, ''), word)
       const isShort = letters.some((letter) => new RegExp(`^-[a-zA-Z]{0,3}${letter}$`).test(before))
       return isLong || isShort ? [word] : []
     }
@@ -228,10 +248,24 @@ function operandTargets(name: string, words: readonly string[], { context }: Inv
   return found.filter((path) => path !== '' && isPlace(resolveShellPath(path, context)))
 }
 
+/** The folder that a program runs in, where that is neither of the workspace nor beside it, as `../lib` is, but in the person's home. */
+export function awayFolder(context: CommandContext): string | null {
+  const { cwd, workspace = [] } = context
+  if (cwd === undefined || workspace.length === 0) return null
+  const folder = resolveShellPath('.', context)
+  const roots = workspace.map((root) => resolveShellPath(root, context))
+  const isBeside = roots.some((root) => {
+    const parent = posix.dirname(root)
+    return isWithin(root, folder) || posix.dirname(folder) === parent || (parent !== '~' && isWithin(folder, parent))
+  })
+  return folder.startsWith('~/') && !isBeside && !roots.some((root) => isWithin(folder, root)) ? folder : null
+}
+
 /** Files that a program changes where they lie. */
 function changedInPlace(name: string, words: readonly string[], context: CommandContext): readonly string[] {
-  const changed = IN_PLACE.find(([programs]) => programs.test(name))
-  if (!changed || (changed[1] !== null && !words.some((word) => changed[1]!.test(word)))) return []
+  const isChanging = ([programs, option]: (typeof IN_PLACE)[number]) =>
+    programs.test(name) && (option === null || words.some((word) => option.test(word)))
+  if (!IN_PLACE.some(isChanging)) return []
   const isQuiet = words.some((word) => /^-\w*[clt]$|^--(?:stdout|check|list|test|diff|to-stdout|keep)$/.test(word))
   const isInfo = /2(?:unix|dos)$/.test(name) && words.some((word) => /^(?:-i|--info)/.test(word))
   const { cwd, workspace = [] } = context
@@ -242,10 +276,10 @@ function changedInPlace(name: string, words: readonly string[], context: Command
 }
 
 /** What a program makes at its last operand; `-` is one. */
-function lastOperand(name: string, words: readonly string[]): readonly string[] {
-  const entry = LAST.find(({ programs }) => programs.test(name))
-  if (!entry) return []
-  const { verbs = /^/, from = 2, valued } = entry
+const lastOperand = (name: string, words: readonly string[]): readonly string[] =>
+  LAST.filter(({ programs }) => programs.test(name)).flatMap((entry) => lastOf(entry, words))
+
+function lastOf({ verbs = /^/, from, valued }: LastOperand, words: readonly string[]): readonly string[] {
   const operands = words.filter(
     (word, at) => (word === '-' || !word.startsWith('-')) && !valued?.test(words[at - 1] ?? ''),
   )
@@ -257,7 +291,7 @@ function lastOperand(name: string, words: readonly string[]): readonly string[] 
     .split(' ')
     .filter((word) => word !== '')
   const last = operands.at(-1) ?? ''
-  return rest.length >= from && isPlace(last) ? [last] : []
+  return rest.length >= (from ?? 2) && isPlace(last) ? [last] : []
 }
 
 /** The archive that `tar cf` makes. */
@@ -291,7 +325,9 @@ function ofGit(invocation: Invocation): readonly string[] {
         ? words.slice(0, 1)
         : verb === 'bundle' && words[0] === 'create'
           ? words.slice(1, 2)
-          : []
+          : verb === 'worktree'
+            ? placesOfWorktree(words)
+            : []
   const isConfig = verb === 'config' && !isListing(verb, words, texts(rest))
   const own = texts(rest).flatMap((word, at, all) => {
     if (isConfig && /^(?:-f|--file)$/.test(all[at - 1] ?? '')) return [word]
@@ -304,8 +340,15 @@ function ofGit(invocation: Invocation): readonly string[] {
     'git',
     texts(rest).filter((word, at, own) => !(verb === 'archive' && isOfArchive(word, own[at - 1] ?? ''))),
   )
-  const changed = GIT_CHANGES.test(verb) && !isListing(verb, words, texts(rest)) ? trees : []
+  const places = [...trees, awayFolder(invocation.context) ?? []].flat()
+  const changed = GIT_CHANGES.test(verb) && !isListing(verb, words, texts(rest)) ? places : []
   return [...fromVariables(invocation), ...changed, ...made.filter(isPlace), ...own.filter(isPlace), ...long]
+}
+
+/** One beside the workspace is made where nothing is, and taken away where nothing was changed; git sees to both. */
+function placesOfWorktree([verb = '', ...words]: readonly string[]): readonly string[] {
+  const places = verb === 'move' ? words : /^(?:add|remove)$/.test(verb) ? words.slice(0, 1) : []
+  return places.filter((path) => !/^(?:\.\.\/)+[^./]/.test(path))
 }
 
 /** `--prefix` names folders in the archive. */

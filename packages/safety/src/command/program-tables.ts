@@ -293,7 +293,8 @@ const SHOWING: Readonly<Record<string, readonly Verbs[]>> = {
 /** Other short options whose value is where something is put. */
 const SHORT_PLACES: Readonly<Record<string, string>> = {
   ...each('javac kotlinc scalac unzip', 'd'),
-  ...each('pip pip3 uv', 't'),
+  ...each('pip pip3', 'dtw'),
+  ...each('uv', 't'),
   ...each('yt-dlp youtube-dl', 'P'),
   ...each('tcpdump tshark dumpcap', 'w'),
   ...each('pg_dump pg_dumpall', 'f'),
@@ -335,7 +336,7 @@ export const PROGRAMS = Object.freeze({
     git hg svn fossil jj tig lazygit git-lfs gitk delta svnadmin pre-commit lefthook husky
     bash sh zsh dash ksh fish env xargs parallel nohup nice timeout watch make gmake ninja cmake ctest meson bazel buck just task rake
     npm npx pnpm pnpx yarn bun bunx corepack node nodejs deno tsx ts-node tsc esbuild vite vitest jest mocha playwright cypress eslint
-    biome prettier next nuxt astro turbo nx lerna webpack rollup parcel serve nodemon pm2 nvm fnm volta n storybook svelte-kit
+    biome prettier next nuxt astro turbo nx lerna webpack rollup parcel nodemon pm2 nvm fnm volta n storybook svelte-kit
     python python2 python3 pip pip3 pipx uv uvx poetry pipenv pdm rye hatch conda mamba micromamba virtualenv venv pyenv tox nox pytest
     ruff black isort mypy pyright pylint flake8 bandit ipython jupyter jupyter-lab flask django-admin uvicorn gunicorn streamlit celery
     ruby gem bundle bundler irb rails rspec rubocop rbenv php composer artisan phpunit lua luajit luarocks R Rscript julia elixir mix iex
@@ -356,6 +357,13 @@ export const PROGRAMS = Object.freeze({
     exiftool inkscape dot graphviz gnuplot imagemagick optipng pngquant cwebp jpegoptim rsvg-convert youtube-dl yt-dlp
     shellcheck shfmt hadolint yamllint markdownlint cspell codespell tokei cloc scc hyperfine wrk ab k6 act asdf mise direnv fzf zoxide
     eza exa lsd z dust procs hexyl pv entr watchexec
+  `),
+  /** Programs that build or change the project that they are told, and run what that one says. */
+  builders: setOf(`
+    cmake ctest meson bazel bazelisk buck ant sbt mvn mvnw gradle gradlew go cargo dotnet swift xcodebuild tox nox pytest py.test jest
+    vitest mocha tsc next nuxt astro vite nx turbo lerna webpack rollup parcel pdm uv poetry hatch pipenv bundle rake stack cabal mix
+    zig composer rails django-admin flutter dart hg svn jj fossil coverage terraform tofu make gmake ninja just task npm pnpm yarn bun
+    latexmk hugo jekyll cypress playwright pre-commit
   `),
   /** Programs that read a shell script from an argument, a file or standard input. */
   shells: words('sh bash dash zsh ksh mksh ash fish tcsh csh rbash'),

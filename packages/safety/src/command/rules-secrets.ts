@@ -45,6 +45,54 @@ const PRINTS: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.f
   [/^ssh-keygen$/, /(?:^|\s)-[yp]\b/],
 ])
 
+/** Subcommands that take away or replace keys, logins and what else a program keeps for a person, by their program. */
+const FORGETS: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.freeze([
+  [/^ssh-add$/, /^(?:.* )?-[a-zA-Z]*[Dd]\b/],
+  [/^ssh-agent$/, /^(?:.* )?-k\b/],
+  [/^secret-tool$/, /^(?:clear|store)\b/],
+  [/^keyring$/, /^(?:del|set)\b/],
+  [/^kwallet-query$/, /^(?:.* )?(?:-w|--write-password)\b/],
+  [/^security$/, /^(?:delete|add|set|import|lock)-/],
+  [/^gpg2?$/, /(?:^| )--(?:delete-\S+|quick-revoke\S*|clear\S*)/],
+  [/^gpg-connect-agent$/, /delete_key|clear_passphrase|preset/i],
+  [/^(?:pass|gopass)$/, /^(?:rm|remove|delete|mv|move|edit)\b/],
+  [/^(?:bw|op|rbw|lpass|keepassxc-cli|dcli)$/, /^(?:\w+ )?(?:delete|rm|rmdir|remove|purge|edit|logout|forget)\b/],
+  [/^(?:kdestroy|vncpasswd)$/, /^/],
+  [/^(?:docker|podman|nerdctl)$/, /^(?:context (?:rm|remove|update|import)|logout|system connection (?:rm|remove))\b/],
+  [/^(?:kubectl|oc)$/, /^(?:config (?:delete|unset)\b|logout\b)/],
+  [/^aws$/, /^(?:configure (?:set|import)|sso logout)\b/],
+  [/^(?:az|gcloud)$/, /^(?:logout|account clear|auth revoke|auth application-default revoke)\b/],
+  [/^git$/, /^credential(?:-\w+)? (?:reject|erase|exit)\b/],
+  [/^git-credential/, /^(?:erase|exit)\b/],
+  [/^rclone$/, /^config (?:delete|disconnect)\b/],
+  [/^helm$/, /^(?:registry logout|repo (?:rm|remove))\b/],
+  [
+    /^(?:gh|glab|npm|pnpm|yarn|heroku|fly|flyctl|doctl|cargo|terraform|vercel|netlify|wrangler|firebase|huggingface-cli|hf|snap|supabase|railway)$/,
+    /^(?:(?:auth |login )?(?:logout|signout)|auth remove)\b/,
+  ],
+  [/^(?:conda|mamba|micromamba)$/, /^(?:env remove|remove .*--all)\b/],
+  [/^rustup$/, /^(?:self uninstall|toolchain (?:uninstall|remove))\b/],
+  [/^pyenv$/, /^uninstall\b/],
+  [/^pipx$/, /^uninstall-all\b/],
+  [/^(?:minikube|kind|multipass|limactl|colima)$/, /^delete\b/],
+  [/^vagrant$/, /^destroy\b/],
+  [/^virsh$/, /^(?:destroy|undefine|vol-delete|pool-delete)\b/],
+  [/^ollama$/, /^rm\b/],
+  [/^(?:huggingface-cli|hf)$/, /^(?:delete-cache|cache (?:rm|delete))\b/],
+  [/^bluetoothctl$/, /^remove\b/],
+  [/^nmcli$/, /^c(?:on(?:nection)?)? (?:d|del|delete|modify|mod)\b/],
+])
+
+/** Ways to give orders to programs of the person that run, by program. */
+const ORDERS: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.freeze([
+  [/^emacsclient$/, /(?:^| )(?:-\w*e|--eval)\b/],
+  [/^(?:n?vim|gvim)$/, /(?:^| )--(?:server|servername|remote\S*)\b/],
+  [/^(?:gdbus)$/, /^(?:call|emit)\b(?!.*(?:Properties\.Get|Introspect|Notifications))/],
+  [/^busctl$/, /^(?!.*(?:Introspect|Notifications)).*\b(?:call|emit|set-property)\b/],
+  [/^dbus-send$/, /^(?!.*(?:Properties\.Get|Introspect|Notifications))./],
+  [/^qdbus\d*(?:-qt\d)?$/, /^\S+ \S+ \S+/],
+])
+
 /** Words with a key in them, by the name of a variable. */
 const KEY_VARIABLE = /\$\{?\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|PAT|DSN)\w*\}?/i
 const OF_LOGIN = /^(?:-i|-o|-E|--cert|--key|--cacert|--config|-K|--netrc-file|--rcfile|--kubeconfig|--profile)$/
@@ -54,10 +102,17 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
   {
     rule: 'credential-print',
     reason: 'prints keys, tokens or passwords',
-    matches: ({ name, args }: Invocation) => {
-      const line = texts(args).join(' ')
-      return PRINTS.some(([program, words]) => program.test(name) && words.test(line))
-    },
+    matches: (invocation: Invocation) => isOf(PRINTS, invocation),
+  },
+  {
+    rule: 'credential-loss',
+    reason: 'takes away or replaces keys, logins or what else is kept for the person',
+    matches: (invocation: Invocation) => invocation.context.isolated !== true && isOf(FORGETS, invocation),
+  },
+  {
+    rule: 'orders-program',
+    reason: 'gives orders to programs of the person that run',
+    matches: (invocation: Invocation) => invocation.context.isolated !== true && isOf(ORDERS, invocation),
   },
   {
     rule: 'credential-send',
@@ -90,9 +145,15 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
   },
 ])
 
+/** Whether a program is told what the table knows of it. */
+function isOf(table: typeof PRINTS, { name, args }: Invocation): boolean {
+  const line = texts(args).join(' ')
+  return table.some(([program, words]) => program.test(name) && words.test(line))
+}
+
 /** Whether what a program sends is a key, or of the person beyond the workspace. */
 function leaves(invocation: Invocation): boolean {
-  const { name, args, input, via } = invocation
+  const { name, args, input, via, redirects, carriesPrivate } = invocation
   if (inlineCode(invocation).some((code) => namesWholeEnvironment(code) && usesNetwork(code))) return true
   const isSender = sendsData(invocation) || PROGRAMS.fetchers.includes(name) || ['gh', 'glab', 'rclone'].includes(name)
   if (!isSender) return false
@@ -108,11 +169,20 @@ function leaves(invocation: Invocation): boolean {
   const places = placesOf(invocation.context)
   if ([...new Set(own)].some((word) => isPrivate(word, invocation, places))) return true
   if (via === 'find' && sendsData(invocation)) return true
-  return [...input.from, ...invocation.inner].some(
-    (from) =>
-      printsEnvironment(from) ||
-      [...texts(from.args), ...from.redirects.map(({ target }) => target.text)].some((word) => isPrivate(word, from)),
+  const isHeld = args.some(({ dynamic }) => dynamic) || redirects.some(({ target }) => target.dynamic)
+  const isOpened = redirects.some(({ operator }) => operator === '<&')
+  const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
+  if (read.some((path) => isPrivate(path, invocation, places))) return true
+  return (
+    [...input.from, ...invocation.inner].some((from) => printsEnvironment(from) || takesPrivate(from)) ||
+    ((isHeld || isOpened) && carriesPrivate)
   )
+}
+
+/** Whether a program is given files of the person. */
+export function takesPrivate(invocation: Invocation): boolean {
+  const words = [...texts(invocation.args), ...invocation.redirects.map(({ target }) => target.text)]
+  return words.some((word) => isPrivate(word, invocation))
 }
 
 /** The words whose values leave: addresses and bodies, not headers, which is where a key belongs. */
@@ -128,7 +198,7 @@ function sentWords(name: string, words: readonly string[]): readonly string[] {
 }
 
 function isPrivate(word: string, { context, exposed }: Invocation, places = placesOf(context)): boolean {
-  const path = word.replace(/^(?:--?[\w-]+=@?|-[a-zA-Z]@?(?=[~/])|@|[\w.-]+=[@<])/, '')
+  const path = word.replace(/^(?:(?:FILE|G?OPEN|READ):|--?[\w-]+=@?|-[a-zA-Z]@?(?=[~/])|@|[\w.-]+=[@<])/, '')
   if (exposed.size > 0 && exposed.has(resolveShellPath(path, context))) return true
   if (path === '' || path.length > 400 || /^[a-z][\w+.-]*:\/\//i.test(path)) return false
   if (mayName(path, 'read', context, places) !== null || isSecretPath(path)) return true

@@ -1,6 +1,6 @@
 import { decidingFiles } from '../grants.js'
 import type { Word } from '../shell/script.js'
-import { collectInvocations } from './collect.js'
+import { collectInvocations, MAX_COMMAND_CHARS } from './collect.js'
 import type { CommandContext } from './context.js'
 import type { Invocation } from './invocation.js'
 import { PROGRAMS } from './program-tables.js'
@@ -32,6 +32,7 @@ interface ScriptPlace {
  * once.
  */
 export function scriptLoads(text: string, { file, started, cwd, userHome }: ScriptPlace): ScriptLoads {
+  if (text.length > MAX_COMMAND_CHARS) return { files: [], isFollowed: false }
   const context: CommandContext = { cwd, userHome, isolated: true, supposed: 'isolated' }
   const { invocations, complete } = collectInvocations(withPlaces(text, { file, started }), context)
   const found = new Map<string, ScriptLoads['files'][number]>()
@@ -108,7 +109,8 @@ function withPlaces(text: string, { file, started }: Pick<ScriptPlace, 'file' | 
     .replace(GONE_TO, '$1')
     .replace(new RegExp(OWN_FILE, 'g'), (own) => (/^"/.test(own) && /"$/.test(own) ? `"\${${at(own)}}"` : own))
   const set = [...folders.matchAll(/(?:^|[\s;&|({])([A-Za-z_]\w{0,80})\+?=/gm)].map(([, name]) => name!)
-  const several = new Set(set.filter((name, index) => set.indexOf(name) !== index))
+  const once = new Set<string>()
+  const several = new Set(set.filter((name) => once.size === once.add(name).size))
   const known = folders.replaceAll(/\$(\{?)([A-Za-z_]\w{0,80})/g, (whole, brace: string, name: string) =>
     several.has(name) ? `$${brace}HERMES_UNKNOWN_${name}` : whole,
   )
@@ -119,4 +121,4 @@ function withPlaces(text: string, { file, started }: Pick<ScriptPlace, 'file' | 
 
 /** `$(cd FOLDER && pwd)`: the folder by its full name. */
 const GONE_TO =
-  /\$\(\s*(?:unset CDPATH;?\s*(?:&&)?\s*)?(?:CDPATH=(?:""|'')?\s+)?cd\s+(?:-P\s+)?(?:--\s+)?"?((?:[^\s"'`$();&|]|\$\{\w{1,80}\})+)"?\s*(?:>\s*\/dev\/null(?:\s*2>&1)?\s*)?(?:&&|;)\s*pwd(?:\s+-[PL])?\s*\)/g
+  /\$\(\s*(?:unset CDPATH(?:\s*(?:;|&&)\s*|\s+))?(?:CDPATH=(?:""|'')?\s+)?cd\s+(?:-P\s+)?(?:--\s+)?"?((?:[^\s"'`$();&|]|\$\{\w{1,80}\})+)"?\s*(?:>\s*\/dev\/null(?:\s*2>&1)?\s*)?(?:&&|;)\s*pwd(?:\s+-[PL])?\s*\)/g

@@ -44,7 +44,7 @@ function byXargs(invocation: Invocation): readonly string[] {
   return invocation.input.from.flatMap(({ args }) => texts(args).filter((word) => /^(?:[/~]|\.\.(?:\/|$))/.test(word)))
 }
 
-function byProgram({ name, args, input }: Invocation): readonly string[] {
+function byProgram({ name, args, input, redirects }: Invocation): readonly string[] {
   const words = texts(args)
   const options = readOptions(args, Object.hasOwn(PROGRAMS.writers, name) ? PROGRAMS.writers[name] : [])
   const { operands } = options
@@ -116,7 +116,7 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
     case 'ssh-keygen':
       return words.some((word) => /^-[a-zA-Z]*[lyeFRBLD]/.test(word)) ? [] : optionValues(words, 'f', null)
     case 'openssl':
-      return valueAfter(words, ['-out'])
+      return valueAfter(words, ['-out', '-keyout', '-writerand', '-CAserial'])
     case 'uniq':
     case 'xxd':
       return operands.slice(1)
@@ -126,9 +126,46 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
       return words.filter((_, at) => /^-(?:fprint[f0]?|fls)$/.test(words[at - 1] ?? ''))
     case 'tar':
     case 'bsdtar':
-      return isExtracting(words) ? orHere(optionValues(words, 'C', '--directory')) : []
+      return isExtracting(words)
+        ? [
+            ...orHere(optionValues(words, 'C', '--directory')),
+            ...anywhere(words, /^-?\w*P|^--absolute-(?:names|paths)$/),
+          ]
+        : optionValues(words, 'g', '--listed-incremental')
+    case 'cpio':
+    case 'bsdcpio':
+      // It takes names from the root as they are, unless it is told not to.
+      if (!words.some((word) => /^-[a-zA-Z]*i|^--extract$/.test(word))) return []
+      return words.some((word) => /^-[a-zA-Z]*t|^--(?:list|no-absolute-filenames|to-stdout)$/.test(word)) ? [] : ['/']
+    case 'pax':
+      return words.some((word) => /^-[a-z]*r/.test(word)) && !words.some((word) => /^-[a-z]*w/.test(word)) ? ['/'] : []
+    case '7z':
+    case '7za':
+    case '7zr':
+      return /^[xe]$/.test(operands[0] ?? '') ? anywhere(words, /^-spf/) : []
+    case 'jar': {
+      const [letters = '', ...rest] = words
+      if (/^-?\w*[cu]\w*f/.test(letters) || /^-?\w*f\w*[cu]/.test(letters)) return rest.slice(0, 1)
+      return /^-?\w*x/.test(letters) ? anywhere([letters], /P/) : []
+    }
+    case 'uudecode':
+      return words.some((word) => /^-o/.test(word)) ? optionValues(words, 'o', null) : ['/']
+    case 'history':
+      return words.filter((_, at) => /^-[awn]$/.test(words[at - 1] ?? ''))
+    case 'http':
+    case 'https':
+    case 'xh':
+      return [...optionValues(words, 'o', '--output'), ...optionValues(words, null, '--session')]
+    case 'info':
+      return optionValues(words, 'o', '--output')
+    case 'sqlite3':
+      return changesTables([...words.slice(1), input.text ?? ''], input) ||
+        redirects.some(({ operator }) => operator === '<')
+        ? operands.slice(0, 1)
+        : []
     case 'unzip':
-      return words.some((word) => /^-[a-zA-Z]*[lptvzZ]/.test(word)) ? [] : orHere(optionValues(words, 'd', null))
+      if (words.some((word) => /^-[a-zA-Z]*[lptvzZ]/.test(word))) return []
+      return [...orHere(optionValues(words, 'd', null)), ...anywhere(words, /^-\w*:/)]
     case 'awk':
     case 'gawk':
     case 'mawk':
@@ -140,7 +177,9 @@ function byProgram({ name, args, input }: Invocation): readonly string[] {
     case 'vi':
     case 'vim':
     case 'nvim':
-      return filesOfEditor([...words, input.text ?? ''])
+    case 'view':
+    case 'emacs':
+      return [...filesOfEditor([...words, input.text ?? '']), ...openedByScript(name, words, input)]
     default:
       return []
   }
@@ -170,11 +209,46 @@ const filesOfAwk = (program: string): readonly string[] =>
 function filesOfEditor(input: readonly string[]): readonly string[] {
   const lines = input.flatMap((text) => text.slice(0, MAX_CHARS).split(/[\n|]/))
   return lines.flatMap(
-    (line) => /^\s*\+?:?[%\d,$.]*(?:w|W|wq|sav|saveas|write)!?\s+(?:>>\s*)?([^\s!]\S*)/.exec(line)?.[1] ?? [],
+    (line) => /^\s*\+?:?[%\d,$.]*(?:w|W|wq|sav|saveas|write)!?(?:\s*>>\s*|\s+)([^\s!]\S*)/.exec(line)?.[1] ?? [],
   )
 }
 
 const MAX_CHARS = 20_000
+
+/** Options of editors whose next word is what they do, by themselves and before anybody types. */
+const EDITS = /^(?:-c|--cmd|-S|-s|-u|-W|-l|--load|--eval|--execute|-eval|-f|--funcall)$/
+const BY_SCRIPT = /^(?:\+.+|-[a-zA-Z]*[eEs]|-c|-S|-l|--cmd|--headless|-?-batch|-?-script)$/
+
+/** The files that an editor is told to open, where it does something to them that nobody types. */
+function openedByScript(name: string, words: readonly string[], input: Invocation['input']): readonly string[] {
+  const isScript = name === 'ex' || input.text !== null || input.from.length > 0
+  if (!isScript && !words.some((word) => BY_SCRIPT.test(word))) return []
+  // Behind `ex`, and behind `-e`, `-s` is a switch.
+  const isEx = name === 'ex' || words.some((word) => /^-[a-zA-Z]*[eE]/.test(word))
+  const isValue = (before: string) => EDITS.test(before) && !(isEx && before === '-s')
+  const files = words.filter((word, at) => !/^[-+]/.test(word) && !isValue(words[at - 1] ?? ''))
+  const named = words.flatMap((word) =>
+    [
+      ...word
+        .slice(0, MAX_CHARS)
+        .matchAll(
+          /\b(?:redir|writefile|delete|rename|mkdir|mksession|e|edit|sp|split|vs|vsplit|tabe|tabedit|tabnew|open|args?|n|next)\b[^~/]{0,80}([~/][^\s"'|,)]*)/g,
+        ),
+    ].map(([, path = '']) => path),
+  )
+  return [...files, ...named]
+}
+
+/** What an archive holds may lie anywhere. */
+const anywhere = (words: readonly string[], option: RegExp): readonly string[] =>
+  words.some((word) => option.test(word)) ? ['/'] : []
+
+const CHANGES_TABLES =
+  /\b(?:insert|update|delete|replace|drop|alter|create|vacuum|reindex)\b|\bpragma\s+\w+\s*=|^\s*\.(?:import|restore|read|load|clone)\b/im
+
+/** Whether SQL, as far as it is known, changes what a database holds. */
+const changesTables = (sql: readonly string[], { from, text }: Invocation['input']): boolean =>
+  (text === null && from.length > 0) || sql.some((one) => CHANGES_TABLES.test(one.slice(0, MAX_CHARS)))
 
 /** Where a program of awk writes to what a variable or an operand says, each path among those. */
 function handedToAwk(words: readonly string[]): readonly string[] {
