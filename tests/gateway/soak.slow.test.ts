@@ -17,12 +17,12 @@ const WARM_UP_MS = Math.max(40_000, MINUTES * 60_000 * 0.1)
 /** What is left of the time. */
 const WATCHED_MINUTES = Math.max(1, MINUTES - WARM_UP_MS / 60_000)
 const SAMPLES = Math.max(10, Math.round(WATCHED_MINUTES * 2))
-/** Of each chat, between an answer and the next message. */
-const PAUSE_MS = 1_500
+/** Of each chat, between an answer and the next message; shorter for the warm-up, so that what is rare has often been by its end. */
+const [PAUSE_MS, WARM_PAUSE_MS] = [1_500, 50]
 const MESSAGES_PER_CONVERSATION = 4
 const FAULT_EVERY_MS = 2_000
-/** By then 64 agents are kept, and others were dropped for them. */
-const WARM_ANSWERS = 500
+/** By then the 64 agents are kept that may have a shell, and others were dropped for them: there are four answers in a conversation. */
+const WARM_ANSWERS = 1_000
 /** What takes longer is lost: a busy machine and a model that is too busy are no loss. */
 const ANSWERED_MS = 400_000
 const MIB = 2 ** 20
@@ -30,6 +30,8 @@ const MIB = 2 ** 20
 /** What a process holds. */
 interface Held {
   readonly heapUsed: number
+  /** Of that for code: V8 compiles more of it for hours, the rarer it runs. */
+  readonly codeUsed: number
   readonly rss: number
   readonly resources: Readonly<Record<string, number>>
   readonly listeners: number
@@ -77,34 +79,34 @@ it.runIf(MINUTES > 0)(
         isFaulty = false
         return MODEL_FAULTS[modelFaults++ % MODEL_FAULTS.length]!
       }
-      const last = body.messages.at(-1)!
-      const words = JSON.stringify(last.content)
-      if (last.role === 'user' && words.includes('run something'))
+      // In each conversation: of agents that called no tool 1,024 are kept, more than there are in this time.
+      if (!body.messages.some(({ role }) => role === 'tool'))
         return { toolCalls: [{ id: `call_${++calls}`, name: 'terminal', args: { command: 'true' } }] }
       return { text: `answer ${'word '.repeat(40)}` }
     })
     const held = async () => (await (await fetch(`http://127.0.0.1:${readFileSync(probeFile, 'utf8')}`)).json()) as Held
     const processes = () => childrenOf(gateway.child.pid!)
 
-    let answered = 0
+    let [answered, requests] = [0, 0]
+    let pauseMs = WARM_PAUSE_MS
     let stop = new AbortController()
     const converse = async (chat: number) => {
       for (let turn = 1; !stop.signal.aborted; turn++) {
         const before = bot.messages(chat).length
         if (turn % MESSAGES_PER_CONVERSATION === 0) bot.say('/new', { userId: chat })
-        else bot.say(turn % MESSAGES_PER_CONVERSATION === 1 ? 'run something' : `message ${turn}`, { userId: chat })
+        else bot.say(`message ${turn}`, { userId: chat })
         await bot.waitFor(chat, (all) => all.length > before, ANSWERED_MS)
         answered++
-        await sleep(PAUSE_MS * (0.5 + Math.random()), undefined, { signal: stop.signal }).catch(() => undefined)
+        await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal: stop.signal }).catch(() => undefined)
       }
     }
     const callApi = async () => {
-      for (let turn = 1; !stop.signal.aborted; turn++) {
-        const leaves = turn % 2 === 0
+      while (!stop.signal.aborted) {
+        const leaves = ++requests % 2 === 0
         const body = {
           model: 'test',
           stream: true,
-          messages: [{ role: 'user', content: `run something for api ${turn}` }],
+          messages: [{ role: 'user', content: `request ${requests}` }],
         }
         const leave = new AbortController()
         const request = fetch(`${gateway.baseUrl}/chat/completions`, {
@@ -119,7 +121,7 @@ it.runIf(MINUTES > 0)(
           answered++
         })
         await request.catch(() => undefined)
-        await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined)
+        await sleep(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined)
       }
     }
     const disturb = async () => {
@@ -155,13 +157,16 @@ it.runIf(MINUTES > 0)(
     await load(WARM_UP_MS, 1)
     while (answered < WARM_ANSWERS) await load(20_000, 1)
     const warm = await atRest()
+    pauseMs = PAUSE_MS
     const samples = await load(WATCHED_MINUTES * 60_000, SAMPLES)
+    const shown = (all: readonly number[]) => all.map((bytes) => (bytes / MIB).toFixed(1)).join(' ')
+    const heaps = samples.map(({ heapUsed, codeUsed }) => heapUsed - codeUsed)
     const slope = slopeOf(
-      samples.map(({ heapUsed }) => heapUsed / MIB),
+      heaps.map((bytes) => bytes / MIB),
       WATCHED_MINUTES / SAMPLES,
     )
     console.info(
-      `${WATCHED_MINUTES.toFixed(1)} minutes after the warm-up, ${answered} answers in all, ${modelFaults} faults of the model: heap ${(warm.heapUsed / MIB).toFixed(1)} MiB at rest when warm, slope ${slope.perMinute.toFixed(3)} MiB a minute (at least ${slope.atLeast.toFixed(3)} at 95 %), RSS ${(warm.rss / MIB).toFixed(0)} MiB, then ${(samples.at(-1)!.rss / MIB).toFixed(0)} MiB; heaps ${samples.map(({ heapUsed }) => (heapUsed / MIB).toFixed(1)).join(' ')}`,
+      `${WATCHED_MINUTES.toFixed(1)} minutes after the warm-up, ${answered} answers in all, ${modelFaults} faults of the model: heap ${shown([warm.heapUsed - warm.codeUsed])} MiB at rest when warm, slope ${slope.perMinute.toFixed(3)} MiB a minute (at least ${slope.atLeast.toFixed(3)} at 95 %), RSS ${(warm.rss / MIB).toFixed(0)} MiB, then ${(samples.at(-1)!.rss / MIB).toFixed(0)} MiB; heaps ${shown(heaps)}, and of code ${shown(samples.map(({ codeUsed }) => codeUsed))}`,
     )
     await expect
       .poll(

@@ -21,6 +21,8 @@ import type { SessionJobs } from './session-jobs.js'
 import type { Place } from './session-queue.js'
 
 const SWEEP_EVERY_MS = 60_000
+/** Agents that are too many are closed when nobody was heard for a moment, and within a second. */
+const [CLOSE_AFTER_MS, CLOSE_WITHIN_MS] = [100, 1_000]
 const CHAT_ID_DIGITS = 32
 
 /** An agent as those who use its session see it; it runs through {@link SessionHandle.send} only. */
@@ -143,6 +145,8 @@ class Host implements SessionHost {
   readonly #stopSweeping = new AbortController()
   #bus: Promise<EventBus> | null = null
   #jobs: Promise<SessionJobs> | null = null
+  #closer: NodeJS.Timeout | null = null
+  #closeByMs = 0
   #isClosed = false
 
   constructor(options: SessionHostOptions) {
@@ -225,7 +229,19 @@ class Host implements SessionHost {
     if (this.#sessions.get(session.id) !== session) return
     this.#sessions.delete(session.id)
     this.#sessions.set(session.id, session)
-    if (this.#options.idleMs !== undefined) void this.closeIdle()
+    if (this.#options.idleMs !== undefined) this.#closeSoon()
+  }
+
+  /** Who speaks now does not wait for the agents of others to be closed, nor is each looked at for each word. Keeps no process from ending. */
+  #closeSoon(): void {
+    const now = performance.now()
+    if (!this.#closer) {
+      this.#closer = setTimeout(() => {
+        this.#closer = null
+        void this.closeIdle()
+      }, CLOSE_AFTER_MS).unref()
+      this.#closeByMs = now + CLOSE_WITHIN_MS
+    } else if (now + CLOSE_AFTER_MS < this.#closeByMs) this.#closer.refresh()
   }
 
   async closeIdle(idleMs = this.#options.idleMs ?? Number.POSITIVE_INFINITY): Promise<void> {
@@ -319,6 +335,7 @@ class Host implements SessionHost {
   async close(reason = 'closed'): Promise<void> {
     this.#stopSweeping.abort()
     this.#isClosed = true
+    clearTimeout(this.#closer ?? undefined)
     await Promise.all([...this.#sessions.values()].map((session) => this.#freed(session, session.shut(reason))))
     this.#sessions.clear()
     await this.settle()

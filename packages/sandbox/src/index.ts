@@ -7,6 +7,7 @@ export { filterEnvironment, looksSecret, secretLooking } from './local/filter-en
 export { createLocalEnvironment, type LocalEnvironmentOptions } from './local/local-environment.js'
 export type { SharedLogins } from './local/login-shell.js'
 export { NamedFiles } from './local/named-files.js'
+export { SharedWatcher } from './local/orphan-guard.js'
 export type { PtyModule, PtyProcess } from './local/pty.js'
 export { ownFiles } from './own-files.js'
 export { cleanOutput } from './shell/clean-output.js'

@@ -78,6 +78,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     clock: request.clock,
     user,
     ...(readsLogin ? { login: { shell: env['SHELL'], shared: request.logins, unshared: [SESSION_MARK] } } : {}),
+    ...(request.watcher ? { watcher: request.watcher } : {}),
     ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
 }

@@ -42,6 +42,7 @@ import {
 } from './local-files.js'
 import { readBytes } from './local-read.js'
 import type { LoginOptions } from './login-shell.js'
+import type { SharedWatcher } from './orphan-guard.js'
 import { currentUser, describeSystem } from './probe.js'
 import { isPtyInstalled, type PtyModule } from './pty.js'
 import { FileMemory } from './remembered-files.js'
@@ -78,6 +79,8 @@ export interface LocalEnvironmentOptions {
   readonly isolation?: IsolationOptions
   /** Reads the start-up files of the user's shell, once, before the first command. Default: none are read. */
   readonly login?: Pick<LoginOptions, 'shell' | 'shared' | 'unshared'>
+  /** What ends commands when the program dies, shared by environments without isolation. Default: each has its own. */
+  readonly watcher?: SharedWatcher
   /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
   readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
@@ -159,6 +162,8 @@ class LocalEnvironment implements Environment {
       take: (taken, handle) => this.#table.take(taken, handle),
       isolate: this.#isolate,
       isIsolated: this.#isIsolated,
+      // What is isolated is found by the mark of its own guard.
+      ...(this.#isolate ? {} : { watcher: this.#options.watcher }),
     })
     return this.#madeShell
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { OrphanGuard } from './orphan-guard.js'
+import { OrphanGuard, SharedWatcher } from './orphan-guard.js'
 
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 /** Says that it is there, and ends with 7 when it is told so. */
@@ -49,6 +49,31 @@ describe('OrphanGuard', () => {
       [7, null],
       [null, 'SIGTERM'],
     ])
+  })
+  it('ends what one of those that share a watcher leaves, and what the others had when the agent dies', async () => {
+    const shared = new SharedWatcher()
+    const [closed, open] = [new OrphanGuard(shared), new OrphanGuard(shared)]
+    const [kept, early, left, later] = [await startGroup(), await startGroup(), await startGroup(), await startGroup()]
+    expect(open.channel()).toBe(closed.channel())
+    for (const { pid } of [kept, early, left]) closed.begun(pid!)
+    open.begun(later.pid!)
+    open.channel()!.write(`+ ${kept.pid}\n+ ${left.pid}\n+ ${later.pid}\n`)
+    closed.remove(kept.pid!)
+    const ends = [kept, early, left, later].map((child) => once(child, 'exit'))
+    closed.close()
+    expect(await Promise.all([ends[1], ends[2]])).toEqual([
+      [null, 'SIGTERM'],
+      [null, 'SIGTERM'],
+    ])
+    expect([kept, later].map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null])
+    open.channel()!.destroy()
+    expect(await ends[3]).toEqual([null, 'SIGTERM'])
+    process.kill(kept.pid!, 'SIGUSR1')
+    expect(await ends[0]).toEqual([7, null])
+    const next = open.channel()
+    expect(next?.destroyed).toBe(false)
+    open.close()
+    expect(next?.writableEnded).toBe(true)
   })
   it('ends what has its mark when the agent dies before it could tell of it, and nothing of another guard', async () => {
     const [guard, other] = [new OrphanGuard(), new OrphanGuard()]

@@ -7,7 +7,8 @@ const MARK = 'HERMES_GUARDED'
 // Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended. A group may
 // name the socket that what it starts has among its variables ("+ group socket"): by it daemons are found that left the group, on Linux.
 // A group is told of by itself, so that the line that lets it go may come first. One in a process namespace is told of by the agent; what dies
-// between the start and that line is found by the mark, "$1", among the variables of what draws its bounds.
+// between the start and that line is found by the mark, "$1", among the variables of what draws its bounds. "end group" lets it go as well, and
+// ends it: one of an environment that is closed while others have the same watcher.
 const SCRIPT = `trap '' HUP INT TERM
 live=' ' gone=' '
 while read -r op id socket; do
@@ -16,10 +17,12 @@ while read -r op id socket; do
       *" $id "*) gone="\${gone%% $id *} \${gone#* $id }" ;;
       *) live="$live$id "; eval "socket_$id=\\$socket" ;;
     esac ;;
-    -) case $live in
-      *" $id "*) live="\${live%% $id *} \${live#* $id }"; unset "socket_$id" ;;
-      *) gone="$gone$id " ;;
-    esac ;;
+    -|end)
+      case $live in
+        *" $id "*) live="\${live%% $id *} \${live#* $id }"; unset "socket_$id" ;;
+        *) gone="$gone$id " ;;
+      esac
+      if [ "$op" = end ]; then (kill -s TERM -- "-$id"; sleep 2; kill -s KILL -- "-$id") & fi ;;
     close) [ "$live" = ' ' ] && exit ;;
   esac
 done
@@ -43,6 +46,61 @@ end TERM
 sleep 2
 end KILL`
 
+/** The shell that waits for the agent's end of a pipe to close. */
+class Watcher {
+  readonly #child: ChildProcess
+
+  constructor(mark: string) {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', mark], {
+      cwd: '/',
+      detached: true,
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    // Without a watcher commands run all the same; only a crash would leave them behind.
+    child.on('error', () => undefined)
+    child.stdin.on('error', () => undefined)
+    child.unref()
+    ;(child.stdin as unknown as { unref?: () => void }).unref?.()
+    this.#child = child
+  }
+
+  /** `null` where it was not started, or is gone. */
+  get channel(): Writable | null {
+    const { stdin, pid } = this.#child
+    return pid === undefined || stdin === null || stdin.destroyed ? null : stdin
+  }
+
+  write(line: string): void {
+    this.#child.stdin?.write(line)
+  }
+
+  /** What it still knows of is ended. */
+  close(): void {
+    this.#child.stdin?.end('close\n')
+  }
+}
+
+/** One watcher for the environments of a program that draw no bounds: each start of a program holds the event loop up. It goes with the last of them. */
+export class SharedWatcher {
+  #watcher: Watcher | null = null
+  readonly #users = new Set<OrphanGuard>()
+
+  /** For the first command of an environment. One that is gone is replaced. */
+  take(user: OrphanGuard, mark: string): Watcher {
+    this.#users.add(user)
+    if (!this.#watcher?.channel) this.#watcher = new Watcher(mark)
+    return this.#watcher
+  }
+
+  leave(user: OrphanGuard): void {
+    this.#users.delete(user)
+    if (this.#users.size > 0) return
+    this.#watcher?.close()
+    this.#watcher = null
+  }
+}
+
 /**
  * Ends foreground process groups when the agent dies without doing so, even by SIGKILL: one small shell, started with the first
  * command that no namespace holds, that waits for the agent's end of a pipe to close. Costs a command one short write.
@@ -50,22 +108,30 @@ end KILL`
 export class OrphanGuard {
   /** The variable of a program that tells nobody of its group. */
   readonly mark: Readonly<Record<string, string>> = { [MARK]: randomBytes(16).toString('hex') }
-  #watcher: ChildProcess | null = null
+  readonly #shared: SharedWatcher | null
+  #watcher: Watcher | null = null
   /** Told of while there is no watcher. */
   readonly #groups = new Map<number, string>()
+  /** That told the watcher of themselves and were not let go. */
+  readonly #begun = new Set<number>()
+
+  /** `shared`: where no program is marked. Default: a watcher of its own. */
+  constructor(shared: SharedWatcher | null = null) {
+    this.#shared = shared
+  }
 
   /**
    * The pipe a new group writes its "+ group" line to before it does anything else: no kill of the agent falls between start and
    * registration, and the watcher sees the end of the pipe only once every new group has let go of it. `null` without a watcher.
    */
   channel(): Writable | null {
-    if (!this.#watcher) {
-      this.#watcher = this.#start()
-      for (const line of this.#groups.values()) this.#watcher.stdin?.write(line)
+    if (!this.#watcher || (this.#shared && !this.#watcher.channel)) {
+      const mark = `${MARK}=${this.mark[MARK]}`
+      this.#watcher = this.#shared ? this.#shared.take(this, mark) : new Watcher(mark)
+      for (const line of this.#groups.values()) this.#watcher.write(line)
       this.#groups.clear()
     }
-    const { stdin, pid } = this.#watcher
-    return pid === undefined || stdin === null || stdin.destroyed ? null : stdin
+    return this.#watcher.channel
   }
 
   /**
@@ -74,34 +140,29 @@ export class OrphanGuard {
    */
   add(group: number, socket?: string): void {
     const line = `+ ${group}${socket === undefined ? '' : ` ${socket}`}\n`
-    if (this.#watcher) this.#watcher.stdin?.write(line)
+    if (this.#watcher) this.#watcher.write(line)
     else this.#groups.set(group, line)
+  }
+
+  /** Notes a group that tells of itself on the channel. */
+  begun(group: number): void {
+    this.#begun.add(group)
   }
 
   remove(group: number): void {
     this.#groups.delete(group)
-    this.#watcher?.stdin?.write(`- ${group}\n`)
+    this.#begun.delete(group)
+    this.#watcher?.write(`- ${group}\n`)
   }
 
   /** Lets the watcher go; groups still added are ended by it. */
   close(): void {
     this.#groups.clear()
-    this.#watcher?.stdin?.end('close\n')
+    if (this.#shared) {
+      for (const group of this.#begun) this.#watcher?.write(`end ${group}\n`)
+      this.#shared.leave(this)
+    } else this.#watcher?.close()
+    this.#begun.clear()
     this.#watcher = null
-  }
-
-  #start(): ChildProcess {
-    const watcher = spawn('/bin/sh', ['-c', SCRIPT, 'sh', `${MARK}=${this.mark[MARK]}`], {
-      cwd: '/',
-      detached: true,
-      env: { PATH: '/usr/bin:/bin' },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    })
-    // Without a watcher commands run all the same; only a crash would leave them behind.
-    watcher.on('error', () => undefined)
-    watcher.stdin.on('error', () => undefined)
-    watcher.unref()
-    ;(watcher.stdin as unknown as { unref?: () => void }).unref?.()
-    return watcher
   }
 }

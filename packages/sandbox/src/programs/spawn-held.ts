@@ -24,7 +24,7 @@ export function spawnHeld(
       detached: true,
       stdio: [stdin, 'pipe', 'pipe', (isConfined ? mark?.descriptor : guard.channel()) ?? 'ignore', ...descriptors],
     })
-    if (isConfined && child.pid !== undefined) guard.add(child.pid, socket)
+    if (child.pid !== undefined) isConfined ? guard.add(child.pid, socket) : guard.begun(child.pid)
     child.once('spawn', () => resolve(child))
     child.once('error', (error) => {
       const message = `Cannot start a program in ${cwd}: ${error.message}.`

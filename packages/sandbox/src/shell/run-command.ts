@@ -127,7 +127,7 @@ function start(run: CommandRun) {
         ...run.descriptors,
       ],
     })
-    if (run.isConfined && child.pid !== undefined) run.guard.add(child.pid)
+    if (child.pid !== undefined) run.isConfined ? run.guard.add(child.pid) : run.guard.begun(child.pid)
     return child
   } catch (error) {
     run.pipe.discard()

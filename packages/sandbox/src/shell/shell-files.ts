@@ -44,9 +44,13 @@ export function removeScratch(directory: string): void {
 /** Removes the scratch directories of agents that crashed, and saved output from before `outputsBeforeMs`; the time is in its name. */
 export function removeLeftovers(outputDir: string, outputsBeforeMs: number): void {
   const shells = shellsFolder(outputDir)
+  // A program may have hundreds of shells, each of which looks here once.
+  const isThere = new Map([[process.pid, true]])
   for (const name of namesIn(shells)) {
-    const owner = /^(\d+)-[0-9a-f]{8}$/.exec(name)?.[1]
-    if (owner && processStartTime(Number(owner)) === null) rmSync(join(shells, name), { recursive: true, force: true })
+    const owner = Number(/^(\d+)-[0-9a-f]{8}$/.exec(name)?.[1])
+    if (Number.isNaN(owner)) continue
+    if (!isThere.has(owner)) isThere.set(owner, processStartTime(owner) !== null)
+    if (!isThere.get(owner)) rmSync(join(shells, name), { recursive: true, force: true })
   }
   for (const name of namesIn(outputDir)) {
     const savedAtMs = /^output-(\d+)-[0-9a-f]{8}\.txt$/.exec(name)?.[1]

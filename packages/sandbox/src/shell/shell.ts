@@ -7,7 +7,7 @@ import { type Isolate, type IsolatedProgram, notIsolated, type WorkingFolders } 
 import { HeldOutput, startHeld } from '../isolation/start-held.js'
 import { type CommandHold, heldVariables, isolateOptions } from '../local/command-hold.js'
 import { type Capture, type LoginOptions, withLogin } from '../local/login-shell.js'
-import { OrphanGuard } from '../local/orphan-guard.js'
+import { OrphanGuard, type SharedWatcher } from '../local/orphan-guard.js'
 import type { ProcessHandle } from '../processes/process-handle.js'
 import type { ProcessTable } from '../processes/process-table.js'
 import { groupExists, killTree } from '../processes/process-tree.js'
@@ -52,6 +52,8 @@ interface ShellOptions {
   readonly holds?: ((command: string, cwd: string) => Promise<CommandHold | null>) | undefined
   /** Takes over a command that goes on without being waited for. */
   readonly take: ProcessTable['take']
+  /** Shared with other shells. Default: one of its own. */
+  readonly watcher?: SharedWatcher | undefined
   /** Whose start-up files the first command waits for. */
   readonly login: (LoginOptions & { readonly home: string }) | null
 }
@@ -72,7 +74,7 @@ interface Scratch {
 export class Shell {
   readonly #options: ShellOptions
   /** Ends foreground groups when this program dies. */
-  readonly guard = new OrphanGuard()
+  readonly guard: OrphanGuard
   readonly #running = new RunningCommands()
   /** Groups of commands that left processes behind. */
   readonly #orphans = new Set<number>()
@@ -84,6 +86,7 @@ export class Shell {
 
   constructor(options: ShellOptions) {
     this.#options = options
+    this.guard = new OrphanGuard(options.watcher)
     this.#session = new ShellSession({ cwd: options.cwd, env: options.env }, options.env)
   }
 
