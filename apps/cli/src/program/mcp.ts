@@ -77,7 +77,9 @@ Examples:
   )
   mcp
     .command('serve')
-    .description('be a server: sessions, memory and the agent, on standard input and output')
+    .description(
+      'be a server of sessions, memory and the agent, on standard input and output; over HTTP the gateway is one, at /mcp',
+    )
     .action(() =>
       choose(async (world) => (await import('../commands/mcp-serve.js')).serveMcp(world, __HERMES_VERSION__)),
     )
