@@ -9,6 +9,8 @@ import { runCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 import { withoutTitles } from '../support/without-titles.js'
 
+const MCP_SERVER = join(import.meta.dirname, '../../packages/runtime/src/__fixtures__/mcp-server.mjs')
+
 const scene = useScene()
 let editor: Editor | null
 
@@ -400,13 +402,21 @@ describe('sessions', () => {
     })
   })
 
-  it('answer all the same when an MCP server of the editor does not start', async () => {
-    scene.server.setHandler(() => ({ text: 'Hello.' }))
-    const { agent, prompt, updates } = await open({ capabilities: { session: { notices: {} } } })
-    const mcpServers: McpServer[] = [{ name: 'weather', command: 'weather', args: [], env: [] }]
+  it('have the MCP servers of the editor to themselves, and answer all the same when one does not start', async () => {
+    const use = { toolCalls: [{ name: 'tool_call', args: { name: 'mcp__kettle__echo', arguments: { text: 'tea' } } }] }
+    const search = { toolCalls: [{ name: 'tool_search', args: { query: 'mcp__kettle__echo' } }] }
+    scene.server.enqueue(search, use, { text: 'Hello.' }, use, { text: 'None here.' })
+    const { agent, newSession, prompt, updates } = await open({ capabilities: { session: { notices: {} } } })
+    const mcpServers: McpServer[] = [
+      { name: 'weather', command: 'weather', args: [], env: [] },
+      { name: 'kettle', command: process.execPath, args: [MCP_SERVER], env: [] },
+    ]
     const { sessionId } = await agent.request('session/new', { cwd: scene.cwd, mcpServers })
     expect(await prompt(sessionId, 'Hi.')).toBe('end_turn')
     expect(agentText(updates)).toBe('Hello.')
+    expect(JSON.stringify(scene.server.requests[2]!.body.messages.at(-1))).toContain('You said tea')
+    expect(await prompt(await newSession(scene.cwd), 'Hi.')).toBe('end_turn')
+    expect(JSON.stringify(scene.server.requests[4]!.body.messages.at(-1))).not.toContain('You said')
   })
 })
 

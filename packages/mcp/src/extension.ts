@@ -1,4 +1,4 @@
-import { errorLine } from '@hermes/contracts'
+import { errorLine, type JsonObject } from '@hermes/contracts'
 import { type Entry, type TextPart, toolCalls } from '@hermes/contracts/conversation'
 import type { Extension, Finding, HookEvent } from '@hermes/contracts/extension'
 import type { ToolSource } from '@hermes/contracts/tool'
@@ -19,6 +19,8 @@ import type { McpServer } from './servers/server.js'
 import type { ServerSkill } from './servers/server-skills.js'
 import { readServers } from './settings/read-servers.js'
 import type { ServerSettings } from './settings/server-settings.js'
+import { cleanLine } from './tools/clean-text.js'
+import { isUnresolved } from './tools/unresolved.js'
 
 /** Servers that nothing is known about are started so long after a session began, or when a search asks for them. */
 const START_AFTER_MS = 400
@@ -279,9 +281,20 @@ async function findings(
 
 function offerOf(name: string, { tools, dropped }: Listing): Finding {
   const text = `MCP server ${name}: ${count(tools.length, 'tool')}`
-  if (dropped.length === 0) return { level: 'ok', text }
-  const more = dropped.length > MOST_NAMED ? ` and ${dropped.length - MOST_NAMED} more` : ''
-  return { level: 'warn', text: `${text}. Left out: ${dropped.slice(0, MOST_NAMED).join(', ')}${more}.` }
+  const useless = tools.filter(({ inputSchema }) => isUnresolved(inputSchema as JsonObject))
+  const lines = [
+    ...named('Left out', dropped),
+    ...named(
+      'Calls may fail, since parameters lead nowhere',
+      useless.map((tool) => cleanLine(tool.name, 60)),
+    ),
+  ]
+  return lines.length === 0 ? { level: 'ok', text } : { level: 'warn', text: [`${text}.`, ...lines].join(' ') }
+}
+
+function named(what: string, names: readonly string[]): readonly string[] {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+  return names.length === 0 ? [] : [`${what}: ${names.slice(0, MOST_NAMED).join(', ')}${more}.`]
 }
 
 const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError'

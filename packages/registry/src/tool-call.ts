@@ -52,9 +52,14 @@ export async function checkCall(
       `Invalid arguments for ${tool.name}: ${result.message.replace(/\.$/, '')}. Correct them and call again.${now}`,
     )
   } catch (error) {
-    const line = error instanceof Error ? error.message : String(error)
-    return problem(`The parameters of ${tool.name} cannot be checked (${line}). Continue without it.`)
+    return problem(`The parameters of ${tool.name} cannot be checked (${uncheckedLine(error)}). Continue without it.`)
   }
+}
+
+/** A schema that leads nowhere, or round in a circle, is the mistake of whoever wrote it. */
+function uncheckedLine(error: unknown): string {
+  if (error instanceof RangeError) return 'they refer to themselves without an end'
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!.trim()
 }
 
 const SHOWN_SCHEMA_CHARS = 4_000

@@ -319,11 +319,16 @@ describe('a source that gives what is no tool', () => {
     expect(registry.names()).toEqual(['calm', 'near', 'two'])
   })
 
-  it('answers a call whose schema cannot be checked', async () => {
-    const broken = { type: 'object', properties: { id: { type: 'string', $ref: '#/nowhere' } } } as const
-    const { source } = changing([tool('late', { parameters: broken })])
+  it.each([
+    [{ $ref: '#/nowhere' }, /\(Unresolved \$ref "#\/nowhere"\.[^\n]*\)/],
+    [{ $ref: '#/properties/id' }, /\(they refer to themselves without an end\)/],
+  ])('answers a call whose schema cannot be checked in a line: %j', async (id, line) => {
+    const { source } = changing([tool('late', { parameters: { type: 'object', properties: { id } } })])
     const prepared = await through(open(source).registry, 'late', { id: 'x' })
-    expect(prepared).toMatchObject({ type: 'immediate', outcome: { isError: true } })
+    expect(prepared).toMatchObject({
+      type: 'immediate',
+      outcome: { isError: true, content: [{ text: expect.stringMatching(line) }] },
+    })
   })
 })
 

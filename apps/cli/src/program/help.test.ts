@@ -60,6 +60,9 @@ it('every command has help that says what it does and shows how it is used', asy
     const lines = examplesOf(command)
     if (!help.startsWith('Usage: hermes') || command.description() === '') wrong.push(`${nameOf(command)}: no help`)
     if (lines.length === 0) wrong.push(`${nameOf(command)}: no example`)
+    for (const { flags, defaultValue, variadic, parseArg } of command.options)
+      if (Array.isArray(defaultValue) && !variadic && !parseArg)
+        wrong.push(`${nameOf(command)}: ${flags} is one text where it is used, and a list where it is not`)
     for (const line of lines) {
       const count = await chosenBy(line.trim()).catch((error: unknown) => String(error))
       if (count !== 1) wrong.push(`${nameOf(command)}: ${line.trim()}: ${count}`)

@@ -34,7 +34,7 @@ export function addMcp(program: Command, choose: Choose): void {
     .option('--url <address>', 'a server of the network')
     .option('--sse', 'it speaks the older transport with events alone')
     .option('--env <NAME=VALUE...>', 'variables it gets; ${NAME} stands for one of .env', [])
-    .option('--header <"Name: value"...>', 'sent with each request', [])
+    .option('--header <header...>', 'sent with each request, as "Name: value"', [])
     .option('--cwd <folder>', 'where its program starts')
     .option('--isolated', 'hold its program in the isolation that commands are held in')
     .option('--untrusted', 'ask about each of its tools that does not only read')
@@ -77,7 +77,9 @@ Examples:
   )
   mcp
     .command('serve')
-    .description('be a server: sessions, memory and the agent, on standard input and output')
+    .description(
+      'be a server of sessions, memory and the agent, on standard input and output; over HTTP the gateway is one, at /mcp',
+    )
     .action(() =>
       choose(async (world) => (await import('../commands/mcp-serve.js')).serveMcp(world, __HERMES_VERSION__)),
     )

@@ -28,13 +28,16 @@ export function addPlugins(program: Command, choose: (action: Action) => void): 
     plugins
       .command(`${verb} ${argument}`.trim())
       .description(description)
-      .action((word?: string) => call([verb, ...(word === undefined ? [] : [word])]))
+      // Where a verb takes no word, what comes first is its flags.
+      .action((word: unknown) => call(typeof word === 'string' ? [verb, word] : [verb]))
   plugins
     .command('create <folder>')
     .description('begin a plugin, with a test that passes')
     .option('--kind <kind>', 'tool, memory, hook, provider or platform', 'tool')
-    .option('--provider', 'as --kind provider: a server of models')
-    .option('--platform', 'as --kind platform: a chat platform')
+    .addOption(program.createOption('--provider', 'as --kind provider: a server of models').conflicts('kind'))
+    .addOption(
+      program.createOption('--platform', 'as --kind platform: a chat platform').conflicts(['kind', 'provider']),
+    )
     .action((folder: string, { kind, provider, platform }: CreateFlags) =>
       call(['create', folder], { kind: provider ? 'provider' : platform ? 'platform' : kind }),
     )

@@ -27,6 +27,7 @@ function tools() {
         { name: 'n'.repeat(300), description: 'Twice.', inputSchema: schema },
         { name: 'sinn-voll ✓', description: 'Hidden\u{E0041}\u200B words.', inputSchema: schema },
         { name: 'cycle', description: 'Goes round.', inputSchema: { type: 'object', properties: { next: { $ref: '#' } } } },
+        { name: 'endless', description: 'Goes nowhere.', inputSchema: { type: 'object', properties: { next: { $ref: '#/properties/next' } } } },
         { name: 'typed', description: 'Typed.', inputSchema: schema, outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
       ]
     case 'says':

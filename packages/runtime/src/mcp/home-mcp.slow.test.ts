@@ -313,11 +313,11 @@ describe('bad servers', () => {
     expect(shown).toContain('Structured content does not match')
     const tools = (await runtime!.tools()).filter(({ toolset }) => toolset === 'mcp-lies')
     expect(tools.map(({ name }) => name).every((name) => /^[a-zA-Z0-9_-]{1,64}$/.test(name))).toBe(true)
-    expect(tools).toHaveLength(4)
+    expect(tools).toHaveLength(5)
     expect(await doctor()).toMatchObject([
       {
         level: 'warn',
-        text: `MCP server lies: 4 tools. Left out: odd (no tool as the protocol has it), ${'n'.repeat(60)}… (listed twice).`,
+        text: `MCP server lies: 5 tools. Left out: odd (no tool as the protocol has it), ${'n'.repeat(60)}… (listed twice). Calls may fail, since parameters lead nowhere: endless.`,
       },
     ])
     expect(tools.find(({ name }) => name.includes('sinn'))?.description).toBe('Hidden words.')
