@@ -1,4 +1,5 @@
 // docs/parity.md, made from docs/parity.json: what the reference system has, and what became of each of it here. Used by generate.mjs.
+// From the same rows come the lines that answer whoever types a command of it that is not here.
 // A state is `here`, `renamed: TO`, `replaced: BY`, `later: PART` or `not here: BECAUSE`. What the sources have is `here`, whatever `later` says.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,8 +7,11 @@ import { table } from './reference-pages.mjs'
 
 const STATE = /^(?:here|(?:renamed|replaced|later|not here): \S.*)$/
 
+const SLASH_LINES = 'packages/commands/src/generated/left-out.ts'
+const COMMAND_LINES = 'apps/cli/src/generated/left-out.ts'
+
 /**
- * @returns {{ file: string, text: string }[]} the page as it should be; none where there is no data
+ * @returns {{ file: string, text: string }[]} the page as it should be, and the files of lines; none where there is no data
  * @throws Error with a line for each row without a state, for each `here` that is not, and for what is here and said to be gone
  */
 export function parityPage(root, facts) {
@@ -29,7 +33,37 @@ export function parityPage(root, facts) {
     }),
   }))
   if (mistakes.length > 0) throw new Error(`docs/parity.json:\n${mistakes.join('\n')}`)
-  return [{ file: 'docs/parity.md', text: render(sections) }]
+  const rowsOf = (wanted) => sections.find(({ section }) => section === wanted)?.rows ?? []
+  const slash = rowsOf('slash commands').filter(([name]) => !name.includes('_'))
+  // Of what is not here as a whole one line is enough.
+  const commands = rowsOf('commands').filter(
+    ([name, state]) => (!name.includes(' ') || has.commands(name.split(' ')[0])) && !state.includes('the same words'),
+  )
+  return [
+    { file: 'docs/parity.md', text: render(sections) },
+    { file: SLASH_LINES, text: renderLines(slash, '/') },
+    { file: COMMAND_LINES, text: renderLines(commands, 'hermes ') },
+  ]
+}
+
+const LINES = {
+  renamed: (typed, to) => `${typed} is called ${to} here.`,
+  replaced: (typed, by) => `There is no ${typed} here; instead: ${by}.`,
+  later: (typed, part) => `${typed} is not here yet; it comes with: ${part}.`,
+  'not here': (typed, because) => `There is no ${typed} here: ${because}.`,
+}
+
+function renderLines(rows, before) {
+  const lines = rows.flatMap(([name, state]) => {
+    const [, kind, rest] = /^([a-z ]+): (.*)$/.exec(state) ?? []
+    return kind ? [`  [${JSON.stringify(name)}, ${JSON.stringify(LINES[kind](before + name, rest))}],\n`] : []
+  })
+  return `// Written by \`pnpm gen\` from docs/parity.json.
+
+/** The line for each command of the reference system that is not here, by its name. */
+export const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+${lines.join('')}])
+`
 }
 
 function knownNames({ commands, slash, keys, variables }) {

@@ -42,6 +42,14 @@ it('shows each row with its state; what the sources have is here, whatever was m
   expect(text).toContain('| commands | 2 | 1 | 0 | 1 | 0 | 4 |')
   for (const row of ['| `config get` | here |', '| `cron` | later: schedules |', '| `/pet` | not here: mascots |'])
     expect(text).toContain(row)
+  const lines = parityPage(root, facts).map((file) => file.text.split('\n').filter((line) => line.startsWith('  [')))
+  expect(lines.slice(1)).toEqual([
+    ['  ["pet", "There is no /pet here: mascots."],'],
+    [
+      '  ["cron", "hermes cron is not here yet; it comes with: schedules."],',
+      '  ["login", "hermes login is called auth add here."],',
+    ],
+  ])
 })
 
 it.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { commandFirst } from './command-line.js'
+import { commandFirst, unknownPart } from './command-line.js'
 import type { Io } from './io.js'
 import { addChat, createProgram } from './program/chat.js'
 import { buildProgram } from './program.js'
@@ -74,5 +74,7 @@ describe('a command line', () => {
     await expect(arranged('--json', 'frobnicate')).rejects.toThrow(
       /Valid commands: chat, .*, help\. To ask the agent: hermes chat frobnicate$/,
     )
+    await expect(arranged('--json', 'login')).rejects.toThrow('hermes login is called auth add here.')
+    expect(unknownPart('auth', 'logout', 'add')).toBe('hermes auth logout is called auth remove here.')
   })
 })

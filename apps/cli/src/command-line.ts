@@ -1,6 +1,7 @@
 import { nearestName } from '@hermes/contracts'
 import type { Command } from 'commander'
 import { UsageError } from './errors.js'
+import { LEFT_OUT } from './generated/left-out.js'
 
 /**
  * A command line with its command first: options may stand before it, and a text with a blank, or after `--`, is something to ask.
@@ -55,10 +56,17 @@ function takingValues(command: Command): ReadonlySet<string> {
   return new Set([...names, ...command.commands.flatMap((inner) => [...takingValues(inner)])])
 }
 
-/** The line for a word that is no command. */
+/** The line for a word that is no command; of what is left out on purpose it says what there is instead, or why. */
 export function unknownCommand(word: string, names: readonly string[]): string {
+  const leftOut = LEFT_OUT.get(word)
+  if (leftOut !== undefined) return leftOut
   const meant = nearestName(word, names)
   const hint = meant === null ? `Valid commands: ${names.join(', ')}.` : `Did you mean ${meant}?`
   const text = /^[\w.-]+$/.test(word) ? word : '"…"'
   return `Unknown command "${word}". ${hint} To ask the agent: hermes chat ${text}`
+}
+
+/** The line for a word that no command of `command` has. */
+export function unknownPart(command: string, word: string, parts: string): string {
+  return LEFT_OUT.get(`${command} ${word}`) ?? `Unknown command "${command} ${word}". Valid commands: ${parts}.`
 }

@@ -112,7 +112,10 @@ async function mistakeLine(error: CommanderError, program: Command, argv: readon
   const help = `See hermes ${command.name()} --help.`
   if (error.code === 'commander.help') return `${command.name()} needs one of: ${parts}. ${help}`
   if (error.code === 'commander.excessArguments' || error.code === 'commander.unknownCommand') {
-    if (parts !== '') return `Unknown command "${command.name()} ${argv[1]}". Valid commands: ${parts}.`
+    if (parts !== '') {
+      const { unknownPart } = await import('./command-line.js')
+      return unknownPart(command.name(), argv[1]!, parts)
+    }
     const words = argv.slice(1).filter((word) => !word.startsWith('-'))
     return `${command.name()} does not take "${words.at(-1)}". ${help}`
   }

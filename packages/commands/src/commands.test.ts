@@ -2,7 +2,16 @@ import type { JsonObject } from '@hermes/contracts'
 import type { Command, CommandContext, CommandOutput, CommandSession } from '@hermes/contracts/extension'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { completeLine, offeredTo, readLine, runCommand, shownCommand, toPlainText } from './index.js'
+import {
+  completeLine,
+  offeredTo,
+  readLine,
+  runCommand,
+  shownCommand,
+  type TypedLine,
+  toPlainText,
+  unknownLine,
+} from './index.js'
 
 const echo = (args: unknown): CommandOutput => ({ type: 'text', text: JSON.stringify(args) })
 const properties = (of: JsonObject, required: readonly string[] = []): JsonObject => ({
@@ -103,6 +112,14 @@ describe('a typed line', () => {
   it.each(['/mod crashes', '/t x'])('%j is for the model where only whole names count', (line) => {
     expect(readLine(line, COMMANDS, COMMANDS, { takesBeginnings: false })).toEqual({ type: 'text' })
     expect(readLine('/model x', COMMANDS, COMMANDS, { takesBeginnings: false })).toMatchObject({ type: 'command' })
+  })
+
+  it.each([
+    ['/save notes.json', 'There is no /save here; instead: hermes sessions export.'],
+    ['/Update', '/update is called hermes update here.'],
+    ['/pet', 'There is no /pet here: mascots.'],
+  ])('%j is answered with what there is instead, or why it is not here', (line, answer) => {
+    expect(unknownLine(readLine(line, COMMANDS) as TypedLine & { type: 'unknown' })).toBe(answer)
   })
 
   it('is for the model where there are no commands', () => {

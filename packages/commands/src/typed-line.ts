@@ -1,5 +1,6 @@
 import { nearestName } from '@hermes/contracts'
 import type { Command, CommandCaller, CommandSession } from '@hermes/contracts/extension'
+import { LEFT_OUT } from './generated/left-out.js'
 
 /** What a line asks for. `text` is for the model. */
 export type TypedLine =
@@ -50,12 +51,14 @@ export function readLine(
     (takesBeginnings ? onlyOne(commands.filter(({ name }) => name.startsWith(wanted))) : undefined)
   if (command) return { type: 'command', command, args: rest?.trim() ?? '' }
   const nearest = nearestName(wanted, commandNames(commands))
-  if (rest !== undefined && nearest === null) return { type: 'text' }
+  if (rest !== undefined && nearest === null && !LEFT_OUT.has(wanted)) return { type: 'text' }
   return { type: 'unknown', typed: `/${typed}`, nearest: nearest === null ? null : `/${nearest}` }
 }
 
-/** What is said of a line that no command has. */
+/** What is said of a line that no command has; what other systems call it is answered with what there is instead, or why it is not here. */
 export function unknownLine({ typed, nearest }: TypedLine & { readonly type: 'unknown' }): string {
+  const leftOut = LEFT_OUT.get(typed.slice(1).toLowerCase())
+  if (leftOut !== undefined) return leftOut
   return `Unknown command ${typed}. ${nearest === null ? '' : `Did you mean ${nearest}? `}/help lists all.`
 }
 

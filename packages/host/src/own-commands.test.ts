@@ -12,8 +12,8 @@ quick_commands:
   where: {command: 'pwd; exit 3'}
   up: {type: alias, target: 'Bring everything up to date, please.', description: update all}
   name: {type: alias, target: /title}
-  loop: {type: alias, target: /pool}
-  pool: {type: alias, target: /loop}
+  lap: {type: alias, target: /pool}
+  pool: {type: alias, target: /lap}
   help: {command: 'true'}
   Bad: {command: 'true'}
   empty: {type: alias}
@@ -29,7 +29,7 @@ it('runs commands of the own configuration, lets them stand for others, and leav
   expect(turns[0]!.body.messages.at(-1)!.content).toBe('Bring everything up to date, please. now')
   await type(runtime, handle, '/name the boat')
   expect((await (await runtime.storage()).sessions.get(handle.id))?.title).toBe('the boat')
-  await expect(type(runtime, handle, '/loop')).rejects.toThrow('/pool stands for /loop. Unknown command /loop.')
+  await expect(type(runtime, handle, '/lap')).rejects.toThrow('/pool stands for /lap. Unknown command /lap.')
   const commands = runtime.extensions.list('command').map(({ owner, item }) => `${owner} ${item.name}`)
   expect(commands.filter((name) => name.startsWith('quick-commands'))).toHaveLength(5)
   expect(commands).toContain('session-commands help')
