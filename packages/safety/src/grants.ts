@@ -143,13 +143,17 @@ const CLIMBS = /^(?:npm|pnpm|yarn|bun|deno|just|task|rake|cargo|uv|poetry)$/
 export const [NEAREST, HERE] = ['^', '^.'] as const
 /** Names of recipes that may be given as words. */
 const RECIPE_NAME = /\.(?:mk|mak|just)$|(?:^|[/._-])(?:[Mm]akefile|justfile|package\.json)\b[^/]*$/
-/** What has a package manager run scripts of packages that are not named by their folders. */
-const OF_PACKAGES = /^(?:-w|-ws|--workspaces?|-r|--recursive|-F|--filter(?:-prod)?|workspaces?|foreach)(?:=|$)/
+/** Words by which they take recipes from folders that are not named: those of other packages, or a list of folders. */
+const ELSEWHERE: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.freeze([
+  [
+    /^(?:npm|pnpm|yarn|bun)$/,
+    /^(?:-w|-ws|--workspaces?|-r|--recursive|-F|--filter(?:-prod)?|workspaces?|foreach)(?:=|$)/,
+  ],
+  [/^g?make$/, /^(?:-I|--include-dir)/],
+])
 const OF_THE_SYSTEM = /^\/(?:usr|opt|bin|sbin|lib|snap|nix|System|Library)\//
 /** Of files and folders; what names more of them gets no lasting grant. */
 const MAX_FILES = 400
-
-const JS_MANAGERS = /^(?:npm|pnpm|yarn|bun)$/
 
 /** Files that decide about a folder that a program is given as what to run or to install. */
 const OF_FOLDERS = Object.freeze([
@@ -173,11 +177,11 @@ export function decidingFiles({ invocations }: Pick<Collected, 'invocations'>): 
     const inFolders = folders.flatMap((folder) => OF_FOLDERS.map((file) => `${folder}/${file}`))
     const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
     const places = Object.hasOwn(RECIPES, name) ? namedFolders(name, args) : []
-    if (
-      places.some(({ dynamic }) => dynamic) ||
-      (JS_MANAGERS.test(name) && input.some((word) => OF_PACKAGES.test(word)))
-    )
-      isKnown = false
+    // What stands behind it is for the script.
+    const end = texts(args).indexOf('--')
+    const forItself = texts(args).slice(0, end === -1 ? undefined : end)
+    const looksElsewhere = ELSEWHERE.find(([programs]) => programs.test(name))?.[1]
+    if (places.some(({ dynamic }) => dynamic) || forItself.some((word) => looksElsewhere?.test(word))) isKnown = false
     const place = texts(places).reduce((at, to) => resolveShellPath(to, { ...context, cwd: at }), context.cwd ?? '.')
     const above = CLIMBS.test(name) ? NEAREST : HERE
     const recipes = Object.hasOwn(RECIPES, name)

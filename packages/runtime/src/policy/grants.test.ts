@@ -288,6 +288,7 @@ describe('an "always"', () => {
     ['make -C "$D" a', { Makefile: 'a:\n' }],
     ['npm run a', { 'package.json': '{"scripts":{"a":"sh \\"$npm_package_config_x\\""}}' }],
     ['npm run ship -w web', {}],
+    ['make -I sub all', {}],
     ['pnpm -r ship', {}],
     ['just a', { justfile: 'set shell := ["./sh"]\na:\n  echo\n' }],
     ['just a', { justfile: 'a:\n  {{b}} c\n' }],
@@ -304,7 +305,7 @@ describe('an "always"', () => {
       join(cwd, 'node_modules/.bin/lint'),
       '#!/bin/sh\nexec node "$(dirname "$0" | sed s/a/b/)/../x.js"\n',
     )
-    for (const command of ['git add Makefile', 'docker build .', 'pnpm lint'])
+    for (const command of ['git add Makefile', 'docker build .', 'pnpm lint', 'npm run ship -- -w 2'])
       expect(await always(run(command)), command).toContain(command)
   })
 
