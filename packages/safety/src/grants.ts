@@ -6,6 +6,7 @@ import { keptVariables } from './command/kept-variables.js'
 import { payloads } from './command/payloads.js'
 import { PROGRAMS } from './command/program-tables.js'
 import { interpreterOf } from './command/programs.js'
+import { namedFolders } from './command/wrappers.js'
 import { commandText } from './describe-action.js'
 import { escapeGlob } from './glob.js'
 import type { PermissionRule } from './rules.js'
@@ -121,7 +122,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = Object.freeze({
   make: ['GNUmakefile', 'makefile', 'Makefile'],
   gmake: ['GNUmakefile', 'makefile', 'Makefile'],
   npm: ['package.json', '.npmrc'],
-  pnpm: ['package.json', '.npmrc', 'pnpm-workspace.yaml'],
+  pnpm: ['package.json', '.npmrc', 'pnpm-workspace.yaml', '.pnpmfile.cjs'],
   yarn: ['package.json', '.yarnrc.yml', '.yarnrc'],
   bun: ['package.json', 'bunfig.toml'],
   deno: ['deno.json', 'deno.jsonc'],
@@ -136,6 +137,20 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = Object.freeze({
   mvn: ['pom.xml'],
   terraform: ['main.tf'],
 })
+/** These go up to the folder that has one. */
+const CLIMBS = /^(?:npm|pnpm|yarn|bun|deno|just|task|rake|cargo|uv|poetry)$/
+/** In a path of {@link decidingFiles}: what stands behind it is a recipe that is run; with the first, the nearest in the folder or above it. */
+export const [NEAREST, HERE] = ['^', '^.'] as const
+/** Names of recipes that may be given as words. */
+const RECIPE_NAME = /\.(?:mk|mak|just)$|(?:^|[/._-])(?:[Mm]akefile|justfile|package\.json)\b[^/]*$/
+/** Words by which they take recipes from folders that are not named: those of other packages, or a list of folders. */
+const ELSEWHERE: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.freeze([
+  [
+    /^(?:npm|pnpm|yarn|bun)$/,
+    /^(?:-w|-ws|--workspaces?|-r|--recursive|-F|--filter(?:-prod)?|workspaces?|foreach)(?:=|$)/,
+  ],
+  [/^g?make$/, /^(?:-I|--include-dir)/],
+])
 const OF_THE_SYSTEM = /^\/(?:usr|opt|bin|sbin|lib|snap|nix|System|Library)\//
 /** Of files and folders; what names more of them gets no lasting grant. */
 const MAX_FILES = 400
@@ -148,9 +163,10 @@ const OF_FOLDERS = Object.freeze([
 
 /**
  * Files that decide what a command does: programs written as paths, scripts and other files it is given or reads, recipes at hand and in
- * folders it is given. Resolved; `null` where they are too many to be told apart.
+ * folders it is given. Resolved; see {@link NEAREST} for `FOLDER/^/NAME`. `null` where they are too many to be told apart, or are not known.
  */
 export function decidingFiles({ invocations }: Pick<Collected, 'invocations'>): readonly string[] | null {
+  let isKnown = true
   const files = invocations.flatMap(({ name, program, args, redirects, context }) => {
     const own = program.text.includes('/') && !OF_THE_SYSTEM.test(program.text) ? [program.text] : []
     const input = texts(args).flatMap((word) => [word, word.replace(/^(?:--?[\w-]+=|-\w|@|\w+=)/, '')])
@@ -160,15 +176,37 @@ export function decidingFiles({ invocations }: Pick<Collected, 'invocations'>): 
     const modules = isRun ? input.filter((word) => /^\w+(?:\.\w+)*$/.test(word)).flatMap(filesOfModule) : []
     const inFolders = folders.flatMap((folder) => OF_FOLDERS.map((file) => `${folder}/${file}`))
     const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
-    const recipes = Object.hasOwn(RECIPES, name) ? RECIPES[name]! : []
-    const paths = [...own, ...input, ...inFolders, ...modules, ...read, ...recipes]
+    const places = Object.hasOwn(RECIPES, name) ? namedFolders(name, args) : []
+    // What stands behind it is for the script.
+    const end = texts(args).indexOf('--')
+    const forItself = texts(args).slice(0, end === -1 ? undefined : end)
+    const looksElsewhere = ELSEWHERE.find(([programs]) => programs.test(name))?.[1]
+    if (places.some(({ dynamic }) => dynamic) || forItself.some((word) => looksElsewhere?.test(word))) isKnown = false
+    const place = texts(places).reduce((at, to) => resolveShellPath(to, { ...context, cwd: at }), context.cwd ?? '.')
+    const above = CLIMBS.test(name) ? NEAREST : HERE
+    const recipes = Object.hasOwn(RECIPES, name)
+      ? [
+          ...RECIPES[name]!.map((recipe) => `${place}/${above}/${recipe}`),
+          ...input
+            .filter((word) => !word.startsWith('-') && RECIPE_NAME.test(word))
+            .flatMap((word) => [place, context.cwd ?? '.'].map((at) => resolveShellPath(word, { ...context, cwd: at })))
+            .map((path) => path.replace(/\/(?=[^/]*$)/, `/${HERE}/`)),
+        ]
+      : []
+    // What is no script of theirs may be a program that was installed there.
+    const installed = /^(?:pnpm|yarn|bun)$/.test(name)
+      ? input
+          .filter((word) => /^[\w@][\w./-]*$/.test(word))
+          .map((word) => `${place}/${above}/node_modules/.bin/${word}`)
+      : []
+    const paths = [...own, ...input, ...inFolders, ...modules, ...read, ...recipes, ...installed]
     return paths
       .filter((path) => path !== '' && !path.startsWith('-'))
       .map((path) => resolveShellPath(path, context))
       .filter((path) => /^[/~]/.test(path))
   })
   const found = [...new Set(files)]
-  return found.length > MAX_FILES ? null : found
+  return !isKnown || found.length > MAX_FILES ? null : found
 }
 
 /** Where `python -m NAME` finds what it runs, beside the folders that its installation has. */
@@ -178,7 +216,7 @@ function filesOfModule(name: string): readonly string[] {
 }
 
 /** Names of programs that are looked for on `PATH`, those of wrappers included. */
-export function programsOnPath({ invocations }: Collected): readonly string[] {
+export function programsOnPath({ invocations }: Pick<Collected, 'invocations'>): readonly string[] {
   const names = invocations.flatMap(({ name, program, layers, via }) => [
     ...(name !== '' && !program.text.includes('/') ? [name] : []),
     ...layers.map((layer) => layer.split(' ')[0]!),
@@ -201,7 +239,7 @@ export function namesScript({ invocations }: Collected): boolean {
 
 /** Variables by which a shell finds programs, by which programs become others, or which have interpreters load other code. */
 const LOOKUP =
-  /^(?:PATH|ENV|BASH_(?:ENV|ALIASES|CMDS)|LD_(?:PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_\w+|PYTHON(?:PATH|HOME|STARTUP|USERBASE|PLATLIBDIR|BREAKPOINT|WARNINGS)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|PERL5?(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|LUA_\w*PATH\w*|LUA_INIT\w*|CLASSPATH|_?J\w*AVA_(?:TOOL_)?OPTIONS|MAKEFLAGS|MAKEFILES)$/
+  /^(?:PATH|ENV|BASH_(?:ENV|ALIASES|CMDS)|LD_(?:PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_\w+|PYTHON(?:PATH|HOME|STARTUP|USERBASE|PLATLIBDIR|BREAKPOINT|WARNINGS)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|PERL5?(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|LUA_\w*PATH\w*|LUA_INIT\w*|CLASSPATH|_?J\w*AVA_(?:TOOL_)?OPTIONS|MAKEFLAGS|MAKEFILES|MAKE|SHELL|CC|CXX|CPP|LD|AR|AS|RM|npm_config_\w+)$/
 
 /** Whether a command changes which programs later ones of the same shell find. One that cannot be followed may. */
 export function changesLookup({ invocations, functions, complete }: Collected): boolean {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { access, constants, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { importedFiles } from './imported-files.js'
+import { fileOf, importedFiles } from './imported-files.js'
 
 /** What is larger is not read: its size and its times of change count instead of what it holds. */
 const MAX_BYTES = 20_000_000
@@ -10,8 +10,8 @@ const MAX_BYTES = 20_000_000
 /**
  * SHA-256 as hexadecimal digits over those of `paths` that are files, with their names, and what scripts among them load of the files beside
  * them; `~` is `userHome`, and `cwd` the folder that they are started in. `null` where none is a file.
- * What cannot be read makes it `unknown`, which is like no other, and so does a script of a shell that has something run which only variables,
- * patterns or the output of programs name. Of a large one its size and its times of change count instead of what it holds.
+ * What cannot be read makes it `unknown`, which is like no other, and so does a script of a shell, a Makefile, a manifest or a justfile that has
+ * something run which only variables, patterns or the output of programs name. Of a large one its size and its times of change count instead of what it holds.
  */
 export async function digestFiles(
   paths: readonly string[],
@@ -34,8 +34,16 @@ export async function digestFiles(
     return content !== null
   }
   const named = [...paths].sort()
-  for (const path of named) if (!(await add(path, path.replace(/^~(?=\/|$)/, userHome)))) return 'unknown'
-  const { files, beside, isFollowed } = await importedFiles(found, { cwd, userHome })
+  const recipes = new Set<string>()
+  const added = new Set<string>()
+  for (const path of named) {
+    const { file, isRecipe } = await fileOf(path.replace(/^~(?=\/|$)/, userHome))
+    if (isRecipe) recipes.add(file)
+    if (added.has(file)) continue
+    added.add(file)
+    if (!(await add(isRecipe ? file : path, file))) return 'unknown'
+  }
+  const { files, beside, isFollowed } = await importedFiles(found, { cwd, userHome, recipes })
   if (!isFollowed) return 'unknown'
   for (const file of [...files].sort()) if (!(await add(file, file))) return 'unknown'
   // A grant for what loads nothing is what it was before that counted.

@@ -210,6 +210,45 @@ describe('an "always"', () => {
     ['bash s/x.sh', { 's/x.sh': './helper.sh "$@"\n', 'helper.sh': '1' }, 'helper.sh'],
     ['./x', { x: '#!/bin/bash\nset -e\nexec python3 s/x.py\n', 's/x.py': 'import y\n', 's/y.py': '1' }, 's/y.py'],
     ['./x', { x: '#!/bin/sh\n(cd s && make -s)\n', 's/Makefile': 'all:\n' }, 's/Makefile'],
+    ['make a', { Makefile: 'include b.mk\n', 'b.mk': 'a:\n\t@echo 1\n' }, 'b.mk'],
+    ['make a', { Makefile: 'D = s\n-include $(D)/b.mk\n', 's/b.mk': 'a:\n\t@./t.sh\n', 't.sh': '1' }, 't.sh'],
+    [
+      'make a',
+      { Makefile: 'P=python3\na:\n\t@echo 1; \\\n\t$(P) g.py $@\n', 'g.py': 'import h\n', 'h.py': '1' },
+      'h.py',
+    ],
+    ['make a', { Makefile: 'a: ; bash s/t.sh\n', 's/t.sh': '1' }, 's/t.sh'],
+    ['make a', { Makefile: 'V := $(shell ./v.sh)\na:\n\techo $(V)\n', 'v.sh': '1' }, 'v.sh'],
+    ['make a', { Makefile: 'a:\n\t$(MAKE) -C s b\n', 's/Makefile': 'b:\n\t./t\n', 's/t': '1' }, 's/t'],
+    ['make -C s a', { 's/Makefile': 'a:\n\tsh ./t.sh\n', 's/t.sh': '1' }, 's/t.sh'],
+    ['make -C s a', { 's/Makefile': 'a:\n\techo 1\n' }, 's/Makefile'],
+    ['make -f s/x.mk', { 's/x.mk': 'a:\n\t./t.sh\n', 't.sh': '1' }, 't.sh'],
+    ['make a', { Makefile: 'a:\n\tnpm run b\n', 'package.json': '{"scripts":{"b":"node b.js"}}', 'b.js': '1' }, 'b.js'],
+    ['npm run a', { 'package.json': '{"scripts":{"a":"node x.js"}}', 'x.js': "import './y.js'", 'y.js': '1' }, 'y.js'],
+    ['npm run a', { 'package.json': '{"scripts":{"prea":"sh ./p.sh","a":"echo 1"}}', 'p.sh': '1' }, 'p.sh'],
+    [
+      'npm run a',
+      { 'package.json': '{"scripts":{"a":"npm run b -- 1","b":"cross-env A=1 tsx b.ts"}}', 'b.ts': '1' },
+      'b.ts',
+    ],
+    [
+      'npm run a',
+      { 'package.json': '{"scripts":{"a":"lint ."}}', 'node_modules/.bin/lint': '1' },
+      'node_modules/.bin/lint',
+    ],
+    [
+      'npm test',
+      { 'package.json': '{"scripts":{"test":"bash t.sh"}}', 't.sh': 'lint\n', 'node_modules/.bin/lint': '1' },
+      'node_modules/.bin/lint',
+    ],
+    ['npm --prefix s run a', { 's/package.json': '{"scripts":{"a":"./t"}}', 's/t': '1' }, 's/t'],
+    ['cd sub && npm run ship', { 'package.json': '{"scripts":{"ship":"./t"}}', t: '1' }, 't'],
+    ['cd sub && npm run ship', { 'package.json': '{"scripts":{"ship":"echo"}}' }, 'sub/package.json'],
+    ['pnpm a', { 'package.json': '{"scripts":{"a":"sh -e t.sh"}}', 't.sh': '1' }, 't.sh'],
+    ['pnpm lint', { 'node_modules/.bin/lint': '1' }, 'node_modules/.bin/lint'],
+    ['just a', { justfile: "import 'b.just'\na:\n  echo\n", 'b.just': 'b:\n  echo\n' }, 'b.just'],
+    ['just a', { justfile: 'v := `./v`\na:\n  @sh t.sh {{v}}\n', v: '1', 't.sh': '1' }, 't.sh'],
+    ['just a', { justfile: 'v := `./v`\na:\n  echo {{v}}\n', v: '1' }, 'v'],
   ] as const)('for %s does not hold once what it loads is another one: %j', async (command, files, changed) => {
     for (const [file, text] of Object.entries(files)) {
       await mkdir(join(cwd, dirname(file)), { recursive: true })
@@ -238,6 +277,36 @@ describe('an "always"', () => {
     await writeFile(join(cwd, 'y.sh'), '"$RUN" a\n')
     const decision = await policy.decide(run('bash x.sh'), subject())
     expect(decision).toMatchObject({ type: 'ask', question: { choices: ['once', 'deny'] } })
+  })
+
+  it.each([
+    ['make a', { Makefile: 'include $(wildcard *.mk)\n' }],
+    ['make a', { Makefile: 'T ?= ./t.sh\na:\n\t$(T)\n' }],
+    ['make a', { Makefile: 'a:\n\t./$@\n' }],
+    ['make a', { Makefile: 'SHELL = ./sh\na:\n\techo\n' }],
+    ['make a', { Makefile: '$(eval $(X))\n' }],
+    ['make -C "$D" a', { Makefile: 'a:\n' }],
+    ['npm run a', { 'package.json': '{"scripts":{"a":"sh \\"$npm_package_config_x\\""}}' }],
+    ['npm run ship -w web', {}],
+    ['make -I sub all', {}],
+    ['pnpm -r ship', {}],
+    ['just a', { justfile: 'set shell := ["./sh"]\na:\n  echo\n' }],
+    ['just a', { justfile: 'a:\n  {{b}} c\n' }],
+  ] as const)('is not offered for %s where what it runs cannot be followed: %j', async (command, files) => {
+    for (const [file, text] of Object.entries(files)) await writeFile(join(cwd, file), text)
+    const decision = await policy.decide(run(command), subject())
+    expect(decision).toMatchObject({ type: 'ask', question: { choices: ['once', 'deny'] } })
+  })
+
+  it('is offered for what only names a recipe, and for an installed program whatever starts it', async () => {
+    await writeFile(join(cwd, 'Makefile'), 'a:\n\t./$@\n')
+    await mkdir(join(cwd, 'node_modules/.bin'), { recursive: true })
+    await writeFile(
+      join(cwd, 'node_modules/.bin/lint'),
+      '#!/bin/sh\nexec node "$(dirname "$0" | sed s/a/b/)/../x.js"\n',
+    )
+    for (const command of ['git add Makefile', 'docker build .', 'pnpm lint', 'npm run ship -- -w 2'])
+      expect(await always(run(command)), command).toContain(command)
   })
 
   it('follows scripts that load each other, and a large project as far as two hundred files', async () => {

@@ -1,9 +1,10 @@
-import { access, readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, extname, join } from 'node:path'
-import { scriptLoads } from '@hermes/safety'
+import { access, open, readdir, stat } from 'node:fs/promises'
+import { dirname, extname, join, resolve } from 'node:path'
+import { HERE, NEAREST, scriptLoads } from '@hermes/safety'
+import { recipeOf } from './recipes.js'
 
 /** So many files are followed, each as far as that, so that looking at a large project holds no command up. */
-const [MAX_FILES, MAX_CHARS] = [200, 200_000]
+const [MAX_FILES, MAX_BYTES] = [200, 200_000]
 const MAX_ENTRIES = 2_000
 
 /** What scripts of a language load of the files beside them. */
@@ -83,7 +84,7 @@ const PERL = words(/\b(?:require|do)[\s(]{1,20}["']([\w./-]{1,200})["']/g, [''])
 const LANGUAGES: Readonly<Record<string, Language | typeof SHELL>> = {
   ...Object.fromEntries(['.js', '.cjs', '.mjs', '.jsx', '.ts', '.cts', '.mts', '.tsx'].map((one) => [one, JAVASCRIPT])),
   ...{ '.py': PYTHON, '.pyw': PYTHON, '.rb': RUBY, '.pl': PERL, '.pm': PERL },
-  ...{ '.sh': SHELL, '.bash': SHELL, '.zsh': SHELL },
+  ...{ '.sh': SHELL, '.bash': SHELL, '.zsh': SHELL, '.rake': RUBY },
 }
 
 /** Of scripts without an extension their first line says what they are written in. */
@@ -103,6 +104,8 @@ interface StartOptions {
   /** Absolute path of the folder that the command runs in. */
   readonly cwd: string
   readonly userHome: string
+  /** Those of the files that are run as recipes. */
+  readonly recipes: ReadonlySet<string>
 }
 
 /** What scripts load of other files. */
@@ -110,7 +113,7 @@ interface ImportedFiles {
   readonly files: readonly string[]
   /** Names beside a script that may stand in the place of installed modules, behind their folder. */
   readonly beside: readonly string[]
-  /** Whether all that is loaded by scripts of shells is written in them. */
+  /** Whether all that is loaded by scripts of shells, and by recipes, is written in them. */
   readonly isFollowed: boolean
 }
 
@@ -118,39 +121,83 @@ interface ImportedFiles {
  * What the scripts among `files` load of the files beside them, and what those load, as far as it is written there. Of a large project the
  * first two hundred files count.
  */
-export async function importedFiles(files: readonly string[], { cwd, userHome }: StartOptions): Promise<ImportedFiles> {
+export async function importedFiles(
+  files: readonly string[],
+  { cwd, userHome, recipes }: StartOptions,
+): Promise<ImportedFiles> {
   const seen = new Set(files)
   // A module is named from the folder that its package lies in.
   const roots = [...new Set(files.flatMap((file) => [dirname(file), dirname(dirname(file))]))].slice(0, MAX_ROOTS)
   const beside = new Map<string, readonly string[]>()
-  const queue: Script[] = files.map((file) => ({ file, started: file, cwd, isBegun: true }))
+  const queue: Script[] = files.map((file) => ({
+    file,
+    started: file,
+    cwd,
+    isBegun: true,
+    isRecipe: recipes.has(file),
+    isInstalled: recipes.has(file) && INSTALLED.test(file),
+  }))
   let isFollowed = true
+  const follow = (text: string, script: Script): readonly Script[] => {
+    const loads = scriptLoads(text, { ...script, userHome })
+    isFollowed &&= loads.isFollowed
+    const files = loads.files.map(({ path, cwd, isSourced }): Script => {
+      const target = path.replace(/^~(?=\/|$)/, userHome)
+      return {
+        ...{ ...script, file: target, started: isSourced ? script.started : target },
+        ...{ cwd, isBegun: true, isSourced, isRecipe: false },
+      }
+    })
+    const { packages } = script
+    if (packages === undefined) return files
+    const installed = loads.programs.map((name) => join(packages, NEAREST, 'node_modules', '.bin', name))
+    return [
+      ...files,
+      ...installed.map(
+        (file): Script => ({
+          ...{ ...script, file, started: file, isBegun: true, isSourced: false, isRecipe: false, isInstalled: true },
+        }),
+      ),
+    ]
+  }
   for (let at = 0; at < queue.length && at < MAX_FILES; at++) {
     const script = queue[at]!
     const { file, isBegun } = script
-    const text = (await readFile(file, 'utf8').catch(() => '')).slice(0, MAX_CHARS)
+    // What starts an installed program counts, not all that was installed with it.
+    if (script.isInstalled) continue
+    const { text, isWhole } = await beginningOf(file)
+    const recipe = script.isRecipe ? recipeOf(file, text) : null
     const language = languageOf(file, text) ?? (script.isSourced ? SHELL : undefined)
-    if (language === undefined) continue
+    if (recipe === null && language === undefined) continue
     const folder = dirname(file)
     const next: Script[] = []
-    if (language === SHELL) {
-      const loads = scriptLoads(text, { ...script, userHome })
-      isFollowed &&= loads.isFollowed && text.length < MAX_CHARS
-      for (const { path, cwd, isSourced } of loads.files) {
-        const target = path.replace(/^~(?=\/|$)/, userHome)
-        next.push({ file: target, started: isSourced ? script.started : target, cwd, isBegun: true, isSourced })
-      }
-    } else {
+    if (recipe !== null) {
+      isFollowed &&= recipe.isFollowed && isWhole
+      // Where a recipe is named by its path, either may be the folder that its lines run in.
+      const places = [...new Set([folder, script.cwd])]
+      for (const place of places)
+        for (const name of recipe.included) next.push({ ...script, file: resolve(place, name) })
+      for (const place of recipe.isOfPackage ? [folder] : places)
+        next.push(
+          ...follow(recipe.script, { ...script, cwd: place, packages: recipe.isOfPackage ? folder : script.packages }),
+        )
+    } else if (language === SHELL) {
+      isFollowed &&= isWhole
+      next.push(...follow(text, script))
+    } else if (language) {
       if (isBegun && language.beside && !beside.has(folder)) beside.set(folder, await language.beside(folder))
       for (const path of new Set(language.loaded(text, file, roots)))
-        next.push({ file: path, started: path, cwd: script.cwd, isBegun: false })
+        next.push({ file: path, started: path, cwd: script.cwd, isBegun: false, isRecipe: false })
     }
-    const unseen = next.filter(({ file }) => !seen.has(file))
+    const named = await Promise.all(
+      next.map(async (one) => ({ ...one, ...(one.isRecipe ? null : await fileOf(one.file)) })),
+    )
+    const unseen = named.filter(({ file }) => !seen.has(file))
     const found = await Promise.all(unseen.map(async (one) => ((await isFile(one.file)) ? one : null)))
     for (const one of found) {
       if (one === null || seen.has(one.file)) continue
       if (queue.length >= MAX_FILES) {
-        isFollowed &&= language !== SHELL
+        isFollowed &&= recipe === null && language !== SHELL
         continue
       }
       seen.add(one.file)
@@ -173,8 +220,41 @@ interface Script {
   /** It is run, not imported. */
   readonly isBegun: boolean
   readonly isSourced?: boolean
+  /** A build tool or a package manager runs what it says. */
+  readonly isRecipe: boolean
+  /** A program of an installed package. */
+  readonly isInstalled?: boolean
+  /** The folder whose installed packages its programs are looked for in first. */
+  readonly packages?: string | undefined
 }
 
+/** The file that a path of what decides about a command stands for, whether it is there or not, and whether it is run as a recipe. */
+export async function fileOf(path: string): Promise<{ readonly file: string; readonly isRecipe: boolean }> {
+  const parts = path.split('/')
+  const mark = parts.findIndex((part) => part === NEAREST || part === HERE)
+  if (mark === -1) return { file: path, isRecipe: false }
+  const name = parts.slice(mark + 1)
+  const inFolder = (depth: number) => [...parts.slice(0, depth), ...name].join('/')
+  for (let depth = mark; depth >= 1 && parts[mark] === NEAREST; depth--)
+    if (await isFile(inFolder(depth))) return { file: inFolder(depth), isRecipe: true }
+  return { file: inFolder(mark), isRecipe: true }
+}
+
+/** As much of a file as is followed; a program of another kind may be large. */
+async function beginningOf(file: string): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  const handle = await open(file).catch(() => null)
+  if (handle === null) return { text: '', isWhole: true }
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0)
+    return { text: buffer.toString('utf8', 0, bytesRead), isWhole: bytesRead < MAX_BYTES }
+  } catch {
+    return { text: '', isWhole: true }
+  } finally {
+    await handle.close()
+  }
+}
+
+const INSTALLED = /\/node_modules\/\.bin\/[^/]+$/
 const MAX_ROOTS = 10
 
 const isFile = (path: string): Promise<boolean> =>

@@ -1,4 +1,4 @@
-import { decidingFiles } from '../grants.js'
+import { decidingFiles, programsOnPath } from '../grants.js'
 import type { Word } from '../shell/script.js'
 import { collectInvocations, MAX_COMMAND_CHARS } from './collect.js'
 import type { CommandContext } from './context.js'
@@ -10,6 +10,8 @@ import { interpreterOf } from './programs.js'
 export interface ScriptLoads {
   /** Files that it sources, or has other programs run, and where: resolved, `~` for the home folder. They may not be there. */
   readonly files: readonly { readonly path: string; readonly cwd: string; readonly isSourced: boolean }[]
+  /** Names of programs that it runs and that are looked for on `PATH`. */
+  readonly programs: readonly string[]
   /** Every such file is written there, so far as this can be told. */
   readonly isFollowed: boolean
 }
@@ -32,7 +34,7 @@ interface ScriptPlace {
  * once.
  */
 export function scriptLoads(text: string, { file, started, cwd, userHome }: ScriptPlace): ScriptLoads {
-  if (text.length > MAX_COMMAND_CHARS) return { files: [], isFollowed: false }
+  if (text.length > MAX_COMMAND_CHARS) return { files: [], programs: [], isFollowed: false }
   const context: CommandContext = { cwd, userHome, isolated: true, supposed: 'isolated' }
   const { invocations, complete } = collectInvocations(withPlaces(text, { file, started }), context)
   const found = new Map<string, ScriptLoads['files'][number]>()
@@ -46,16 +48,18 @@ export function scriptLoads(text: string, { file, started, cwd, userHome }: Scri
     if (at === undefined || files === null || !isKnown(one)) isFollowed = false
     for (const path of files ?? []) found.set(`${path}\0${at}`, { path, cwd: at!, isSourced })
   }
-  return { files: [...found.values()], isFollowed }
+  return { files: [...found.values()], programs: programsOnPath({ invocations }), isFollowed }
 }
 
 const SOURCES = /^(?:source|\.)$/
 const EVALUATES = /^(?:eval|xargs|parallel)$/
+/** Programs that start the scripts they are given. */
+const STARTS = /^(?:nodemon|pm2|vite-node|electron|babel-node|swc-node|forever|c8|nyc|mocha|ava)$/
 const RECIPES = /^(?:g?make|npm|pnpm|yarn|bun|just|task|rake|tox)$/
 
 /** Whether a program runs what is in files of its own choice. */
 function loads({ name, program, args }: Invocation): boolean {
-  if (PROGRAMS.shells.includes(name) || EVALUATES.test(name) || RECIPES.test(name)) return true
+  if (PROGRAMS.shells.includes(name) || EVALUATES.test(name) || RECIPES.test(name) || STARTS.test(name)) return true
   return program.text.includes('/') || (interpreterOf(name) !== null && args.length > 0)
 }
 
