@@ -6,6 +6,7 @@ import { loginNeeded, needed } from '../login/login-needed.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
 import { fetchedBy, lateLine } from './fetched-program.js'
+import { innermostLine } from './innermost-line.js'
 import { isLate } from './is-late.js'
 import { limitedFetch } from './limited-fetch.js'
 import { tellingLine } from './telling-line.js'
@@ -255,22 +256,10 @@ async function notConnected(settings: ServerSettings, error: unknown, reason: st
   const missing = await loginNeeded(settings, error)
   if (missing) return missing
   if (status === 401) return needed(name, 'wants a login. Log in with:', error)
-  const line = reason ?? ((await isLate(error)) ? `it ${lateLine(settings, connectTimeoutMs)}` : describe(error))
+  const line = reason ?? ((await isLate(error)) ? `it ${lateLine(settings, connectTimeoutMs)}` : innermostLine(error))
   const message = `The MCP server ${name} cannot be used: ${line.replace(/\.?$/, '.')}`
   const about = { server: name, ...(status === null ? {} : { status }) }
   return new HermesError(message, { code: 'mcp.not_connected', retryable: true, details: about, cause: error })
-}
-
-/** The innermost reason of a failure, for people. */
-function describe(error: unknown): string {
-  let line = errorLine(error)
-  for (
-    let at: unknown = error;
-    at instanceof Error;
-    at = at.cause ?? (at as { data?: { cause?: unknown } }).data?.cause
-  )
-    line = errorLine(at)
-  return cleanLine(line, 400)
 }
 
 /** The SDK hears of an abort between two steps only. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, errorLine, HermesError } from '@hermes/contracts'
+import { type Clock, HermesError } from '@hermes/contracts'
 import type {
   OAuthClientInformationContext,
   OAuthClientMetadata,
@@ -8,6 +8,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
+import { innermostLine } from '../connection/innermost-line.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
 import type { Login } from './login-files.js'
@@ -98,7 +99,7 @@ export async function logIn(settings: ServerSettings, options: LoginOptions): Pr
     return attempt.login(clock.now())
   } catch (error) {
     signal.throwIfAborted()
-    throw HermesError.isInstance(error) ? error : failed(name, `${errorLine(error)}.`, error)
+    throw HermesError.isInstance(error) ? error : failed(name, `${innermostLine(error)}.`, error)
   } finally {
     loopback.close()
   }

@@ -313,6 +313,10 @@ it('says in a line why a login failed', async () => {
   })
   guarded.name((await startOther()).issuer)
   await expect(loginAt(settings, decline, { isByCode: true })).rejects.toThrow('has no logins by code')
+  const nowhere = 'http://127.0.0.1:9/mcp'
+  await expect(loginAt(settingsOf(nowhere), decline, { fetch: loginFetch(nowhere, fetchTo) })).rejects.toThrow(
+    'Cannot log in at the MCP server locked: connect ECONNREFUSED 127.0.0.1:9.',
+  )
   const program = readServers({ files: { command: 'files' } }).servers[0]!
   await expect(loginAt(program, decline)).rejects.toThrow('it is a program')
   expect(JSON.stringify(await readFile(join(home.path, 'mcp-tokens'), 'utf8').catch(() => 'none'))).toBe('"none"')
