@@ -31,7 +31,7 @@ export async function chats({ rounds, workspace }) {
     config: configOf(telegram),
   })
   const all = Array.from({ length: CHATS }, (_, index) => index + 1)
-  const samples = { fifty: [], hundred: [], commands: [], bare: [] }
+  const samples = { fifty: [], hundred: [], words: [], commands: [], bare: [] }
   let unanswered = 0
   const sent = async (perSecond, chatsNow, words) => {
     const times = await Promise.all(
@@ -53,6 +53,7 @@ export async function chats({ rounds, workspace }) {
       const from = (count) => Array.from({ length: count }, (_, index) => all[(round * 97 + index) % CHATS])
       samples.fifty.push(await sent(50, from(50 * SECONDS), 'hello'))
       samples.hundred.push(await sent(100, from(100 * SECONDS), 'hello'))
+      samples.words.push(await sent(Number.POSITIVE_INFINITY, from(COMMANDS), 'hello'))
       samples.bare.push(await spawned())
       samples.commands.push(await sent(Number.POSITIVE_INFINITY, from(COMMANDS), 'run'))
     }
@@ -61,6 +62,7 @@ export async function chats({ rounds, workspace }) {
     return [
       row(`chats, ${CHATS} sessions, 50 messages a second: own time, p95`, 'ms', samples.fifty, atMost(15)),
       row('  100 messages a second: own time, p95', 'ms', samples.hundred, atMost(100)),
+      row(`${COMMANDS} chats that are answered at once, p95`, 'ms', samples.words),
       row(`${COMMANDS} bare spawns at once, p95`, 'ms', samples.bare),
       row(`${COMMANDS} chats that run a command at once, p95`, 'ms', samples.commands),
       row('  over the bare spawns', 'x', ratios(samples.commands, samples.bare), atMost(1.5)),

@@ -12,8 +12,8 @@ import { GATEWAY, KEY, startGateway } from '../support/gateway.js'
 const MINUTES = Number(process.env['HERMES_TEST_SOAK_MINUTES'] ?? 0)
 const PROBE = join(import.meta.dirname, '../support/process-probe.mjs')
 const CHATS = 16
-/** The pool of agents, and what fills at first, is full then. */
-const WARM_UP_MS = Math.max(40_000, MINUTES * 60_000 * 0.1)
+/** The pool of agents, and what fills at first, is full then: what has a bound, and what V8 notes of the code that it compiles, takes thousands of answers. */
+const WARM_UP_MS = Math.max(40_000, MINUTES * 60_000 * 0.4)
 /** What is left of the time. */
 const WATCHED_MINUTES = Math.max(1, MINUTES - WARM_UP_MS / 60_000)
 const SAMPLES = Math.max(10, Math.round(WATCHED_MINUTES * 2))
