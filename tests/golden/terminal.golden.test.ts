@@ -261,7 +261,7 @@ session('a-conversation-is-compacted-on-request', async ({ server, put, config, 
       ['Read big.txt. Never touch secret.txt.', /All read\.\n>$/],
       ['/compress --dry-run', /messages would become a summary/],
       ['/compress the numbers', /tokens are now about \d+\./],
-      ['Once more?', /Once more\?\nAll read\.\n>$/],
+      ['Once more?', /Once more\?\n\nAll read\.\n>$/],
     ]),
   )
 })
@@ -271,9 +271,9 @@ session('the-model-is-changed-and-sessions-are-named', async ({ home, answer, te
   await terminal([], async (person) => {
     await converse(person, [
       ['/title Garden', 'This session is called Garden.'],
-      ['Plant.', /Plant\.\ntest saw 2\.\n>$/],
+      ['Plant.', /Plant\.\n\ntest saw 2\.\n>$/],
       ['/new', 'A new session.'],
-      ['Other.', /Other\.\ntest saw 2\.\n>$/],
+      ['Other.', /Other\.\n\ntest saw 2\.\n>$/],
       ['/sessions', /\* \S+ {2}.* messages {2}Other\./],
       ['/resume Garden', 'Now in Garden, with test.'],
       ['/model tiny', 'does not list "tiny"'],
