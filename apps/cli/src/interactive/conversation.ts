@@ -416,7 +416,8 @@ export class Conversation implements ConsoleHandlers {
     }
   }
 
-  #lineDuringRun({ text, shown, how }: SubmittedLine): void {
+  #lineDuringRun(line: SubmittedLine): void {
+    const { text, shown, how } = line
     const mode = how === 'steer' ? 'steer' : this.#options.display.busyMode
     switch (mode) {
       case 'queue':
@@ -429,6 +430,11 @@ export class Conversation implements ConsoleHandlers {
         this.enqueue(text, shown)
         this.session.handle.interrupt('the user said something else')
         break
+      case 'background': {
+        const typed = readLine(`/background ${text}`, this.#commands().commands)
+        if (typed.type === 'command') this.#commandDuringRun(typed, line)
+        break
+      }
       default:
         mode satisfies never
     }
