@@ -475,7 +475,6 @@ export class Conversation implements ConsoleHandlers {
   async #hear(): Promise<void> {
     const turn = this.#wokenTurn
     this.#wokenTurn = null
-    this.#out.lines.write('\n')
     if (turn) await this.#show(turn)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
@@ -497,6 +496,7 @@ export class Conversation implements ConsoleHandlers {
         ...{ written: this.#out, console: this.#console },
         typed: (line: string) => this.#typed(line),
         change: (change: SessionChange) => this.#change(change),
+        display: this.#options.display,
       }
       for (const output of await runCommand(command, args, this.#commands())) await showOutput(output, to)
       const { keys, isVi } = this.#options.display
