@@ -266,7 +266,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     await ask('run it again')
     expect((await terminal.screen()).split('✓ terminal')).toHaveLength(before)
   },
-  busy: async ({ say, after, ask }) => {
+  busy: async ({ say, after, ask, terminal }) => {
     await say('/busy interrupt')
     await after('in this window')
     await say('Never end.')
@@ -274,6 +274,20 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     const stalled = scene.server.requests.at(-1)!
     await ask('Rather this.')
     expect(await stalled.ended).toBe('closed')
+    await say('/busy background')
+    await after('in this window')
+    const before = scene.server.requests.length
+    await say('Never end.')
+    await eventually(() => scene.server.requests.length > before).toBe(true)
+    await say('Count the leaves.')
+    await after('is under way')
+    await eventually(() => requestWith('Count the leaves.')?.body.messages.length).toBeLessThan(4)
+    await terminal.press('Escape')
+    await after('Stopped.')
+    await say('/busy queue')
+    await after('in this window')
+    // What came of it goes out with the next message.
+    await ask('Rather this.')
   },
   background: async ({ say, after }) => {
     await say('/background Count the stones.')

@@ -142,7 +142,7 @@ describe('setConfigValue', () => {
     ['budget.day.usd', '0', 'a number above 0'],
     ['approvals.mode', 'never', 'one of ask, smart, off'],
     ['compression.threshold', '60', 'a number above 0 and at most 1'],
-    ['display.busy_input_mode', 'wait', 'one of queue, steer, interrupt'],
+    ['display.busy_input_mode', 'wait', 'one of queue, steer, interrupt, background'],
     ['approvals.deny', '[1', 'a list of texts'],
     ['providers.mine', '{"base_url":[]}', 'providers.mine.base_url must be a text'],
     ['timezone.deep', 'x', 'timezone must be a map'],

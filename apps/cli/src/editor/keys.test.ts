@@ -50,6 +50,8 @@ describe('createKeyDecoder', () => {
 
   it('ignores reports of the terminal', () => {
     expect(decode('\u001B[?62;c\u001B[Ia')).toEqual([{ type: 'text', text: 'a' }])
+    expect(decode('\u001B]7501;?\u0007\u001B]75', '01;?\u001B', '\\a')).toEqual([{ type: 'text', text: 'a' }])
+    expect(decode('\u001B]')).toEqual(['alt+]'])
   })
 
   it('reads the same keys however the bytes are cut', () => {

@@ -416,7 +416,8 @@ export class Conversation implements ConsoleHandlers {
     }
   }
 
-  #lineDuringRun({ text, shown, how }: SubmittedLine): void {
+  #lineDuringRun(line: SubmittedLine): void {
+    const { text, shown, how } = line
     const mode = how === 'steer' ? 'steer' : this.#options.display.busyMode
     switch (mode) {
       case 'queue':
@@ -429,6 +430,11 @@ export class Conversation implements ConsoleHandlers {
         this.enqueue(text, shown)
         this.session.handle.interrupt('the user said something else')
         break
+      case 'background': {
+        const typed = readLine(`/background ${text}`, this.#commands().commands)
+        if (typed.type === 'command') this.#commandDuringRun(typed, line)
+        break
+      }
       default:
         mode satisfies never
     }
@@ -469,7 +475,6 @@ export class Conversation implements ConsoleHandlers {
   async #hear(): Promise<void> {
     const turn = this.#wokenTurn
     this.#wokenTurn = null
-    this.#out.lines.write('\n')
     if (turn) await this.#show(turn)
     if (!this.#isLeaving && this.#waiting.length === 0) this.#console.setStatus(null)
   }
@@ -491,6 +496,7 @@ export class Conversation implements ConsoleHandlers {
         ...{ written: this.#out, console: this.#console },
         typed: (line: string) => this.#typed(line),
         change: (change: SessionChange) => this.#change(change),
+        display: this.#options.display,
       }
       for (const output of await runCommand(command, args, this.#commands())) await showOutput(output, to)
       const { keys, isVi } = this.#options.display

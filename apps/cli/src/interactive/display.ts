@@ -11,7 +11,7 @@ import { formatTime } from './format-time.js'
 import { BAR_FIELDS, type BarField } from './session-bar.js'
 
 /** What Enter does with a line while a run is under way. */
-type BusyMode = 'queue' | 'steer' | 'interrupt'
+type BusyMode = 'queue' | 'steer' | 'interrupt' | 'background'
 
 type Settings = HermesConfig['display']
 
@@ -110,7 +110,7 @@ class Display {
     const onOff = ['on', 'off']
     switch (setting) {
       case 'busy':
-        return { values: ['queue', 'steer', 'interrupt'], now: this.#busy }
+        return { values: ['queue', 'steer', 'interrupt', 'background'], now: this.#busy }
       case 'statusbar':
         return { values: onOff, now: this.#hasBar ? 'on' : 'off' }
       case 'timestamps':

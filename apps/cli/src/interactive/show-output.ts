@@ -3,6 +3,8 @@ import { renderFindings, renderTable } from '../render/command-table.js'
 import { paintDiff } from '../render/diff.js'
 import { printable } from '../render/style.js'
 import type { Console } from './console.js'
+import type { Display } from './display.js'
+import { markdownFor } from './show-turn.js'
 import type { Written } from './written.js'
 
 /** More options than keys pick are searched. */
@@ -12,6 +14,7 @@ const MAX_NUMBERED = 9
 interface OutputTo {
   readonly written: Written
   readonly console: Console
+  readonly display: Pick<Display, 'drawsMarkdown'>
   /** Carries out a line that a command wants typed. */
   readonly typed: (line: string) => Promise<void>
   readonly change: (change: SessionChange) => Promise<void>
@@ -21,7 +24,8 @@ interface OutputTo {
 export async function showOutput(output: CommandOutput, { written, console, ...to }: OutputTo): Promise<void> {
   switch (output.type) {
     case 'text':
-      if (output.format === 'diff') written.lines.write(`${paintDiff(printable(output.text), written.style)}\n`)
+      if (output.format === 'markdown') await showMarkdown(output.text, { written, console, ...to })
+      else if (output.format === 'diff') written.lines.write(`${paintDiff(printable(output.text), written.style)}\n`)
       else written.say(output.text)
       break
     case 'table':
@@ -49,6 +53,12 @@ export async function showOutput(output: CommandOutput, { written, console, ...t
     default:
       output satisfies never
   }
+}
+
+async function showMarkdown(text: string, to: OutputTo): Promise<void> {
+  const markdown = await markdownFor(to)
+  if (markdown) to.written.lines.write(markdown.add(printable(text)) + markdown.end())
+  else to.written.say(text)
 }
 
 /** Which of `labels` the person picks; `null` for none. */

@@ -86,7 +86,13 @@ export async function showTurn(turn: Turn, view: TurnView): Promise<boolean> {
 }
 
 /** Loaded while the model thinks; what no person looks at stays as the model wrote it. */
-async function markdownFor({ console, display, written }: TurnView): Promise<MarkdownStream | null> {
+export async function markdownFor({
+  console,
+  display,
+  written,
+}: Pick<TurnView, 'console' | 'written'> & {
+  readonly display: Pick<Display, 'drawsMarkdown'>
+}): Promise<MarkdownStream | null> {
   const { output } = console
   if (!output.isTTY || !display.drawsMarkdown) return null
   const { createMarkdownStream } = await import('../markdown/markdown.js')

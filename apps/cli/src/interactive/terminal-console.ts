@@ -187,6 +187,7 @@ class TerminalConsole implements Console {
 
   #ask(question: Question): void {
     this.#questions.push(question)
+    this.#signals?.setWaiting(true)
     if (this.#questions.length === 1) this.#showQuestion()
   }
 
@@ -217,6 +218,7 @@ class TerminalConsole implements Console {
     const at = this.#questions.indexOf(question)
     if (at < 0) return
     this.#questions.splice(at, 1)
+    this.#signals?.setWaiting(this.#questions.length > 0)
     question.settle(answer)
     if (at === 0) this.#showQuestion()
   }

@@ -18,7 +18,7 @@ function signals(env: Readonly<Record<string, string>> = {}, bellAfterMs = 30_00
 it('names the window after the session, marks it while a turn is under way, and gives the old name back', () => {
   const { made, taken } = signals()
   made.open()
-  expect(taken()).toBe('ESC[22;0tESC[?1004h')
+  expect(taken()).toBe('ESC[22;0tESC[?1004hESC]7501;?BEL')
   made.setTitle('Garden\u001B]52;c;eA==\u0007 \u0007bed')
   made.setTitle('Garden\u001B]52;c;eA==\u0007 \u0007bed')
   expect(taken()).toBe('ESC]2;Garden bedBEL')
@@ -40,6 +40,25 @@ it('tells terminals that know it that something is under way, and the Linux cons
   linux.made.setBusy(true)
   linux.made.close()
   expect(linux.taken()).toBe('ESC[?1004hESC[?1004l')
+})
+
+it('reports what it is at to a terminal that answered that it keeps such reports, and asks once', () => {
+  const { made, taken } = signals()
+  const report = (state: string) => `ESC]7501;state=${state}:app=hermesBEL`
+  made.open()
+  made.setBusy(true)
+  made.setWaiting(true)
+  expect(taken()).toBe('ESC[22;0tESC[?1004hESC]7501;?BEL')
+  made.read('x\u001B]7501;?\u001B\\y')
+  expect(taken()).toBe(report('blocked:kind=question'))
+  made.setWaiting(false)
+  made.setWaiting(false)
+  made.setBusy(false)
+  expect(taken()).toBe(report('working') + report('idle'))
+  made.close()
+  expect(taken()).toBe('ESC[?1004lESC]7501;state=clearBELESC[23;0t')
+  made.open()
+  expect(taken()).toBe(`ESC[22;0tESC[?1004h${report('idle')}`)
 })
 
 it('rings when a long turn ends and nobody looks', () => {

@@ -1,5 +1,6 @@
 // What a terminal is told besides the screen: the title of its window, whether something is under way, and a bell for a person who looks
-// elsewhere. @see xterm "ctlseqs" (title stack, focus events) and the OSC 9;4 progress of ConEmu, which others took over
+// elsewhere. @see xterm "ctlseqs" (title stack, focus events), the OSC 9;4 progress of ConEmu, which others took over, and the Program Status
+// Protocol (OSC 7501), which a terminal says it knows by answering
 import { clip } from '../render/style.js'
 
 /** Options of {@link TerminalSignals}. */
@@ -17,6 +18,8 @@ const FOCUS_ON = '\u001B[?1004h'
 const FOCUS_OFF = '\u001B[?1004l'
 const BUSY = `${OSC}9;4;3${BELL}`
 const IDLE = `${OSC}9;4;0${BELL}`
+const STATUS = `${OSC}7501;`
+const STATUS_ANSWER = /\u001B\]7501;\?(?:\u0007|\u001B\\)/
 const MAX_TITLE = 80
 
 /** The signals of one terminal. It is told what happens and writes what that means there. */
@@ -30,6 +33,10 @@ export class TerminalSignals {
   #lastKeyMs = performance.now()
   /** Whether the person looks here; `null` where the terminal does not say. */
   #isFocused: boolean | null = null
+  /** Whether it keeps reports of what is under way; `null` until it was asked. */
+  #keepsStatus: boolean | null = null
+  #isWaiting = false
+  #reported = ''
 
   constructor(options: SignalOptions, write: (text: string) => void) {
     this.#options = options
@@ -41,12 +48,20 @@ export class TerminalSignals {
   /** Once the terminal is ours, also after a stop. */
   open(): void {
     this.#write(`${this.#hasTitle ? TITLE_SAVE : ''}${FOCUS_ON}`)
+    // The Linux console would print it.
+    if (this.#keepsStatus === null && this.#hasTitle) {
+      this.#keepsStatus = false
+      this.#write(`${STATUS}?${BELL}`)
+    }
     this.#draw()
+    this.#report()
   }
 
   /** Gives the terminal back as it was. */
   close(): void {
-    this.#write(`${FOCUS_OFF}${this.#hasProgress ? IDLE : ''}${this.#hasTitle ? TITLE_BACK : ''}`)
+    const status = this.#reported === '' ? '' : `${STATUS}state=clear${BELL}`
+    this.#reported = ''
+    this.#write(`${FOCUS_OFF}${this.#hasProgress ? IDLE : ''}${status}${this.#hasTitle ? TITLE_BACK : ''}`)
   }
 
   /** What was typed; reports of the terminal are among it. */
@@ -54,6 +69,10 @@ export class TerminalSignals {
     const report = data.match(/\u001B\[[IO]/g)?.at(-1)
     if (report !== undefined) this.#isFocused = report.endsWith('I')
     else this.#lastKeyMs = performance.now()
+    if (this.#keepsStatus === false && STATUS_ANSWER.test(data)) {
+      this.#keepsStatus = true
+      this.#report()
+    }
   }
 
   /** What the session is called. */
@@ -70,7 +89,14 @@ export class TerminalSignals {
     this.#busySinceMs = isBusy ? performance.now() : null
     if (this.#hasProgress) this.#write(isBusy ? BUSY : IDLE)
     this.#draw()
+    this.#report()
     if (since !== null) this.#ring(since)
+  }
+
+  /** Whether a question stands on the screen. */
+  setWaiting(isWaiting: boolean): void {
+    this.#isWaiting = isWaiting
+    this.#report()
   }
 
   /** A question waits for the person. */
@@ -81,6 +107,14 @@ export class TerminalSignals {
   #ring(sinceMs: number): void {
     const { bellAfterMs } = this.#options
     if (bellAfterMs > 0 && this.#isFocused !== true && performance.now() - sinceMs >= bellAfterMs) this.#write(BELL)
+  }
+
+  #report(): void {
+    const idleOrWorking = this.#busySinceMs === null ? 'idle' : 'working'
+    const state = this.#isWaiting ? 'blocked:kind=question' : idleOrWorking
+    if (this.#keepsStatus !== true || state === this.#reported) return
+    this.#reported = state
+    this.#write(`${STATUS}state=${state}:app=hermes${BELL}`)
   }
 
   #draw(): void {

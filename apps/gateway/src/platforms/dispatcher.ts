@@ -34,7 +34,8 @@ import { answeredMessage, answeredQuestion, readPressed, typedChoice } from './p
 import type { Transcribe } from './transcription.js'
 
 /** What a message during a run does. */
-type BusyMode = 'queue' | 'steer' | 'interrupt'
+/** In chats `background` is `queue`: who else is in one would not know which answer is whose. */
+type BusyMode = 'queue' | 'steer' | 'interrupt' | 'background'
 
 const CALLS = ['off', 'new', 'all', 'verbose'] as const
 const TITLE_CHARS = 60

@@ -10,7 +10,11 @@ const CHOICES: readonly {
   readonly words?: readonly string[]
   readonly summary: string
 }[] = [
-  { setting: 'busy', words: ['queue', 'steer', 'interrupt'], summary: 'what a line sent during a run does' },
+  {
+    setting: 'busy',
+    words: ['queue', 'steer', 'interrupt', 'background'],
+    summary: 'what a line sent during a run does',
+  },
   { setting: 'statusbar', aliases: ['sb'], words: SWITCH, summary: 'the bar below the line' },
   { setting: 'timestamps', aliases: ['ts'], words: SWITCH, summary: 'the time before each of your messages' },
   { setting: 'verbose', words: ['off', 'all', 'verbose'], summary: 'how much is shown of the calls of tools' },

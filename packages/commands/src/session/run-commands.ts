@@ -60,7 +60,7 @@ export function commandsOfRuns(services: SessionServices): readonly Command[] {
       parameters: parameters({ text: text('a question') }, ['text']),
       run: async ({ text: question }, context) => {
         const answer = await sessionOf(context).aside(question as string, { signal: context.signal })
-        return say(answer === '' ? 'The model said nothing.' : answer)
+        return answer === '' ? say('The model said nothing.') : { type: 'text', format: 'markdown', text: answer }
       },
     },
     {

@@ -8,7 +8,14 @@ export const DISPLAY = section({
   personality: text('').describe(
     'How the agent speaks in new sessions: a name that `/personality` knows. Default none.',
   ),
-  busy_input_mode: oneOf('queue', 'steer', 'interrupt')('queue').describe('What a line sent during a run does.'),
+  busy_input_mode: oneOf(
+    'queue',
+    'steer',
+    'interrupt',
+    'background',
+  )('queue').describe(
+    'What a line sent during a run does: it waits, is told to the run, ends it, or is done in a session of its own (in chats it waits then).',
+  ),
   show_reasoning: flag(false).describe(
     'Whether the terminal shows what the model thinks, where its provider tells. Editors and clients of the gateway always get it.',
   ),

@@ -48,8 +48,13 @@ export type CommandResult = CommandOutput | readonly CommandOutput[]
 
 /** One thing that a command gives back. It is data: each entry point shows it in its own way. */
 export type CommandOutput =
-  /** With `isProblem` something was left undone; a `diff` keeps its lines and may be coloured. */
-  | { readonly type: 'text'; readonly text: string; readonly isProblem?: boolean; readonly format?: 'diff' }
+  /** With `isProblem` something was left undone; a `diff` keeps its lines and may be coloured; `markdown` is what a model wrote. */
+  | {
+      readonly type: 'text'
+      readonly text: string
+      readonly isProblem?: boolean
+      readonly format?: 'diff' | 'markdown'
+    }
   | CommandTable
   /** What was looked at; a failure counts as something left undone. */
   | { readonly type: 'findings'; readonly findings: readonly Finding[] }

@@ -43,6 +43,8 @@ it('/config shows what is set without keys, one value, and changes one in the fi
   expect(await readFile(config(), 'utf8')).toContain('max_turns: 9')
   await expect(run('config', { key: 'model.api_key', value: 'x' })).rejects.toThrow('may hold a key')
   await expect(run('config', { key: 'agent.max_trns' })).rejects.toThrow('no value for agent.max_trns')
+  const { item } = runtime.extensions.list('command').find((one) => one.item.name === 'config')!
+  expect(item.complete?.([], {} as CommandContext)).toContain('agent.max_turns')
 })
 
 it('/memory shows what is remembered', async () => {

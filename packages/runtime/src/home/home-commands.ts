@@ -40,6 +40,7 @@ function config(runtime: () => Runtime, home: string): Command {
       type: 'object',
       properties: { key: property('a key such as agent.max_turns'), value: property('its new value') },
     },
+    complete: (words) => (words.length === 0 ? keysOf(runtime().config) : []),
     run: async ({ key, value }) => {
       if (key === undefined) return written(home)
       if (SECRET.test(key as string))
@@ -60,6 +61,13 @@ function config(runtime: () => Runtime, home: string): Command {
       })
     },
   }
+}
+
+/** The keys below `value` that have no others below them. */
+function keysOf(value: object): readonly string[] {
+  return Object.entries(value).flatMap(([name, item]) =>
+    isJsonObject(item) ? keysOf(item).map((below) => `${name}.${below}`) : [name],
+  )
 }
 
 const SECRET = /(?:^|[._-])(?:key|api[_-]?key|token|secret|password|headers|env|url)(?:$|\.)/i
