@@ -52,6 +52,7 @@ describe('createKeyDecoder', () => {
     expect(decode('\u001B[?62;c\u001B[Ia')).toEqual([{ type: 'text', text: 'a' }])
     expect(decode('\u001B]7501;?\u0007\u001B]75', '01;?\u001B', '\\a')).toEqual([{ type: 'text', text: 'a' }])
     expect(decode('\u001B]')).toEqual(['alt+]'])
+    expect(decode('\u001B[?2026;2$y\u001B[?20', '26;0$', 'ya')).toEqual([{ type: 'text', text: 'a' }])
   })
 
   it('reads the same keys however the bytes are cut', () => {

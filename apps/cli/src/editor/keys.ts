@@ -18,6 +18,7 @@ const PASTE_START = `${ESCAPE}[200~`
 const PASTE_END = `${ESCAPE}[201~`
 /** What a terminal answers when it is asked, such as `ESC ] 7501 ; ? BEL`: no key. Alt-] alone has no digit behind it. */
 const OSC_ANSWER = /^\u001B\]\d+;[^\u0007\u001B]*(?:\u0007|\u001B\\)/
+const MODE_ANSWER = /^\u001B\[\?\d+;\d+\$y/
 const OSC_BEGUN = /^\u001B\]\d+(?:;[^\u0007\u001B]*\u001B?)?$/
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -110,9 +111,9 @@ class Decoder implements KeyDecoder {
       if (named) inputs.push(named.length === 1 ? { type: 'text', text: named } : key(named))
       return text.slice(whole.length)
     }
-    const answer = OSC_ANSWER.exec(text)
+    const answer = OSC_ANSWER.exec(text) ?? MODE_ANSWER.exec(text)
     if (answer) return text.slice(answer[0].length)
-    if (/^\u001B(?:\[[0-9;:?<>]*|O)?$/.test(text) || OSC_BEGUN.test(text)) {
+    if (/^\u001B(?:\[(?:[0-9;:?<>]*|\?[0-9;]+\$)|O)?$/.test(text) || OSC_BEGUN.test(text)) {
       this.#rest = text
       return ''
     }

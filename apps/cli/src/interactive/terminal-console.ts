@@ -108,8 +108,9 @@ class TerminalConsole implements Console {
     this.#waiting = [...(options.typed ?? [])]
     this.#screen = createScreen(options.terminal)
     this.#beginnings = new Set([...(options.keys?.keys() ?? [])].flatMap((key) => /^(.+)>/.exec(key)?.[1] ?? []))
+    const write = (text: string) => options.terminal.write(text)
     this.#signals = options.signals
-      ? new TerminalSignals(options.signals, (text) => options.terminal.write(text))
+      ? new TerminalSignals(options.signals, write, () => this.#screen.markFrames())
       : null
     this.#editor = createEditorState(options.input?.history, options.isVi ? VI_BEGIN : null)
     this.#menu = options.input ? new CompletionMenu(options.input.sources, (state) => this.#completed(state)) : null

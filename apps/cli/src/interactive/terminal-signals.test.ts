@@ -6,19 +6,24 @@ afterEach(() => void vi.useRealTimers())
 
 function signals(env: Readonly<Record<string, string>> = {}, bellAfterMs = 30_000) {
   let written = ''
-  const made = new TerminalSignals({ env, bellAfterMs }, (text) => (written += text))
+  let frames = 0
+  const made = new TerminalSignals(
+    { env, bellAfterMs },
+    (text) => (written += text),
+    () => frames++,
+  )
   const taken = () => {
     const text = written
     written = ''
     return text.replaceAll('\u001B', 'ESC').replaceAll('\u0007', 'BEL')
   }
-  return { made, taken }
+  return { made, taken, frames: () => frames }
 }
 
 it('names the window after the session, marks it while a turn is under way, and gives the old name back', () => {
   const { made, taken } = signals()
   made.open()
-  expect(taken()).toBe('ESC[22;0tESC[?1004hESC]7501;?BEL')
+  expect(taken()).toBe('ESC[22;0tESC[?1004hESC]7501;?BELESC[?2026$p')
   made.setTitle('Garden\u001B]52;c;eA==\u0007 \u0007bed')
   made.setTitle('Garden\u001B]52;c;eA==\u0007 \u0007bed')
   expect(taken()).toBe('ESC]2;Garden bedBEL')
@@ -48,7 +53,7 @@ it('reports what it is at to a terminal that answered that it keeps such reports
   made.open()
   made.setBusy(true)
   made.setWaiting(true)
-  expect(taken()).toBe('ESC[22;0tESC[?1004hESC]7501;?BEL')
+  expect(taken()).toBe('ESC[22;0tESC[?1004hESC]7501;?BELESC[?2026$p')
   made.read('x\u001B]7501;?\u001B\\y')
   expect(taken()).toBe(report('blocked:kind=question'))
   made.setWaiting(false)
@@ -59,6 +64,16 @@ it('reports what it is at to a terminal that answered that it keeps such reports
   expect(taken()).toBe('ESC[?1004lESC]7501;state=clearBELESC[23;0t')
   made.open()
   expect(taken()).toBe(`ESC[22;0tESC[?1004h${report('idle')}`)
+})
+
+it('says that frames are shown as a whole where the terminal says so, set or not set', () => {
+  const { made, frames } = signals()
+  made.open()
+  for (const answer of ['0', '3', '4']) made.read(`\u001B[?2026;${answer}$y`)
+  expect(frames()).toBe(0)
+  made.read('a\u001B[?2026;2$y')
+  made.read('\u001B[?2026;1$yb')
+  expect(frames()).toBe(2)
 })
 
 it('rings when a long turn ends and nobody looks', () => {

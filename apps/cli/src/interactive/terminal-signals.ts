@@ -20,11 +20,15 @@ const BUSY = `${OSC}9;4;3${BELL}`
 const IDLE = `${OSC}9;4;0${BELL}`
 const STATUS = `${OSC}7501;`
 const STATUS_ANSWER = /\u001B\]7501;\?(?:\u0007|\u001B\\)/
+/** Whether it shows a frame as a whole, which 1 and 2 say. @see DECRQM of the VT510 manual */
+const FRAMES = '\u001B[?2026$p'
+const FRAMES_ANSWER = /\u001B\[\?2026;[12]\$y/
 const MAX_TITLE = 80
 
 /** The signals of one terminal. It is told what happens and writes what that means there. */
 export class TerminalSignals {
   readonly #options: SignalOptions
+  readonly #onFrames: () => void
   readonly #write: (text: string) => void
   readonly #hasTitle: boolean
   readonly #hasProgress: boolean
@@ -38,8 +42,10 @@ export class TerminalSignals {
   #isWaiting = false
   #reported = ''
 
-  constructor(options: SignalOptions, write: (text: string) => void) {
+  /** `onFrames` is told once the terminal has said that it shows a frame as a whole. Default: nobody is. */
+  constructor(options: SignalOptions, write: (text: string) => void, onFrames: () => void = () => undefined) {
     this.#options = options
+    this.#onFrames = onFrames
     this.#write = write
     this.#hasTitle = options.env['TERM'] !== 'linux'
     this.#hasProgress = showsProgress(options.env)
@@ -51,7 +57,7 @@ export class TerminalSignals {
     // The Linux console would print it.
     if (this.#keepsStatus === null && this.#hasTitle) {
       this.#keepsStatus = false
-      this.#write(`${STATUS}?${BELL}`)
+      this.#write(`${STATUS}?${BELL}${FRAMES}`)
     }
     this.#draw()
     this.#report()
@@ -69,6 +75,7 @@ export class TerminalSignals {
     const report = data.match(/\u001B\[[IO]/g)?.at(-1)
     if (report !== undefined) this.#isFocused = report.endsWith('I')
     else this.#lastKeyMs = performance.now()
+    if (FRAMES_ANSWER.test(data)) this.#onFrames()
     if (this.#keepsStatus === false && STATUS_ANSWER.test(data)) {
       this.#keepsStatus = true
       this.#report()

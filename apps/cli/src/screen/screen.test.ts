@@ -182,3 +182,16 @@ it('writes by itself once a frame has passed', async () => {
   expect(terminal.text()).toBe('there\n')
   screen.close()
 })
+
+it('marks frames once the terminal has said that it shows such a one as a whole, and none before', () => {
+  const written: string[] = []
+  const terminal = new FakeTerminal(20, 10)
+  terminal.write = (text) => void written.push(text)
+  const screen = createScreen(terminal)
+  screen.setFooter(footer('> a'))
+  expect(written.join('')).not.toContain('?2026')
+  screen.markFrames()
+  screen.setFooter(footer('> b'))
+  expect(written.at(-1)).toMatch(/^\u001B\[\?2026h.*> b.*\u001B\[\?2026l$/su)
+  screen.close()
+})

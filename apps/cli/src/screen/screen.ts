@@ -24,6 +24,8 @@ export interface Screen {
   /** Takes the footer away; nothing is written until `resume`, which draws it again and writes what came meanwhile. */
   pause(): void
   resume(): void
+  /** From now on each frame is marked: the terminal said that it shows such a one as a whole. */
+  markFrames(): void
   /** Writes what waits, takes the footer away and leaves the cursor on a row of its own. */
   close(): void
 }
@@ -35,9 +37,9 @@ const MAX_WORDS_CHARS = 512
 /** What one frame writes at most, so that a key never waits for a flood. */
 const FRAME_CHARS = 16_384
 const ESC = '\u001B['
-// Terminals that know synchronized output show each frame as a whole; others ignore these.
-const BEGIN = `${ESC}?2026h${ESC}?25l`
-const END = `${ESC}?2026l`
+/** Around a frame, for terminals that show it as a whole then. @see DEC private mode 2026, synchronized output */
+const WHOLE = { begin: `${ESC}?2026h`, end: `${ESC}?2026l` }
+const HIDE_CURSOR = `${ESC}?25l`
 const SHOW_CURSOR = `${ESC}?25h`
 /** More lines at a time are drawn with the footer. */
 const MAX_INSERTED = 4
@@ -62,6 +64,8 @@ class LiveScreen implements Screen {
   #timer: NodeJS.Timeout | null = null
   #lastFrameMs = 0
   #isPaused = false
+  #begin = HIDE_CURSOR
+  #end = ''
 
   constructor(terminal: Output) {
     this.#terminal = terminal
@@ -73,9 +77,10 @@ class LiveScreen implements Screen {
 
   setFooter(footer: Footer): void {
     if (this.#isPaused) return
-    if (footer.rows.length > 0) this.#terminal.write(BEGIN + this.#toFooter() + this.#drawFooter(footer) + END)
+    if (footer.rows.length > 0)
+      this.#terminal.write(this.#begin + this.#toFooter() + this.#drawFooter(footer) + this.#end)
     else {
-      this.#terminal.write(BEGIN + this.#toTail() + SHOW_CURSOR + END)
+      this.#terminal.write(this.#begin + this.#toTail() + SHOW_CURSOR + this.#end)
       this.#footer = EMPTY
     }
   }
@@ -85,7 +90,7 @@ class LiveScreen implements Screen {
     const start = clear ? `${ESC}2J${ESC}H` : '\r'
     this.#tail.append('\n')
     this.#footer = EMPTY
-    this.#terminal.write(BEGIN + start + this.#drawFooter(footer) + END)
+    this.#terminal.write(this.#begin + start + this.#drawFooter(footer) + this.#end)
   }
 
   pause(): void {
@@ -102,6 +107,11 @@ class LiveScreen implements Screen {
     if (this.#waiting !== '') this.#timer = setTimeout(() => this.#frame(), 0)
   }
 
+  markFrames(): void {
+    this.#begin = WHOLE.begin + HIDE_CURSOR
+    this.#end = WHOLE.end
+  }
+
   close(): void {
     this.#isPaused = false
     this.#stopListening()
@@ -109,7 +119,7 @@ class LiveScreen implements Screen {
     this.#timer = null
     while (this.#waiting !== '') this.#frame()
     const lineEnd = this.#tail.end.column > 0 ? '\r\n' : ''
-    this.#terminal.write(`${BEGIN}${this.#toTail()}${lineEnd}${SHOW_CURSOR}${END}`)
+    this.#terminal.write(`${this.#begin}${this.#toTail()}${lineEnd}${SHOW_CURSOR}${this.#end}`)
     this.#tail.append('\n')
     this.#footer = EMPTY
   }
@@ -129,14 +139,14 @@ class LiveScreen implements Screen {
     this.#timer = this.#waiting === '' ? null : setTimeout(() => this.#frame(), FRAME_MS)
     const words = this.#inserted(text)
     if (words !== null) {
-      this.#terminal.write(BEGIN + words + END)
+      this.#terminal.write(this.#begin + words + this.#end)
       return
     }
-    const start = BEGIN + this.#toTail()
+    const start = this.#begin + this.#toTail()
     this.#tail.append(text)
     const footer = this.#footer
     this.#footer = EMPTY
-    this.#terminal.write(start + text.replaceAll('\n', '\r\n') + this.#drawFooter(footer) + END)
+    this.#terminal.write(start + text.replaceAll('\n', '\r\n') + this.#drawFooter(footer) + this.#end)
   }
 
   /**
