@@ -331,6 +331,23 @@ describe('skill_manage', () => {
     expect(await readdir(join(scene.home.directory, '.archive'))).toHaveLength(1)
   })
 
+  it('changes what was written with other line ends', async () => {
+    await scene.call('skill_manage', draft)
+    const folder = join(scene.home.directory, 'water-plants')
+    const [file, script] = [join(folder, 'SKILL.md'), join(folder, 'scripts/drip.bat')]
+    await writeFile(
+      file,
+      '\ufeff---\r\nname: water-plants\r\ndescription: Waters.\r\n---\r\n\r\n1. Fill.\r\n2. Pour.\r\n',
+    )
+    const [file_path, file_content] = ['scripts/drip.bat', 'echo one\r\necho two\r\n']
+    await scene.call('skill_manage', { action: 'write_file', name: 'water-plants', file_path, file_content })
+    const patch = (more: object) => scene.call('skill_manage', { action: 'patch', name: 'water-plants', ...more })
+    expect(await patch({ old_string: 'Fill.\n2.', new_string: 'Fill it.\n2.' })).toContain('Done: patch')
+    expect(await readFile(file, 'utf8')).toContain('description: Waters.\n---\n\n1. Fill it.\n2. Pour.\n')
+    await patch({ file_path, old_string: 'one\necho two', new_string: 'three' })
+    expect(await readFile(script, 'utf8')).toBe('echo three\r\n')
+  })
+
   it.each([
     ['a name that climbs', { name: '../x' }, 'is no name'],
     ['a missing part', { content: '' }, 'create needs content'],

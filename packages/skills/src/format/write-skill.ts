@@ -63,7 +63,7 @@ export function requireStrict(text: string, name: string, parseYaml: ParseYaml):
   requireName(name)
   if (text.length > MAX_CHARS)
     throw bad(`it has ${text.length} characters, at most ${MAX_CHARS}; move parts into references/`)
-  const parts = split(text)
+  const parts = split(text.replace(/\r\n?/g, '\n'))
   if (typeof parts === 'string') throw bad(parts)
   if (parts.body.trim() === '') throw bad('it says nothing after its head')
   let head: unknown

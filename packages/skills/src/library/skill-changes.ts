@@ -149,7 +149,7 @@ async function planOther(
       const file = change.path === SKILL_FILE ? main : fileIn(folder, change.path)
       const before = await readFile(file, 'utf8').catch(() => null)
       if (before === null) throw new HermesError(`${name} has no file ${change.path}.`, { code: 'skills.unknown' })
-      return { change, folder, file, before, after: patched(before, change) }
+      return { change, folder, file, before, after: patched(before, change, file === main) }
     }
     case 'delete': {
       const below = findSkillFolders(folder).length
@@ -188,14 +188,27 @@ function edited(
   known: Skill,
   { before, parse }: { readonly before: string; readonly parse: ParseYaml },
 ): string {
-  if (/^\s*---\s*\n/.test(content)) return content
+  if (/^\s*---\s*\n/.test(content)) return content.replace(/\r\n?/g, '\n')
   const more = otherHeadLines(before, known, parse)
   return renderSkill({ name, description: description ?? known.description, body: content, more })
 }
 
-function patched(text: string, { oldText, newText, replaceAll }: SkillChange & { readonly action: 'patch' }): string {
-  const count = oldText === '' ? 0 : text.split(oldText).length - 1
-  if (count === 1 || (count > 1 && replaceAll)) return text.split(oldText).join(newText)
+/** A model is shown every line end as one letter, and gives it so. A SKILL.md is written so too; another file keeps what its lines end with. */
+function patched(
+  before: string,
+  { oldText, newText, replaceAll }: SkillChange & { readonly action: 'patch' },
+  isMain: boolean,
+): string {
+  const [text, old, replacement] = [before, oldText, newText].map((one) => one.replace(/\r\n?/g, '\n')) as [
+    string,
+    string,
+    string,
+  ]
+  const count = old === '' ? 0 : text.split(old).length - 1
+  if (count === 1 || (count > 1 && replaceAll)) {
+    const after = text.split(old).join(replacement)
+    return !isMain && before.includes('\r\n') ? after.replaceAll('\n', '\r\n') : after
+  }
   const why =
     count === 0
       ? `the old text is not there. It begins: ${text.slice(0, 500)}`
