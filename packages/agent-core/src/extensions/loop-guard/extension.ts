@@ -21,7 +21,10 @@ interface GuardedRun {
   readonly blocked: Set<string>
 }
 
-/** Tells the model about calls that go in circles; where nobody watches, ends them. Calls of programs are the program's own affair. */
+/**
+ * Tells the model about calls that go in circles; where nobody watches, ends them. How often a
+ * program repeats its calls is its own affair; what a run may start only so many of, such as web searches, counts there too.
+ */
 export function loopGuard({ hardStops = false, ...options }: LoopGuardSettings = {}): Extension {
   const runOf = (event: HookEvent & { readonly reply: number }): GuardedRun => {
     const create = (): GuardedRun => {
@@ -42,8 +45,11 @@ export function loopGuard({ hardStops = false, ...options }: LoopGuardSettings =
       hooks.on(
         'before-tool-call',
         (event) => {
-          if (event.caller === 'program') return undefined
           const run = runOf(event)
+          if (event.caller === 'program') {
+            const started = run.guard.starts(event.tool.name, event.args)
+            return started.type === 'allow' ? undefined : { type: 'block', reason: started.text }
+          }
           const verdict = run.guard.before(event.tool.name, event.args)
           run.seen.add(event.callId)
           if (verdict.type === 'allow') return undefined

@@ -6,6 +6,7 @@ import { type ScriptedStep, scriptedModel } from '@hermes/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../../index.js'
 import { standardExtensions } from '../standard.js'
+import { loopGuard } from './extension.js'
 import { LoopGuard } from './loop-guard.js'
 
 const hardStops = standardExtensions({ loopGuard: { hardStops: true } })
@@ -83,6 +84,29 @@ describe('the loop guard', () => {
     })
     expect([1, 2, 3].map(() => start('delegate_task', { goal: 'x' }).type)).toEqual(['allow', 'allow', 'block'])
     expect([1, 2, 3].map((n) => start('web_search', { query: `${n}` }).type)).toEqual(['allow', 'allow', 'block'])
+  })
+
+  it('counts the searches of a program with those of its run, and how often it repeats them not at all', () => {
+    const gates: ((event: never) => unknown)[] = []
+    const hooks = {
+      on: (point: string, gate: (event: never) => unknown) => point === 'before-tool-call' && gates.push(gate),
+    }
+    const { setup } = loopGuard({ hardStops: true, caps: { subagents: 5, webSearches: 3 } })
+    setup({ hooks } as never)
+    let kept: unknown
+    const perRun = (_name: string, create: () => unknown) => (kept ??= create())
+    const search = (caller: 'model' | 'program', n: number) =>
+      gates[0]!({
+        caller,
+        reply: 1,
+        callId: `${n}`,
+        args: { query: 'x' },
+        tool: { name: 'web_search' },
+        perRun,
+      } as never)
+    expect([search('model', 1), search('program', 2), search('program', 3)]).toEqual([undefined, undefined, undefined])
+    const reason = 'Not run: a run starts 3 web searches at most, and 3 were started. Go on with what you have.'
+    expect([search('program', 4), search('model', 5)]).toEqual([1, 2].map(() => ({ type: 'block', reason })))
   })
 
   it('goes by limits of ones own', () => {

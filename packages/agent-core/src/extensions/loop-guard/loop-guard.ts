@@ -112,8 +112,13 @@ export class LoopGuard {
   before(toolName: string, args: JsonValue): GuardVerdict {
     const repeated = this.repeats(toolName, args)
     if (repeated.type !== 'allow') return repeated
+    return this.starts(toolName, args)
+  }
+
+  /** Counts what a run may start only so many of. */
+  starts(toolName: string, args: JsonValue): GuardVerdict {
     const capped = this.#capped(toolName, args)
-    return capped === null ? repeated : block(capped, false)
+    return capped === null ? { type: 'allow' } : block(capped, false)
   }
 
   /** Whether a call, even one that cannot be run, was made too often. */
