@@ -33,13 +33,15 @@ function hasManyMistakes(yaml: typeof import('yaml'), text: string): boolean {
   return false
 }
 
-function holdsItself(value: unknown, above: Set<unknown>): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (above.has(value)) return true
-  above.add(value)
-  const found = Object.values(value).some((item) => holdsItself(item, above))
-  above.delete(value)
-  return found
+/** Where a value is one of those that it stands in; `null` where none is. */
+function pathOfCircle(value: unknown, path: Path = [], above: readonly unknown[] = []): Path | null {
+  if (typeof value !== 'object' || value === null) return null
+  if (above.includes(value)) return path
+  for (const [key, item] of Object.entries(value)) {
+    const found = pathOfCircle(item, [...path, Array.isArray(value) ? Number(key) : key], [...above, value])
+    if (found) return found
+  }
+  return null
 }
 
 /** Parses YAML 1.2 (with `<<` merges) and keeps comments, order and positions. Never throws for bad YAML. */
@@ -58,28 +60,30 @@ export async function parseYaml(text: string): Promise<YamlFile> {
   let fault = error ? { ...position(lines, error.pos[0]), message: error.message.replace(/\s+/g, ' ') } : null
   if (isDeep) fault = { line: 1, column: 1, message: 'Values are nested more than 200 deep' }
   if (isBroken) fault = { line: 1, column: 1, message: `The file has more than ${MOST_MISTAKES} mistakes` }
+  const nodeAt = (path: Path) => doc.getIn(path, true) as Node | undefined
+  const locate = (path: Path): Position => {
+    for (let length = path.length; length >= 0; length--) {
+      const range = nodeAt(path.slice(0, length))?.range
+      if (range) return position(lines, range[0])
+    }
+    return { line: 1, column: 1 }
+  }
   let value: unknown = null
   try {
     value = doc.toJS()
-    if (text.includes('*') && holdsItself(value, new Set())) {
+    const circle = text.includes('*') ? pathOfCircle(value) : null
+    if (circle) {
       value = null
-      fault ??= { line: 1, column: 1, message: 'A value holds itself by an alias' }
+      fault ??= { ...locate(circle), message: 'A value holds itself by an alias' }
     }
   } catch (thrown) {
     fault ??= { line: 1, column: 1, message: thrown instanceof Error ? thrown.message : String(thrown) }
   }
-  const nodeAt = (path: Path) => doc.getIn(path, true) as Node | undefined
   return {
     doc,
     value,
     fault,
-    locate: (path) => {
-      for (let length = path.length; length >= 0; length--) {
-        const range = nodeAt(path.slice(0, length))?.range
-        if (range) return position(lines, range[0])
-      }
-      return { line: 1, column: 1 }
-    },
+    locate,
     locateKey: (path) => {
       const parent = nodeAt(path.slice(0, -1))
       const pair = yaml.isMap<Node>(parent)

@@ -52,6 +52,8 @@ describe('createKeyDecoder', () => {
     expect(decode('\u001B[?62;c\u001B[Ia')).toEqual([{ type: 'text', text: 'a' }])
     expect(decode('\u001B]7501;?\u0007\u001B]75', '01;?\u001B', '\\a')).toEqual([{ type: 'text', text: 'a' }])
     expect(decode('\u001B]')).toEqual(['alt+]'])
+    expect(decode('a\u001B]7501;')).toEqual([{ type: 'text', text: 'a' }])
+    expect(decode('a\u001B[?2026;')).toEqual([{ type: 'text', text: 'a' }])
     expect(decode('\u001B[?2026;2$y\u001B[?20', '26;0$', 'ya')).toEqual([{ type: 'text', text: 'a' }])
   })
 

@@ -19,6 +19,7 @@ const PASTE_END = `${ESCAPE}[201~`
 /** What a terminal answers when it is asked, such as `ESC ] 7501 ; ? BEL`: no key. Alt-] alone has no digit behind it. */
 const OSC_ANSWER = /^\u001B\]\d+;[^\u0007\u001B]*(?:\u0007|\u001B\\)/
 const MODE_ANSWER = /^\u001B\[\?\d+;\d+\$y/
+const MODE_BEGUN = /^\u001B\[\?[0-9;]*\$?$/
 const OSC_BEGUN = /^\u001B\]\d+(?:;[^\u0007\u001B]*\u001B?)?$/
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -65,6 +66,8 @@ class Decoder implements KeyDecoder {
     const text = this.#rest
     this.#rest = ''
     if (text === '') return []
+    // The beginning of an answer is no key either, and its escape would stop a run.
+    if (this.#paste === null && (OSC_BEGUN.test(text) || MODE_BEGUN.test(text))) return []
     if (this.#paste === null && text.startsWith(ESCAPE)) {
       const after = text.slice(1)
       return [key('escape'), ...(after === '' ? [] : [{ type: 'text', text: after } as const])]
