@@ -7,16 +7,27 @@ import { useScene } from '../support/scene.js'
 
 const scene = useScene()
 
-/** Notes every file that a process loads. */
+/** Notes every file that a process loads, and what it has of Node itself as it connects for the first time. */
 const NOTE_LOADS = `
 import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
+import { Socket } from 'node:net'
+const { connect } = Socket.prototype
+Socket.prototype.connect = function (...to) {
+  appendFileSync(process.env.LOADED, process.moduleLoadList.join('\\n') + '\\n')
+  Socket.prototype.connect = connect
+  return connect.apply(this, to)
+}
 registerHooks({
   load: (url, context, next) => {
     appendFileSync(process.env.LOADED, url + '\\n')
     return next(url, context)
   },
 })`
+
+/** What Node brings and no start needs. */
+const OF_NODE =
+  /^NativeModule (?:internal\/deps\/undici\/undici|assert|child_process|dns|https|perf_hooks|tls|worker_threads|zlib)$/
 
 it('loads no zod, nothing of playwright, and no YAML but with its script, on the way to a first request and to check or change the configuration', async () => {
   await mkdir(scene.home, { recursive: true })
@@ -32,7 +43,8 @@ it('loads no zod, nothing of playwright, and no YAML but with its script, on the
   ]) {
     await writeFile(loaded, '')
     expect(await runCli(args, { ...scene, env })).toMatchObject({ exitCode: 0 })
-    const files = (await readFile(loaded, 'utf8')).split('\n').filter((url) => url.startsWith('file:'))
+    const lines = (await readFile(loaded, 'utf8')).split('\n')
+    const files = lines.filter((url) => url.startsWith('file:'))
     expect(files.length).toBeGreaterThan(3)
     // It comes with the first page.
     expect(files.filter((url) => url.includes('playwright'))).toEqual([])
@@ -42,6 +54,9 @@ it('loads no zod, nothing of playwright, and no YAML but with its script, on the
     const sources = [...scripts.map((name) => join(dirname(CLI), name)), ...files.map((url) => fileURLToPath(url))]
     for (const file of sources) expect(await readFile(file, 'utf8'), file).not.toMatch(/_zod\.def|\bZodType\b/)
     for (const url of files) expect(await readFile(fileURLToPath(url), 'utf8'), url).not.toContain('yaml.alias')
+    // Its client of HTTP loads as soon as somebody so much as names `Response`, and takes 20 ms.
+    expect(lines.includes('NativeModule http')).toBe(args[0] === 'chat')
+    expect(lines.filter((line) => OF_NODE.test(line))).toEqual([])
   }
 })
 
