@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Options } from 'tsup'
-import { type Outputs, writeScripts } from './tsup.core.js'
+import { type Outputs, type Pack, writeScripts } from './tsup.core.js'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 type Build = Parameters<Plugin['setup']>[0]
@@ -33,7 +33,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     dependencies?: Record<string, string>
   }
   const outside = Object.keys(dependencies).filter((name) => name !== ENGINE)
-  const tables = plainTables()
+  const packing = takePacking()
   return {
     entry: ['src/bin.ts', 'src/main.ts', ...(start ? [start.runner] : [])],
     format: 'esm',
@@ -49,7 +49,10 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
     define: { __HERMES_VERSION__: JSON.stringify(version) },
     plugins: [
       { name: 'require-where-called', renderChunk: (code) => ({ code: requireWhereCalled(code) }) },
-      { name: 'plain-tables', renderChunk: async (code) => ({ code: await tables.write(code) }) },
+      {
+        name: 'plain-tables',
+        renderChunk: (code) => ({ code: start === undefined && packing.hasTable(code) ? packing.pack(code) : code }),
+      },
     ],
     esbuildPlugins: [
       takeBuiltins(),
@@ -57,7 +60,7 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
       takeOnce(),
       leaveOut(),
       keepNames(),
-      tables.plugin,
+      packing.plugin,
       ...(cores.length === 0 ? [] : [keepTogether(absolute(cores), absolute(apart))]),
     ],
     esbuildOptions: (options) => {
@@ -66,14 +69,16 @@ export function appBundle({ cores = [], apart = [], start, afterwards }: AppBund
       options.charset = 'ascii'
       // Errors of libraries are told apart by the names of their classes; `keepNames` would pay for that in every function at run time.
       options.minifySyntax = true
-      options.minifyWhitespace = true
+      // The scripts of a start are made from chunks that say which module stands where.
+      options.minifyWhitespace = start === undefined
       options.conditions = ['@hermes/source']
     },
     onSuccess: async () => {
       writeLicences()
       if (start) {
         const runner = start.runner.replace(/^src\//, '').replace(/ts$/, 'js')
-        writeScripts('dist', bundled().outputs, { sources: [...cores, ...start.with], later: start.later, runner })
+        const sources = [...cores, ...start.with]
+        writeScripts('dist', bundled().outputs, { sources, later: start.later, runner, pack: packing.pack })
       }
       rmSync('dist/metafile-esm.json')
       afterwards?.()
@@ -124,18 +129,21 @@ async function lazyFiles(build: Build, self: string): Promise<ReadonlySet<string
   return new Set(paths.filter((path) => OWN.test(path)))
 }
 
-const ESCAPED = /\\u[0-9a-fA-F]{4}/g
+const BEYOND_ASCII = /\\u[0-9a-fA-F]{4}|[^\0-\x7F]/g
 /** No text that a person wrote has so many. */
-const TABLE_ESCAPES = 20_000
+const TABLE_LETTERS = 20_000
 
-/** Chunks with tables of characters, which no start loads, are half as long with the characters themselves. */
-function plainTables(): { readonly plugin: Plugin; write(code: string): Promise<string> } {
+/** Code without space that it can do without, and tables of characters, which no start loads, as these themselves: that is half as long. */
+function takePacking(): { readonly plugin: Plugin; hasTable(code: string): boolean; pack: Pack } {
   let esbuild: Build['esbuild'] | null = null
+  const hasTable = (code: string) => (code.match(BEYOND_ASCII)?.length ?? 0) >= TABLE_LETTERS
   return {
-    plugin: { name: 'plain-tables', setup: (build) => void (esbuild = build.esbuild) },
-    write: async (code) => {
-      if (esbuild === null || (code.match(ESCAPED)?.length ?? 0) < TABLE_ESCAPES) return code
-      return (await esbuild.transform(code, { charset: 'utf8', minifyWhitespace: true, target: 'node22' })).code
+    plugin: { name: 'packing', setup: (build) => void (esbuild = build.esbuild) },
+    hasTable,
+    pack: (code, minifyIdentifiers = false) => {
+      const charset = hasTable(code) ? 'utf8' : 'ascii'
+      const options = { legalComments: 'none', minifyWhitespace: true, target: 'node22' } as const
+      return esbuild!.transformSync(code, { ...options, charset, minifyIdentifiers }).code
     },
   }
 }

@@ -1,9 +1,10 @@
 // What a start needs of an app as one script, so that all that V8 compiles of it can be kept.
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Script as VmScript } from 'node:vm'
 import { parseSync } from 'oxc-parser'
+import { type Edit, evaluateWhenUsed, type Statement, withWays } from './tsup.units.js'
 
 /** Of esbuild's account of a bundle: each file with what it imports. */
 export interface Outputs {
@@ -14,6 +15,9 @@ export interface Outputs {
   }
 }
 
+/** Writes code with no space that it can do without, and with short names where nobody asks for the long ones. */
+export type Pack = (code: string, hasShortNames?: boolean) => string
+
 interface Scripts {
   /** The source files that a start imports, as esbuild names them; what these import comes with them. */
   readonly sources: readonly string[]
@@ -21,6 +25,7 @@ interface Scripts {
   readonly later: readonly string[]
   /** The bundled file whose `runKept` loads and runs the scripts. */
   readonly runner: string
+  readonly pack: Pack
 }
 
 /**
@@ -28,7 +33,7 @@ interface Scripts {
  * the first request. Of a script all of it can be kept. So the chunks that a start needs become functions of one script, and what is left in
  * their files hands on what these give back, for chunks that are loaded later. One of them is evaluated when it is needed first, as before.
  */
-export function writeScripts(dist: string, outputs: Outputs, { sources, later: soon, runner }: Scripts): void {
+export function writeScripts(dist: string, outputs: Outputs, { sources, later: soon, runner, pack }: Scripts): void {
   const first = chunksOf(outputs, sources, runner)
   const both = chunksOf(outputs, [...sources, ...soon], runner)
   const rest = new Set([...both].filter((name) => !first.has(name)))
@@ -36,15 +41,28 @@ export function writeScripts(dist: string, outputs: Outputs, { sources, later: s
   for (const name of [...both].sort()) contents.update(readFileSync(join(dist, name)))
   // Each script names the other, so this one is called by what both are made of: a process that an update overtakes finds its own or none.
   const later = { module: `later-${contents.digest('hex').slice(0, 16)}.js`, names: rest }
-  const module = writeScript(dist, 'start', { inside: first, runner, start: null, later })
-  takeFromScript(join(dist, 'bin.js'), { module, names: first })
-  if (rest.size > 0) writeScript(dist, 'later', { inside: rest, runner, start: { module, names: first }, later })
+  const module = writeScript(dist, 'start', { inside: first, runner, pack, start: null, later })
+  const start = { module, names: first }
+  if (rest.size > 0) writeScript(dist, 'later', { inside: rest, runner, pack, start, later })
+  const scripts = [start, { module: later.module, names: rest }]
+  const made = new Set([...both, module, later.module])
+  for (const name of readdirSync(dist).filter((file) => file.endsWith('.js') && !file.endsWith('.script.js'))) {
+    const file = join(dist, name)
+    const text = readFileSync(file, 'utf8')
+    const inputs = Object.entries(outputs[`dist/${name}`]?.inputs ?? {}).filter(([, one]) => one.bytesInOutput > 0)
+    const hasShortNames = inputs.length > 0 && inputs.every(([path]) => SHORT_NAMED.test(path))
+    writeFileSync(file, pack(made.has(name) ? text : takenFromScripts(name, text, scripts), hasShortNames))
+  }
 }
+
+/** Libraries that are large, and tell nothing apart by the names of functions and classes: one is short-named as it is published. */
+const SHORT_NAMED = /\/node_modules\/(?:unpdf|zod)\//
 
 interface Script {
   /** The chunks of it. */
   readonly inside: ReadonlySet<string>
   readonly runner: string
+  readonly pack: Pack
   /** The script of the start, for another one. */
   readonly start: { readonly module: string; readonly names: ReadonlySet<string> } | null
   /** The script that is read later: its chunks are taken from it, not each from a file of its own. */
@@ -53,13 +71,13 @@ interface Script {
 
 /** Gives back the name of its module. */
 function writeScript(dist: string, kind: string, script: Script): string {
-  const { inside, runner, start, later } = script
+  const { inside, runner, pack, start, later } = script
   const chunks = [...inside].map((name) => takeApart(name, readFileSync(join(dist, name), 'utf8')))
   const beside = [...new Set(chunks.flatMap(({ imports }) => imports.map(({ from }) => from)))].filter(
     (from) => isFile(from) && !inside.has(basename(from)) && !start?.names.has(basename(from)),
   )
   const makers = chunks.map((chunk) => `${JSON.stringify(chunk.name)}:()=>{${maker(chunk, script)}}`)
-  const text = [
+  const whole = [
     '(function($url,$load,$beside){"use strict";',
     'const $taken={},$builtin=name=>$taken[name]??=process.getBuiltinModule(name),$made={},$makers={',
     // Each of hundreds of files takes its own.
@@ -67,6 +85,7 @@ function writeScript(dist: string, kind: string, script: Script): string {
     '},$need=name=>$made[name]??=$makers[name](),$near=async name=>$need(name),',
     `$later=async name=>(await $load("./${later.module}")).need(name);return $need})`,
   ].join('')
+  const text = pack(whole)
   // It is read as one byte a letter, which is half the work. And what a function cannot hold, such as `await`, is found here.
   if (BEYOND_ASCII.test(text)) throw new Error(`The script ${kind} has letters beyond ASCII.`)
   new VmScript(text)
@@ -100,11 +119,35 @@ function runnerText(file: string): string {
   return text.replaceAll(/(import\s*(?:[^"]*from\s*)?")\.\.\//g, '$1./')
 }
 
-/** The first file that runs takes what it needs of the script without the files that hand it on: each costs a start a millisecond. */
-function takeFromScript(file: string, { module, names }: NonNullable<Script['start']>): void {
-  const taken = (whole: string, name: string) =>
-    names.has(name) ? `import("./${module}").then(({need})=>need(${JSON.stringify(name)}))` : whole
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/import\("\.\/([^"]+)"\)/g, taken))
+/** A script's module and the chunks that are in it. */
+interface Scripted {
+  readonly module: string
+  readonly names: ReadonlySet<string>
+}
+
+/** What a file takes of the scripts, it takes from them when it uses it, and not from the files that hand it on. */
+function takenFromScripts(name: string, text: string, scripts: readonly Scripted[]): string {
+  const { imports, exports, body, calls } = takeApart(name, text)
+  const holder = (path: string) => scripts.find(({ names }) => isFile(path) && names.has(basename(path)))
+  const again = new Set(exports.map(({ local }) => local))
+  const [edits, ways, lines]: [Edit[], Map<string, string>, string[]] = [[], new Map(), []]
+  for (const [index, { from, entries, start, end }] of imports.entries()) {
+    const held = holder(from)
+    if (!held) continue
+    edits.push({ start, end, by: `import{need as $need${index}}from"./${held.module}";` })
+    lines.push(`let $n${index};const $i${index}=()=>$n${index}??=$need${index}(${JSON.stringify(basename(from))});`)
+    for (const { name: taken, local } of entries)
+      if (again.has(local)) lines.push(`const ${local}=$i${index}().${taken};`)
+      else ways.set(local, `$i${index}().${taken}`)
+  }
+  for (const { start, path, end } of calls) {
+    const held = path === null ? undefined : holder(`./${path}`)
+    const by = `import("./${held?.module}").then(({need})=>need(${JSON.stringify(path)}))`
+    if (held) edits.push({ start, end, by })
+  }
+  if (edits.length === 0) return text
+  const [first = ''] = /^#!.*\n/.exec(text) ?? []
+  return first + lines.join('') + withWays(text, body, ways, edits).slice(first.length)
 }
 
 const isFile = (path: string) => path.startsWith('./')
@@ -144,7 +187,9 @@ function chunksOf(outputs: Outputs, sources: readonly string[], runner: string):
 
 interface Import {
   readonly from: string
-  readonly entries: readonly string[]
+  readonly entries: readonly { readonly name: string; readonly local: string }[]
+  readonly start: number
+  readonly end: number
 }
 
 interface Chunk {
@@ -152,62 +197,63 @@ interface Chunk {
   readonly imports: readonly Import[]
   readonly exports: readonly { readonly name: string; readonly local: string }[]
   readonly text: string
-  readonly cuts: readonly Cut[]
-  readonly calls: readonly { readonly start: number; readonly at: number; readonly path: string | null }[]
-}
-
-interface Cut {
-  readonly start: number
-  readonly end: number
-  readonly by: string
+  readonly body: readonly Statement[]
+  readonly comments: readonly { readonly type: string; readonly value: string; readonly start: number }[]
+  readonly changed: ReadonlySet<string>
+  readonly edits: readonly Edit[]
+  readonly calls: readonly {
+    readonly start: number
+    readonly end: number
+    readonly at: number
+    readonly path: string | null
+  }[]
 }
 
 function takeApart(name: string, text: string): Chunk {
-  const { module, program, errors } = parseSync(name, text)
+  const { module, program, errors, comments } = parseSync(name, text)
   if (errors.length > 0) throw new Error(`${name} cannot be read: ${errors[0]!.message}`)
-  const imports = module.staticImports.map(({ moduleRequest, entries }) => ({
+  const imports = module.staticImports.map(({ moduleRequest, entries, start, end }) => ({
     from: moduleRequest.value,
+    start,
+    end,
     entries: entries.map(({ importName, localName }) => {
-      if (importName.kind === 'NamespaceObject') throw new Error(`${name} imports ${moduleRequest.value} as a whole.`)
-      return `${importName.kind === 'Default' ? 'default' : importName.name}:${localName.value}`
+      if (importName.kind === 'NamespaceObject' && isFile(moduleRequest.value))
+        throw new Error(`${name} imports ${moduleRequest.value} as a whole.`)
+      return {
+        name: importName.kind === 'Default' ? 'default' : String(importName.name),
+        local: localName.value,
+      }
     }),
   }))
   // What is imported and exported again is told by where it comes from.
   const taken = new Map(
-    module.staticImports.flatMap(({ moduleRequest, entries }) =>
-      entries.map(
-        ({ importName, localName }) => [`${moduleRequest.value} ${importName.name}`, localName.value] as const,
-      ),
-    ),
+    imports.flatMap(({ from, entries }) => entries.map((one) => [`${from} ${one.name}`, one.local] as const)),
   )
   const exports = module.staticExports
     .flatMap(({ entries }) => entries)
     .map(({ exportName, localName, importName, moduleRequest }) => {
       const local = localName.name ?? taken.get(`${moduleRequest?.value} ${importName.name}`)
-      if (!exportName.name || !local) throw new Error(`${name} hands something on that it does not hold.`)
-      return { name: exportName.name, local }
+      const isDefault = exportName.kind === 'Default'
+      if (!(exportName.name || isDefault) || !local)
+        throw new Error(`${name} hands something on that it does not hold.`)
+      return { name: exportName.name ?? 'default', local }
     })
   const { changed, patterns } = look(program)
-  // Whoever imports it would see the new value; whoever takes it from the script would not.
-  const stale = exports.find(({ local }) => changed.has(local))
-  if (stale) throw new Error(`${name} exports ${stale.local}, which changes.`)
-  const cuts = [
+  const edits = [
     ...patterns.map(({ start, end }) => ({ start, end, by: inAscii(text.slice(start, end)) })),
-    ...program.body
-      .filter(({ type }) => /^(?:Import|Export)/.test(type))
-      .map(({ start, end }) => ({ start, end, by: '' })),
     ...module.importMetas.map(({ start, end }) => ({ start, end: end + '.url'.length, by: '$url' })),
   ]
-  const calls = module.dynamicImports.map(({ start, moduleRequest }) => ({
+  const calls = module.dynamicImports.map(({ start, end, moduleRequest }) => ({
     start,
+    end,
     at: moduleRequest.start,
     path: /^"\.\/([^"]+)"$/.exec(text.slice(moduleRequest.start, moduleRequest.end))?.[1] ?? null,
   }))
-  return { name, imports, exports, text, cuts, calls }
+  return { name, imports, exports, text, body: program.body, comments, changed, edits, calls }
 }
 
 /** The body of the function that evaluates a chunk. */
-function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start, later }: Script): string {
+function maker(chunk: Chunk, { inside, start, later }: Script): string {
   const from = (path: string) => {
     if (!isFile(path))
       return `{default:process.getBuiltinModule("node:module").createRequire($url)(${JSON.stringify(path)})}`
@@ -216,20 +262,22 @@ function maker({ imports, exports, text, cuts, calls }: Chunk, { inside, start, 
     if (start?.names.has(name)) return `$beside[${JSON.stringify(`./${start.module}`)}].need(${JSON.stringify(name)})`
     return `$beside[${JSON.stringify(path)}]`
   }
-  const taken = imports
-    .filter(({ entries }) => entries.length > 0)
-    .map((one) => `const{${one.entries.join(',')}}=${from(one.from)};`)
   const isOurs = (name: string) => inside.has(name) || start?.names.has(name) === true
-  const needed = imports.filter(({ entries, from: path }) => entries.length === 0 && isOurs(basename(path)))
-  const loads = calls.map(({ start, at, path }) => {
+  const [heads, imported]: [string[], Map<string, string>] = [[], new Map()]
+  for (const [index, { from: path, entries }] of chunk.imports.entries()) {
+    if (isFile(path) && isOurs(basename(path))) {
+      heads.push(`let $n${index};const $i${index}=()=>$n${index}??=${from(path)};`)
+      for (const { name, local } of entries) imported.set(local, `$i${index}().${name}`)
+    } else if (entries.length > 0)
+      heads.push(`const{${entries.map(({ name, local }) => `${name}:${local}`).join(',')}}=${from(path)};`)
+  }
+  const loads = chunk.calls.map(({ start, at, path }) => {
     const way = path === null ? null : inside.has(path) ? '$near' : later.names.has(path) ? '$later' : null
     return path === null || way === null
       ? { start, end: at, by: '$load(' }
       : { start, end: at + path.length + 4, by: `${way}(${JSON.stringify(path)}` }
   })
-  const results = exports.map(({ name, local }) => `${name}:${local}`)
-  const first = needed.map(({ from: path }) => `${from(path)};`)
-  return `${first.join('')}${taken.join('')}${cut(text, [...cuts, ...loads])}\nreturn{${results.join(',')}}`
+  return `${heads.join('')}${evaluateWhenUsed({ ...chunk, imported, edits: [...chunk.edits, ...loads] })}`
 }
 
 interface Found {
@@ -262,13 +310,3 @@ const BEYOND_ASCII = /[^\0-\x7F]/
 
 const inAscii = (pattern: string) =>
   pattern.replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
-function cut(text: string, cuts: readonly Cut[]): string {
-  let at = 0
-  let rest = ''
-  for (const { start, end, by } of cuts.toSorted((left, right) => left.start - right.start)) {
-    rest += text.slice(at, start) + by
-    at = end
-  }
-  return rest + text.slice(at)
-}

@@ -12,6 +12,9 @@ const namesOf = (list: string, which: 0 | -1) =>
     return name ? [name] : []
   })
 
+/** What a file takes of a chunk, which may be a part of a script. */
+const TAKEN = /\{([^{}]*)\}\s*=\s*await import\(["']\.\/([^"']+)["']\)(?:\.then\(\(\{need\}\)=>need\("([^"]+)"\)\))?/g
+
 /** `FILE wants NAME of FILE`, for each name that is taken from a chunk without it. */
 function missing(folder: string): readonly string[] {
   const texts = new Map(
@@ -29,13 +32,13 @@ function missing(folder: string): readonly string[] {
     ]),
   )
   return [...texts].flatMap(([file, text]) =>
-    [...text.matchAll(/\{([^{}]*)\}\s*=\s*await import\(["']\.\/([^"']+)["']\)/g)].flatMap(([, list, from]) => {
-      const there = exported.get(from!)
+    [...text.matchAll(TAKEN)].flatMap(([, list, from, chunk]) => {
+      const there = exported.get(chunk ?? from!)
       return there === undefined
         ? []
         : namesOf(list!, 0)
             .filter((name) => !there.has(name))
-            .map((name) => `${file} wants ${name} of ${from}`)
+            .map((name) => `${file} wants ${name} of ${chunk ?? from}`)
     }),
   )
 }
