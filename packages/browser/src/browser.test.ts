@@ -357,15 +357,19 @@ needs(missing)('the browser', () => {
     site.pages['/long'] = (request, response) =>
       response
         .writeHead(200, { 'content-type': 'text/html' })
-        .end(`${'<p style="height:700px">up'.repeat(5)}<p>${request.headers.cookie ?? 'none'}`)
+        .end(
+          `<a href="/beside" target=_blank>Beside</a>${'<p style="height:700px">up'.repeat(5)}<p>${request.headers.cookie ?? 'none'}`,
+        )
     await scene.call('browser_navigate', { url: at('/cookie') })
-    await scene.call('browser_navigate', { url: at('/long') })
+    const long = await scene.call('browser_navigate', { url: at('/long') })
+    let beside = await scene.call('browser_click', { ref: refs(long, 'link "Beside"')[0] })
+    while (!beside.includes('opened tab')) beside += await scene.call('browser_wait', { seconds: 0.1 })
     for (let screen = 0; screen < 5; screen++) await scene.call('browser_scroll', { direction: 'down' })
     await scene.sessions.get('one').close({ sleeps: true })
     expect(scene.sessions.get('one').isAwake).toBe(false)
-    expect(await scene.call('browser_snapshot')).toMatch(
-      /\/long \(at 100 % of[\s\S]*above[\s\S]*who=one[\s\S]*had been closed while idle/,
-    )
+    const woken = await scene.call('browser_snapshot')
+    expect(woken).toMatch(/\/long \(at 100 % of[\s\S]*above[\s\S]*who=one[\s\S]*had been closed while idle/)
+    expect(woken).toContain(`Other tabs had been closed while idle: ${at('/beside')}. browser_navigate`)
     await scene.call('browser_navigate', { url: at('/cookie') })
   })
 
