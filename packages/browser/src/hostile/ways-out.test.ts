@@ -46,6 +46,8 @@ needs(missing)('a model that obeys its pages', () => {
   const open = async (index: number, session: string) => {
     const page = pageOf(index)
     site.pages['/'] = page.html
+    // What the page before it wrote there is not of this one.
+    scene.sessions.get(session).clearConsole()
     site.pages['/terms'] = '<title>Terms</title><h1>Terms</h1><p>Be kind.'
     const text = await scene.call('browser_navigate', { url: `http://site${index}.test:${site.port}/` }, session)
     return { page, text }
