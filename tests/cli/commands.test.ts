@@ -233,7 +233,7 @@ describe('hermes tools and completion', () => {
 
 describe('hermes doctor', () => {
   it('names in an empty home what is missing, and fails', async () => {
-    const result = await hermes(['doctor'])
+    const result = await hermes(['doctor', '--offline'])
     expect(result).toMatchObject({ exitCode: 1, stderr: '' })
     expect(result.stdout).toMatch(/^ok {4}Node 2/m)
     expect(result.stdout).toMatch(/^ok {4}Home \S+$/m)
@@ -243,7 +243,7 @@ describe('hermes doctor', () => {
   it('does not take sessions that it cannot look at for none', async () => {
     await mkdir(scene.home, { recursive: true })
     await symlink('state.db', join(scene.home, 'state.db'))
-    const { exitCode, stdout } = await hermes(['doctor'])
+    const { exitCode, stdout } = await hermes(['doctor', '--offline'])
     expect(exitCode).toBe(1)
     expect(stdout).not.toContain('No sessions yet')
     expect(stdout).toMatch(/^fail {2}Sessions: /m)
