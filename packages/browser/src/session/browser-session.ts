@@ -105,6 +105,7 @@ export class BrowserSession {
       },
       asking: (work) => this.asking(work),
       hold: () => this.#hold(),
+      tabs: () => this.#tabs,
     })
   }
 
@@ -533,8 +534,22 @@ export class BrowserSession {
       else this.note(`Tab ${tab.number} crashed.`)
     })
     page.on('close', () => this.#closed(tab))
+    page.on('framenavigated', (frame) => {
+      if (frame === page.mainFrame()) void this.#leaveMade(page)
+    })
     void this.#recording?.watch(page, tab.number)
+    // It may have come before anybody listened.
+    void this.#leaveMade(page)
     return tab
+  }
+
+  /** No request is seen of a document that a page makes itself, so that it is left once it is there. */
+  async #leaveMade(page: Page): Promise<void> {
+    const url = page.url()
+    if (!/^(?:blob|data|filesystem):/.test(url)) return
+    this.note(`The page led to ${url.slice(0, 100)}, and nothing but http and https is opened.`)
+    const before = await page.goBack({ waitUntil: 'commit' }).catch(() => null)
+    if (before === null && page.url() === url) await page.close().catch(() => undefined)
   }
 
   async #tooMany(page: Page): Promise<null> {
