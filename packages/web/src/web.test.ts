@@ -129,7 +129,7 @@ describe('who searches', () => {
   })
 
   it('is reached where its variables say: a Firecrawl of one’s own without a key, the gateway with a token alone', async () => {
-    const asked = async (variables: Record<string, string>) => {
+    const reached = async (variables: Record<string, string>) => {
       const keys: unknown[] = []
       const own = ({ headers }: Seen) => {
         keys.push(headers.authorization)
@@ -140,11 +140,11 @@ describe('who searches', () => {
       return [(await search()).servedBy, ...requested, ...keys]
     }
     const at = { FIRECRAWL_API_URL: 'http://fire.local:3002/' }
-    expect(await asked(at)).toEqual(['firecrawl', 'fire.local:3002', undefined])
-    expect(await asked({ ...at, FIRECRAWL_API_KEY: 'f' })).toEqual(['firecrawl', 'fire.local:3002', 'Bearer f'])
+    expect(await reached(at)).toEqual(['firecrawl', 'fire.local:3002', undefined])
+    expect(await reached({ ...at, FIRECRAWL_API_KEY: 'f' })).toEqual(['firecrawl', 'fire.local:3002', 'Bearer f'])
     const gate = { FIRECRAWL_GATEWAY_URL: 'https://gate.example' }
-    expect(await asked({ ...gate, TOOL_GATEWAY_USER_TOKEN: 't' })).toEqual(['nous', 'gate.example', 'Bearer t'])
-    expect(await asked(gate)).toEqual(['firecrawl', 'api.firecrawl.dev', undefined])
+    expect(await reached({ ...gate, TOOL_GATEWAY_USER_TOKEN: 't' })).toEqual(['nous', 'gate.example', 'Bearer t'])
+    expect(await reached(gate)).toEqual(['firecrawl', 'api.firecrawl.dev', undefined])
   })
 
   it('is xAI by its key, after what is for searching alone', async () => {

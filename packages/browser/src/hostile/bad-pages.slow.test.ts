@@ -237,7 +237,9 @@ needs(missing)('bad pages', () => {
     site.pages['/stays'] = (_request, response) =>
       void response
         .writeHead(200, { ...HTML, connection: 'close' })
-        .end(`<button onclick="fetch('/well').then(() => 'reached', () => 'shut').then((t) => { this.textContent = t })">Go</button>`)
+        .end(
+          `<button onclick="fetch('/well').then(() => 'reached', () => 'shut').then((t) => { this.textContent = t })">Go</button>`,
+        )
     const stays = await scene.call('browser_navigate', { url: `http://stays.test:${site.port}/stays` })
     scene.names.set('stays.test', '127.0.0.1')
     await scene.call('browser_click', { ref: ref(stays, 'button') })
