@@ -40,6 +40,7 @@ needs(missing)('the browser', () => {
 
   beforeAll(async () => {
     scene = await openScene()
+    scene.watchMs = 200
     site = await startSite(PUBLIC)
     dev = await startSite('127.0.0.1')
   })

@@ -53,6 +53,8 @@ export interface BrowserScene extends AsyncDisposable {
   settings: BrowserSettings
   /** How far its clock is before that of the machine. */
   aheadMs: number
+  /** How often what is idle is looked for, instead of every fifteen seconds. */
+  watchMs: number
   /** The group of the browser that was started last. */
   pid: number | null
   call(name: string, args?: object, sessionId?: string): Promise<string>
@@ -84,6 +86,7 @@ export async function openScene(
     // A machine under load takes longer than a page may.
     settings: { ...DEFAULT_SETTINGS, commandMs: 300_000 },
     aheadMs: 0,
+    watchMs: 15_000,
     pid: null,
     sessions: new BrowserSessions(
       {
@@ -118,8 +121,7 @@ export async function openScene(
         },
         clock: {
           now: () => systemClock.now() + scene.aheadMs,
-          // What is idle is looked for more often than every fifteen seconds.
-          sleep: (ms, signal) => systemClock.sleep(ms === 15_000 ? 200 : ms, signal),
+          sleep: (ms, signal) => systemClock.sleep(ms === 15_000 ? scene.watchMs : ms, signal),
         },
         logger: { debug: log, info: log, warn: log, error: log },
       },
