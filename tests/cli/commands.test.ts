@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { hasChromium } from '../support/chromium.js'
 import { runCli, startCli } from '../support/cli.js'
 import { useScene } from '../support/scene.js'
 
@@ -233,7 +234,7 @@ describe('hermes tools and completion', () => {
 
 describe('hermes doctor', () => {
   it('names in an empty home what is missing, and fails', async () => {
-    const result = await hermes(['doctor'])
+    const result = await hermes(['doctor', '--offline'])
     expect(result).toMatchObject({ exitCode: 1, stderr: '' })
     expect(result.stdout).toMatch(/^ok {4}Node 2/m)
     expect(result.stdout).toMatch(/^ok {4}Home \S+$/m)
@@ -243,7 +244,7 @@ describe('hermes doctor', () => {
   it('does not take sessions that it cannot look at for none', async () => {
     await mkdir(scene.home, { recursive: true })
     await symlink('state.db', join(scene.home, 'state.db'))
-    const { exitCode, stdout } = await hermes(['doctor'])
+    const { exitCode, stdout } = await hermes(['doctor', '--offline'])
     expect(exitCode).toBe(1)
     expect(stdout).not.toContain('No sessions yet')
     expect(stdout).toMatch(/^fail {2}Sessions: /m)
@@ -321,5 +322,37 @@ describe('hermes doctor', () => {
     const lines = (await hermes(['doctor', '--offline'])).stdout.split('\n').map((line) => line.slice(6))
     const times = (line: string) => lines.filter((text) => `hermes: ${text}` === line).length
     expect(warned.map((line) => [line, times(line)])).toEqual(warned.map((line) => [line, 1]))
+  })
+})
+
+describe('hermes browser', () => {
+  const configure = async (executable: string) => {
+    await mkdir(scene.home, { recursive: true })
+    await writeFile(join(scene.home, 'config.yaml'), `browser: {executable: ${executable}}\n`)
+  }
+
+  it('says what there is, removes what a killed process left, and what it cannot do', async () => {
+    await configure(process.execPath)
+    const status = await hermes(['browser', 'status'])
+    expect(status).toMatchObject({ exitCode: 0, stderr: 'No page is open here.\n' })
+    expect(status.stdout).toMatch(/^Browser: \S+node\.$/m)
+    expect(status.stdout).toContain('It starts with the first page.')
+    const left = join(scene.home, 'cache', 'browser', 'run-4194303-1-abcd1234')
+    await mkdir(left, { recursive: true })
+    expect((await hermes(['browser', 'close'])).stdout).toBe(
+      'No page was open here. Removed 1 folders that ended processes had left.\n',
+    )
+    expect(await readdir(join(left, '..'))).toEqual([])
+    await configure('/no/such/browser')
+    const doctor = await hermes(['browser', 'doctor'])
+    expect(doctor).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/^fail {2}.*\/no\/such\/browser/) })
+    expect((await hermes(['browser', 'status'])).exitCode).toBe(1)
+  })
+
+  it.skipIf(!hasChromium)('tries the browser of the machine, and leaves nothing behind', async () => {
+    const doctor = await hermes(['browser', 'doctor'])
+    expect(doctor.stdout).toMatch(/^ok {4}It starts, and opens a page\.$/m)
+    expect(doctor.exitCode).toBe(0)
+    expect(await readdir(join(scene.home, 'cache', 'browser'))).toEqual([])
   })
 })

@@ -8,9 +8,11 @@ import { needs } from '@hermes/testkit/daemons'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { browserCommandIn } from './__fixtures__/browser-command-in.js'
 import { filesThatHold } from './__fixtures__/files-that-hold.js'
+import { processes } from './__fixtures__/processes.js'
 import { type BrowserScene, ELSEWHERE, openScene, PUBLIC, permitAll } from './__fixtures__/scene.js'
 import { type Answer, type Site, startSite } from './__fixtures__/site.js'
 import { findBrowser } from './launch/find-browser.js'
+import { NO_SANDBOX } from './session/notices.js'
 import { renderPage } from './session/render-page.js'
 
 const missing = await findBrowser({ env: process.env, executable: null }).then(
@@ -38,6 +40,7 @@ needs(missing)('the browser', () => {
 
   beforeAll(async () => {
     scene = await openScene()
+    scene.watchMs = 200
     site = await startSite(PUBLIC)
     dev = await startSite('127.0.0.1')
   })
@@ -66,6 +69,9 @@ needs(missing)('the browser', () => {
     expect(text).toMatch(/password "Key" = "\(set\)"/)
     expect(text).toContain('image "A cat"')
     expect(text).not.toMatch(/secret|geheim/)
+    // Said once, where it is so.
+    expect(text.includes(NO_SANDBOX)).toBe(process.getuid?.() === 0)
+    expect(await scene.call('browser_snapshot')).not.toContain(NO_SANDBOX)
   })
 
   it('shows a page of 2,000 rows in 4 kB, and every row on request', async () => {
@@ -102,6 +108,29 @@ needs(missing)('the browser', () => {
     expect(await scene.call('browser_select', { ref: size, values: ['m'] })).toContain('Chose "M".')
     await expect(scene.call('browser_select', { ref: size, values: ['XL'] })).rejects.toThrow('it has "S", "M"')
     await expect(scene.call('browser_press', { key: 'Retrun' })).rejects.toThrow('There is no key "Retrun"')
+  })
+
+  it('lists pictures and errors of the console, which also come with the answer of another tool', async () => {
+    site.pages['/cat.svg'] = (_request, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'image/svg+xml' })
+        .end('<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"/>')
+    const text = await open(
+      '/boat',
+      `<img src="/cat.svg" alt="A cat"><button onclick="console.error('The boat sank'); console.log('Fine'); setTimeout(() => { throw new Error('Oar lost') })">Row</button>`,
+    )
+    expect(await scene.call('browser_get_images')).toBe(`40x30 "A cat" ${at('/cat.svg')}`)
+    await scene.call('browser_console', { clear: true })
+    let answers = await scene.call('browser_click', { ref: refs(text, 'button')[0] })
+    await expect
+      .poll(async () => (answers += await scene.call('browser_wait', { seconds: 0.1 })))
+      .toContain('Console uncaught: Oar lost')
+    expect(answers).toContain('Console error: The boat sank')
+    expect(answers).not.toContain('Fine')
+    expect(await scene.call('browser_console', { clear: true })).toBe('error: The boat sank\nuncaught: Oar lost')
+    expect(await scene.call('browser_console')).toBe('No errors.')
+    await open('/none', 'words')
+    expect(await scene.call('browser_get_images')).toBe('The page has no images.')
   })
 
   it('follows links and goes back', async () => {
@@ -291,10 +320,31 @@ needs(missing)('the browser', () => {
   })
 
   it('opens nothing but http and https', async () => {
-    for (const url of ['file:///etc/passwd', 'chrome://version', 'data:text/html,x', 'javascript:alert(1)'])
+    for (const url of [
+      'file:///etc/passwd',
+      'chrome://version',
+      'data:text/html,x',
+      'blob:http://site.test/1',
+      'javascript:alert(1)',
+    ])
       await expect(scene.call('browser_navigate', { url })).rejects.toThrow('http and https')
     for (const url of ['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://metadata.google.internal/'])
       await expect(scene.call('browser_navigate', { url })).rejects.toThrow('metadata')
+    // Nor does a page that was opened.
+    const made = `window.URL.createObjectURL(new Blob(['led'], { type: 'text/html' }))`
+    const ways = [`location = 'data:text/html,led'`, `location = ${made}`, `window.open(${made})`]
+    const buttons = ways.map((way, n) => `<button onclick="${way}">Way ${n}</button>`)
+    const text = await open('/leads', `<h1>Leads nowhere</h1>${buttons.join('')}`)
+    expect(text).toContain('heading 1 "Leads nowhere"')
+    let answers = ''
+    for (const number of ways.keys()) {
+      const [ref] = refs(await scene.call('browser_snapshot'), `button "Way ${number}"`)
+      answers += await scene.call('browser_click', { ref }).catch(String)
+      await expect.poll(() => scene.call('browser_snapshot').catch(String)).toContain('heading 1 "Leads nowhere"')
+    }
+    await expect.poll(() => scene.call('browser_tabs')).not.toMatch(/data:|blob:/)
+    answers += await scene.call('browser_snapshot')
+    expect(answers).toMatch(/The page led to blob:\S+, and nothing but http and https is opened\./)
   })
 
   it('gives what a page became once its scripts have run, and keeps nothing of it', async () => {
@@ -357,15 +407,19 @@ needs(missing)('the browser', () => {
     site.pages['/long'] = (request, response) =>
       response
         .writeHead(200, { 'content-type': 'text/html' })
-        .end(`${'<p style="height:700px">up'.repeat(5)}<p>${request.headers.cookie ?? 'none'}`)
+        .end(
+          `<a href="/beside" target=_blank>Beside</a>${'<p style="height:700px">up'.repeat(5)}<p>${request.headers.cookie ?? 'none'}`,
+        )
     await scene.call('browser_navigate', { url: at('/cookie') })
-    await scene.call('browser_navigate', { url: at('/long') })
+    const long = await scene.call('browser_navigate', { url: at('/long') })
+    let beside = await scene.call('browser_click', { ref: refs(long, 'link "Beside"')[0] })
+    while (!beside.includes('opened tab')) beside += await scene.call('browser_wait', { seconds: 0.1 })
     for (let screen = 0; screen < 5; screen++) await scene.call('browser_scroll', { direction: 'down' })
     await scene.sessions.get('one').close({ sleeps: true })
     expect(scene.sessions.get('one').isAwake).toBe(false)
-    expect(await scene.call('browser_snapshot')).toMatch(
-      /\/long \(at 100 % of[\s\S]*above[\s\S]*who=one[\s\S]*had been closed while idle/,
-    )
+    const woken = await scene.call('browser_snapshot')
+    expect(woken).toMatch(/\/long \(at 100 % of[\s\S]*above[\s\S]*who=one[\s\S]*had been closed while idle/)
+    expect(woken).toMatch(/Other tabs had been closed while idle: .*\/beside\. browser_navigate opens them again\./)
     await scene.call('browser_navigate', { url: at('/cookie') })
   })
 
@@ -545,6 +599,20 @@ needs(missing)('the browser', () => {
     expect(scene.sessions.list().map(([, session]) => session.isAwake)).toEqual([false, true, true, true, true])
     for (const id of ['two', 'three', 'four', 'five']) await scene.sessions.end(id)
     expect(await scene.call('browser_snapshot')).toContain('who=one')
+  })
+
+  it('is closed once nobody used it for two minutes, and opens again as it was', async () => {
+    await open('/idle', '<h1>As it was</h1>')
+    const group = scene.pid!
+    scene.aheadMs += 100_000
+    await scene.call('browser_snapshot')
+    scene.aheadMs += 119_000
+    await new Promise(setImmediate)
+    expect(scene.sessions.isRunning).toBe(true)
+    scene.aheadMs += 2_000
+    await expect.poll(() => scene.sessions.isRunning).toBe(false)
+    await expect.poll(async () => (await processes()).filter((one) => one.group === group)).toEqual([])
+    expect(await scene.call('browser_snapshot')).toMatch(/heading 1 "As it was"[\s\S]*had been closed while idle/)
   })
 
   it('says that it was killed, and opens again', async () => {

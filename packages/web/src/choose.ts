@@ -34,8 +34,6 @@ interface ChoiceOptions {
 
 /** What names of other versions mean. */
 const ALIASES: Readonly<Record<string, string>> = { 'brave-free': 'brave', brave_free: 'brave' }
-/** Asked only when they are chosen. */
-const BY_CHOICE: readonly string[] = ['xai']
 
 /** Who searches. */
 export function chooseSearch(options: ChoiceOptions): Choice {
@@ -81,13 +79,12 @@ function explicit(written: string, path: string, { names, own, settings, variabl
 
 function automatic(options: ChoiceOptions): Choice {
   const { settings, names } = options
-  const taken = names.filter((name) => !BY_CHOICE.includes(name))
-  const keyed = taken.flatMap((name) => withKey(name, options) ?? [])
+  const keyed = names.flatMap((name) => withKey(name, options) ?? [])
   const mayBeAnonymous = settings.keyless_fallback && (keyed.length === 0 || settings.keyless_rescue)
-  const anonymous = mayBeAnonymous ? taken.flatMap((name) => without(name, options) ?? []) : []
+  const anonymous = mayBeAnonymous ? names.flatMap((name) => without(name, options) ?? []) : []
   const candidates = [...keyed, ...anonymous]
   if (candidates.length > 0) return { isExplicit: false, candidates, problem: null }
-  const variables = taken.flatMap((name) => serviceOf(name).keyVariable ?? [])
+  const variables = names.flatMap((name) => serviceOf(name).keyVariable ?? [])
   return none(
     `No service is configured. Put one of ${variables.join(', ')} or SEARXNG_URL into .env, or set web.keyless_fallback: true.`,
   )

@@ -13,30 +13,38 @@ export function webDoctor(web: Web, { permit }: Pick<WebCall, 'permit'>): Doctor
       if (!(await web.mayFetch()))
         return [{ level: 'ok', text: 'The web: the rules let nothing be fetched, so its tools are off.' }]
       const { search, extract } = web.choice()
-      const call = { signal, permit }
+      const call = { signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_TRY_MS)]), permit }
       const trySearch = async () => {
-        const { servedBy, hits } = await web.search('hermes agent', { ...call, limit: 1 })
-        return `${servedBy} answers${hits.length === 0 ? ' and finds nothing' : ''}`
+        const { servedBy, hits, isAnonymous } = await web.search('hermes agent', { ...call, limit: 1 })
+        const keyless = isAnonymous ? ' without a key' : ''
+        return `${servedBy} answers${keyless}${hits.length === 0 ? ' and finds nothing' : ''}`
       }
-      const tryExtract = async () => `${(await web.extract(EXAMPLE, call)).servedBy} reads pages`
+      const tryExtract = async () => {
+        const { servedBy } = await web.extract(EXAMPLE, call)
+        return `${servedBy === 'local' ? 'Hermes itself' : servedBy} reads pages`
+      }
       return Promise.all([
-        finding('Web search', search, isOffline || isAnonymous(search), trySearch),
-        finding('Web pages', extract, isOffline || !extract.isExplicit, tryExtract),
+        finding('Web search', search, { isUntried: isOffline, attempt: trySearch, signal: call.signal }),
+        finding('Web pages', extract, { isUntried: isOffline, attempt: tryExtract, signal: call.signal }),
       ])
     },
   }
 }
 
 const EXAMPLE = 'https://example.com/'
+/** Several services may be asked, one after the other. */
+const LONGEST_TRY_MS = 20_000
 
-/** Without a key searches are few: none is spent on looking. */
-const isAnonymous = ({ candidates, own }: Choice) => own === undefined && candidates.every(({ key }) => key === null)
+interface Trial {
+  readonly isUntried: boolean
+  readonly attempt: () => Promise<string>
+  readonly signal: AbortSignal
+}
 
 async function finding(
   what: string,
   { problem, candidates, own, isExplicit }: Choice,
-  isUntried: boolean,
-  attempt: () => Promise<string>,
+  { isUntried, attempt, signal }: Trial,
 ): Promise<Finding> {
   if (problem !== null) return { level: 'warn', text: `${what}: ${problem}` }
   if (isUntried) {
@@ -50,7 +58,10 @@ async function finding(
   try {
     return { level: 'ok', text: `${what}: ${await attempt()}` }
   } catch (error) {
-    return { level: 'fail', text: `${what}: ${errorLine(error)}` }
+    // Who chose nothing may well do without.
+    const isMissed = isExplicit || candidates.some(({ key }) => key !== null)
+    const why = signal.aborted ? 'there was no answer in time.' : errorLine(error)
+    return { level: isMissed ? 'fail' : 'warn', text: `${what}: ${why}` }
   }
 }
 

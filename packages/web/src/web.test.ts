@@ -5,6 +5,7 @@ import { createPublicFetch } from '@hermes/safety/public-fetch'
 import { createFakeClock } from '@hermes/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { allowing, failingReply, type Reply, type Seen, serve } from './__fixtures__/serve.js'
+import { searchedBy } from './__fixtures__/vendor-answers.js'
 import { webDoctor } from './doctor.js'
 import type { WebSettings } from './settings.js'
 import { createWeb, type WebOptions } from './web.js'
@@ -114,6 +115,46 @@ describe('who searches', () => {
     })
     await expect(search()).rejects.toThrow(/Exa was asked too often \(429\)\. It is chosen in config\.yaml/)
     expect(requested).toEqual(['api.exa.ai'])
+  })
+
+  it('is the next one where nobody chose a service that does not answer in time', async () => {
+    const silent = () => failingReply({ type: 'silence' })
+    const services = { 'api.firecrawl.dev': silent, 'api.exa.ai': results('https://a.example/') }
+    const variables = { FIRECRAWL_API_KEY: 'f', EXA_API_KEY: 'e' }
+    const { search, requested } = await open(services, { variables, timeoutMs: 50 })
+    expect(await search()).toMatchObject({ servedBy: 'exa', most: null })
+    expect(requested).toEqual(['api.firecrawl.dev', 'api.exa.ai'])
+    const chosen = await open(services, { variables, timeoutMs: 50, settings: { search_backend: 'firecrawl' } })
+    await expect(chosen.search()).rejects.toThrow('Firecrawl could not be asked: no answer within 0.05 s.')
+  })
+
+  it('is reached where its variables say: a Firecrawl of one’s own without a key, the gateway with a token alone', async () => {
+    const reached = async (variables: Record<string, string>) => {
+      const keys: unknown[] = []
+      const own = ({ headers }: Seen) => {
+        keys.push(headers.authorization)
+        return firecrawl('https://a.example/')()
+      }
+      const services = { 'fire.local:3002': own, 'gate.example': own, 'api.firecrawl.dev': own }
+      const { search, requested } = await open(services, { variables })
+      return [(await search()).servedBy, ...requested, ...keys]
+    }
+    const at = { FIRECRAWL_API_URL: 'http://fire.local:3002/' }
+    expect(await reached(at)).toEqual(['firecrawl', 'fire.local:3002', undefined])
+    expect(await reached({ ...at, FIRECRAWL_API_KEY: 'f' })).toEqual(['firecrawl', 'fire.local:3002', 'Bearer f'])
+    const gate = { FIRECRAWL_GATEWAY_URL: 'https://gate.example' }
+    expect(await reached({ ...gate, TOOL_GATEWAY_USER_TOKEN: 't' })).toEqual(['nous', 'gate.example', 'Bearer t'])
+    expect(await reached(gate)).toEqual(['firecrawl', 'api.firecrawl.dev', undefined])
+  })
+
+  it('is xAI by its key, after what is for searching alone', async () => {
+    const services = { 'api.x.ai': () => searchedBy('xai', [{ title: 'T', url: 'https://a.example/', snippet: 'S' }]) }
+    const { search, requested } = await open(services, { variables: { XAI_API_KEY: 'x' } })
+    expect(await search()).toMatchObject({ servedBy: 'xai', isAnonymous: false, most: 30 })
+    expect(requested).toEqual(['api.x.ai'])
+    const both = { ...services, 'api.tavily.com': results('https://a.example/') }
+    const keyed = await open(both, { variables: { XAI_API_KEY: 'x', TAVILY_API_KEY: 't' } })
+    expect((await keyed.search()).servedBy).toBe('tavily')
   })
 
   it('takes an empty list for an answer', async () => {
@@ -294,17 +335,31 @@ describe('the doctor', () => {
       { level: 'fail', text: expect.stringMatching(/^Web pages: Exa .*\(402\)/) },
     ])
     const swapped = { search_backend: 'exa', extract_backend: '' }
-    expect(await examine(await open(services, { settings: swapped, variables }))).toEqual([
+    const page = () => (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE)
+    const withPage = { ...services, 'example.com': page } as typeof services
+    expect(await examine(await open(withPage, { settings: swapped, variables }))).toEqual([
       { level: 'fail', text: expect.stringMatching(/^Web search: Exa .*\(402\)/) },
-      { level: 'ok', text: expect.stringMatching(/^Web pages: read by Hermes itself, else by .*\(not tried\)$/) },
+      { level: 'ok', text: 'Web pages: Hermes itself reads pages' },
     ])
   })
 
-  it('asks nobody where servers may not be asked, or searches without a key are few', async () => {
+  it('tries what needs no key as well, and warns alone where nobody chose it', async () => {
+    const keyless = { 'api.firecrawl.dev': limited, 'api.tavily.com': results('https://a.example/') }
+    const opened = await open(keyless)
+    expect(await examine(opened)).toEqual([
+      { level: 'ok', text: 'Web search: tavily answers without a key' },
+      { level: 'warn', text: expect.stringMatching(/^Web pages: .*example\.com.*403/) },
+    ])
+    expect(opened.requested).toEqual(expect.arrayContaining(['api.firecrawl.dev', 'api.tavily.com', 'example.com']))
+    const [search] = await examine(await open({}))
+    expect(search).toMatchObject({ level: 'warn', text: expect.stringContaining('Keenable refused the request (403)') })
+  })
+
+  it('asks nobody where servers may not be asked', async () => {
     for (const opened of [await open(services), await open(services, { settings, variables })]) {
-      const findings = await examine(opened, opened.web.choice().search.isExplicit)
+      const findings = await examine(opened, true)
       expect(findings.map(({ level }) => level)).toEqual(['ok', 'ok'])
-      expect(findings[0]!.text).toContain('(not tried)')
+      for (const { text } of findings) expect(text).toContain('(not tried)')
       expect(opened.requested).toEqual([])
     }
   })

@@ -30,6 +30,8 @@ export interface WebOptions extends Pick<PageReaderOptions, 'pdfText' | 'render'
   /** `x_search` of config.yaml, and who signed in at xAI. */
   readonly xSearch: Pick<XSearchOptions, 'settings' | 'login'>
   readonly clock: Clock
+  /** For one request to a service. Default 30,000. */
+  readonly timeoutMs?: number
 }
 
 /** Providers of extensions. */
@@ -45,6 +47,8 @@ export interface SearchAnswer {
   readonly servedBy: string
   /** It was asked without a key, and nobody chose it. */
   readonly isAnonymous: boolean
+  /** Results that the service gives at most; `null` where that is as many as may be asked for, or not known. */
+  readonly most: number | null
 }
 
 /** A page, and who read it. */
@@ -72,6 +76,7 @@ export interface Web {
 
 /** Results are asked for in such numbers, so that equal searches are one. */
 const SIZES = [10, 20, 50, 100]
+const MOST_RESULTS = 100
 /** A service that failed is asked last for so long. */
 const COOLDOWN_MS = 60_000
 
@@ -132,7 +137,9 @@ class HomeWeb implements Web {
           ? this.#own().search[choice.own!]!()
           : createSearch(candidate.name, SEARCHES[candidate.name]!, this.#connect(candidate))
       const hits = await provider.search(query, { ...call, limit })
-      return { hits, servedBy: provider.name, isAnonymous: candidate?.key === null && !choice.isExplicit }
+      const most = candidate === null ? null : SEARCHES[candidate.name]!.most
+      const isAnonymous = candidate?.key === null && !choice.isExplicit
+      return { hits, servedBy: provider.name, isAnonymous, most: most === null || most >= MOST_RESULTS ? null : most }
     })
   }
 
@@ -207,7 +214,9 @@ class HomeWeb implements Web {
   }
 
   #connect({ name, key, baseUrl }: Candidate): Connection {
-    return { vendor: serviceOf(name), baseUrl, key, fetch: this.#options.fetchTo(baseUrl) }
+    const { fetchTo, timeoutMs } = this.#options
+    const waits = timeoutMs === undefined ? {} : { timeoutMs }
+    return { vendor: serviceOf(name), baseUrl, key, fetch: fetchTo(baseUrl), ...waits }
   }
 
   close(): Promise<void> {

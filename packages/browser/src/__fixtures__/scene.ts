@@ -51,6 +51,10 @@ export interface BrowserScene extends AsyncDisposable {
   /** Says what is denied; default nothing. */
   denies: (action: Action) => boolean
   settings: BrowserSettings
+  /** How far its clock is before that of the machine. */
+  aheadMs: number
+  /** How often what is idle is looked for, instead of every fifteen seconds. */
+  watchMs: number
   /** The group of the browser that was started last. */
   pid: number | null
   call(name: string, args?: object, sessionId?: string): Promise<string>
@@ -81,6 +85,8 @@ export async function openScene(
     denies: () => false,
     // A machine under load takes longer than a page may.
     settings: { ...DEFAULT_SETTINGS, commandMs: 300_000 },
+    aheadMs: 0,
+    watchMs: 15_000,
     pid: null,
     sessions: new BrowserSessions(
       {
@@ -113,7 +119,10 @@ export async function openScene(
           if (name === 'localhost') return [{ address: '127.0.0.1', family: 4 }]
           throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
         },
-        clock: systemClock,
+        clock: {
+          now: () => systemClock.now() + scene.aheadMs,
+          sleep: (ms, signal) => systemClock.sleep(ms === 15_000 ? scene.watchMs : ms, signal),
+        },
         logger: { debug: log, info: log, warn: log, error: log },
       },
       () => scene.settings,

@@ -14,8 +14,8 @@ export interface Site extends AsyncDisposable {
   pages: Record<string, Answer>
 }
 
-/** Serves pages on an address of the loopback network. */
-export async function startSite(host: string, pages: Record<string, Answer> = {}): Promise<Site> {
+/** Serves pages on an address of the loopback network, on a free port unless one is named. */
+export async function startSite(host: string, pages: Record<string, Answer> = {}, port = 0): Promise<Site> {
   const [seen, headers]: [string[], string[]] = [[], []]
   const server = createServer((request, response) => {
     let body = ''
@@ -32,7 +32,7 @@ export async function startSite(host: string, pages: Record<string, Answer> = {}
       response.end(answer ?? 'nothing')
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  await new Promise<void>((resolve) => server.listen(port, host, resolve))
   // Handshakes are told of, and refused.
   server.on('upgrade', (request, socket) => {
     seen.push(`UPGRADE ${request.url}`)

@@ -231,6 +231,21 @@ needs(missing)('bad pages', () => {
     const url = `http://turns.test:${near.port}/`
     expect(await scene.call('browser_navigate', { url }).catch(String)).toContain('not on the public network')
     expect(near.seen).toEqual([])
+    // Nor does what a page does that stood open while its name was turned, on the port that it came from.
+    await using same = await startSite('127.0.0.1', {}, site.port)
+    scene.names.set('stays.test', PUBLIC)
+    site.pages['/stays'] = (_request, response) =>
+      void response
+        .writeHead(200, { ...HTML, connection: 'close' })
+        .end(
+          `<button onclick="fetch('/well').then(() => 'reached', () => 'shut').then((t) => { this.textContent = t })">Go</button>`,
+        )
+    const stays = await scene.call('browser_navigate', { url: `http://stays.test:${site.port}/stays` })
+    scene.names.set('stays.test', '127.0.0.1')
+    await scene.call('browser_click', { ref: ref(stays, 'button') })
+    await expect.poll(() => scene.call('browser_snapshot')).toMatch(/button "(?:reached|shut)"/)
+    expect(same.seen).toEqual([])
+    expect(scene.resolved.filter((name) => name === 'stays.test').length).toBeGreaterThan(1)
   })
 
   it('a page whose process dies, and a browser that is killed in a call, are opened again', async () => {

@@ -19,6 +19,7 @@ const TOO_MANY = `The page opens more than ${MOST_TABS} tabs; the others were cl
 const NO_WINDOWS = { first: '', count: 0 }
 const MOST_ERRORS = 50
 const MOST_NOTES = 8
+const MOST_CLOSED_SHOWN = 8
 
 const LEAST_BEGINNING = 4
 
@@ -27,6 +28,8 @@ interface Asleep {
   readonly kind: ZoneKind
   readonly url: string
   readonly scrollY: number
+  /** Addresses of its other tabs, which stay closed: a session that wakes costs one page. */
+  readonly others: readonly string[]
   readonly states: ReadonlyMap<ZoneKind, Awaited<ReturnType<BrowserContext['storageState']>>>
 }
 
@@ -102,6 +105,7 @@ export class BrowserSession {
       },
       asking: (work) => this.asking(work),
       hold: () => this.#hold(),
+      tabs: () => this.#tabs,
     })
   }
 
@@ -530,8 +534,22 @@ export class BrowserSession {
       else this.note(`Tab ${tab.number} crashed.`)
     })
     page.on('close', () => this.#closed(tab))
+    page.on('framenavigated', (frame) => {
+      if (frame === page.mainFrame()) void this.#leaveMade(page)
+    })
     void this.#recording?.watch(page, tab.number)
+    // It may have come before anybody listened.
+    void this.#leaveMade(page)
     return tab
+  }
+
+  /** No request is seen of a document that a page makes itself, so that it is left once it is there. */
+  async #leaveMade(page: Page): Promise<void> {
+    const url = page.url()
+    if (!/^(?:blob|data|filesystem):/.test(url)) return
+    this.note(`The page led to ${url.slice(0, 100)}, and nothing but http and https is opened.`)
+    const before = await page.goBack({ waitUntil: 'commit' }).catch(() => null)
+    if (before === null && page.url() === url) await page.close().catch(() => undefined)
   }
 
   async #tooMany(page: Page): Promise<null> {
@@ -589,14 +607,18 @@ export class BrowserSession {
     const states = new Map<ZoneKind, Awaited<ReturnType<BrowserContext['storageState']>>>()
     for (const [kind, opening] of this.#zones) states.set(kind, await (await opening).context.storageState())
     const scrollY = await page.evaluate('window.scrollY').catch(() => 0)
-    return { kind: zone.kind, url: page.url(), scrollY: Number(scrollY) || 0, states }
+    const others = this.#tabs
+      .map((tab) => tab.page.url())
+      .filter((url, at) => this.#tabs[at] !== this.#current && isWeb(url))
+    return { kind: zone.kind, url: page.url(), scrollY: Number(scrollY) || 0, others, states }
   }
 
   async #wake(asleep: Asleep): Promise<void> {
     const zone = await this.#zone(asleep.kind)
     this.#current = this.#tabs.find((tab) => tab.zone === zone) ?? (await this.#open(zone))
     this.#asleep = null
-    if (!/^https?:/.test(asleep.url)) return
+    if (asleep.others.length > 0) this.note(closedLine(asleep.others))
+    if (!isWeb(asleep.url)) return
     await this.#current.page.goto(asleep.url, { waitUntil: 'domcontentloaded' }).catch(() => undefined)
     await this.#current.page.evaluate(`window.scrollTo(0, ${asleep.scrollY})`).catch(() => undefined)
     this.note('The page had been closed while idle, and was opened again: what was typed into it is gone.')
@@ -615,6 +637,14 @@ const stuck = () =>
   )
 
 const isDead = ({ isCrashed, isStuck }: Tab) => isCrashed || isStuck
+
+const isWeb = (url: string) => /^https?:/.test(url)
+
+function closedLine(urls: readonly string[]): string {
+  const shown = urls.slice(0, MOST_CLOSED_SHOWN).map((url) => url.slice(0, 200))
+  const more = urls.length > shown.length ? ` and ${urls.length - shown.length} more` : ''
+  return `Other tabs had been closed while idle: ${shown.join(' , ')}${more}. browser_navigate opens them again.`
+}
 
 function openedLine(tabs: readonly number[]): readonly string[] {
   if (tabs.length === 0) return []

@@ -7,6 +7,7 @@ import type { BrowserOptions } from '../browser-options.js'
 import type { MayGo, PageRequest } from '../guard/document-guard.js'
 import type { Connect } from '../guard/proxy.js'
 import { Speech } from '../speech/speech.js'
+import type { Tab } from './tab.js'
 import type { ZoneKind } from './zone.js'
 
 /** What a gate tells the session. */
@@ -19,6 +20,8 @@ interface GateEvents {
   asking<T>(work: () => Promise<T>): Promise<T>
   /** Every request of the pages is to be held. */
   hold(): Promise<void>
+  /** The pages of the session. */
+  tabs(): readonly Tab[]
 }
 
 /** A call that pages are opened for; reading alone says nothing about what was read before. */
@@ -52,6 +55,7 @@ export class Gate {
       isTainted: () => this.#context?.isTainted === true,
       maySpeak: (origin) => this.#maySpeak(origin),
       hold: () => events.hold(),
+      tabs: () => events.tabs(),
     })
   }
 

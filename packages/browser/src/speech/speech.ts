@@ -9,6 +9,11 @@ import { carriesWhatWasRead, type Heard } from './read-elsewhere.js'
 const MOST_KNOWN = 20_000
 const ANSWER_MS = 1_000
 
+interface Informed {
+  readonly documentId: number
+  readonly documents: number
+}
+
 /** What speech needs of its session. */
 interface SpeechPorts {
   /** Whether text from outside was read: until then nobody but the person tells the agent what to write. */
@@ -17,6 +22,8 @@ interface SpeechPorts {
   readonly maySpeak: (origin: string) => Promise<boolean>
   /** Holds all requests of the session's pages from now on. */
   readonly hold: () => Promise<void>
+  /** Those of the session that stand. */
+  readonly tabs: () => readonly Tab[]
 }
 
 /**
@@ -28,8 +35,10 @@ export class Speech {
   readonly #pieces: Pieces = new Map()
   readonly #known = new Set<string>()
   readonly #hosts = new Set<string>()
-  /** Tabs whose document got text, and which document that was. */
-  readonly #informed = new Map<Tab, number>()
+  /** Tabs whose document got text, which document that was, and how many had been let come then. */
+  readonly #informed = new Map<Tab, Informed>()
+  /** Documents of pages that were let come. */
+  #documents = 0
   #heard: Heard = { entries: [], isByProgram: false, isDelegated: false }
   /** Whether every request is held: a page was given text after text from outside was read. */
   isHolding = false
@@ -49,7 +58,7 @@ export class Speech {
     this.isHolding = true
     const [documentId, addresses] = await Promise.all([tab.documentId(), tab.addresses()])
     for (const address of addresses) this.#learn(address)
-    this.#informed.set(tab, documentId)
+    this.#informed.set(tab, { documentId, documents: this.#documents })
     await this.#ports.hold()
     for (const origin of tab.openSockets())
       if (!(await this.#ports.maySpeak(origin)))
@@ -104,6 +113,11 @@ export class Speech {
     return true
   }
 
+  /** The agent closes a tab: nothing of its document stays. */
+  forget(tab: Tab): void {
+    this.#informed.delete(tab)
+  }
+
   /** A document that got text goes before the agent opens another one in its place, or it could speak meanwhile. */
   async leave(tab: Tab): Promise<void> {
     if (!this.#informed.has(tab)) return
@@ -117,7 +131,13 @@ export class Speech {
   }
 
   /** Whether a request may go. Never rejects. */
-  async mayGo({ url, method, body, headers, isDocument, isRedirect }: PageRequest): Promise<boolean> {
+  async mayGo(request: PageRequest): Promise<boolean> {
+    const goes = await this.#mayGo(request)
+    if (goes && request.isDocument && !request.isFrame) this.#documents++
+    return goes
+  }
+
+  async #mayGo({ url, method, body, headers, isDocument, isRedirect }: PageRequest): Promise<boolean> {
     const isFree = this.#pieces.size === 0 && this.#informed.size === 0
     if (isFree || !/^https?:/.test(url) || !this.#ports.isTainted()) return this.#goes(url, method)
     const isKnown = method === 'GET' && this.#known.has(withoutHash(url))
@@ -138,11 +158,26 @@ export class Speech {
 
   /** Whether a document stands that got text. */
   async #anyInformed(): Promise<boolean> {
-    for (const [tab, documentId] of this.#informed) {
-      const now = tab.page.isClosed() ? null : await documentOf(tab, documentId)
-      if (now !== documentId) this.#informed.delete(tab)
+    for (const [tab, { documentId, documents }] of this.#informed) {
+      if (tab.page.isClosed()) {
+        this.#informed.delete(tab)
+        await this.#inherit()
+        continue
+      }
+      const now = await documentOf(tab, documentId)
+      if (now === documentId) continue
+      // One that nobody asked for is made by the one before it, of whatever that knew: a `blob:`, or what a script gives.
+      if (documents === this.#documents) this.#informed.set(tab, { documentId: now, documents })
+      else this.#informed.delete(tab)
     }
     return this.#informed.size > 0
+  }
+
+  /** A page that closed itself may have said what it knew to the one that opened it, or to one that it opened. */
+  async #inherit(): Promise<void> {
+    for (const tab of this.#ports.tabs())
+      if (!this.#informed.has(tab))
+        this.#informed.set(tab, { documentId: await documentOf(tab, 0), documents: this.#documents })
   }
 
   #goes(url: string, method: string): true {

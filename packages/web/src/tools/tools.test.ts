@@ -34,6 +34,7 @@ describe('web_search', () => {
     ],
     servedBy: 'keenable',
     isAnonymous: true,
+    most: 20,
   }
 
   it('gives rank, title, address, date and what is said, and who gave it', async () => {
@@ -58,6 +59,14 @@ describe('web_search', () => {
     const [tool, context] = [createWebSearchTool(webWith({ search: async () => answer })), contextOf()]
     expect((await run(tool, { query: 'a' }, context)).text).toContain('web.keyless_fallback: false')
     expect((await run(tool, { query: 'b' }, context)).text).not.toContain('keyless_fallback')
+  })
+
+  it('says where a service gives fewer than were wanted', async () => {
+    const tool = createWebSearchTool(webWith({ search: async () => answer }))
+    const capped = await run(tool, { query: 'a', limit: 50 })
+    expect(capped.text).toContain('(keenable gives 20 results at most, and 50 were wanted.)')
+    expect(capped.data).toMatchObject({ limited_to: 20 })
+    expect((await run(tool, { query: 'a', limit: 20 })).data).not.toHaveProperty('limited_to')
   })
 
   it('says that nothing was found, and asks nobody for nothing', async () => {

@@ -38,11 +38,15 @@ export const createWebSearchTool = ({ web }: WebToolServices) =>
       if (words === '') return { text: 'query is blank. Say what to look for.', isError: true }
       const { signal } = context
       const answer = await web.search(words, { signal, permit: (action) => context.permit(action), limit })
-      return result(answer, context)
+      return result(answer, limit, context)
     },
   })
 
-function result({ hits, servedBy, isAnonymous }: SearchAnswer, { state }: ToolContext): ToolResult {
+function result(
+  { hits, servedBy, isAnonymous, most }: SearchAnswer,
+  limit: number,
+  { state }: ToolContext,
+): ToolResult {
   const results = hits.map(({ title, url, snippet, date }, index) => ({
     rank: index + 1,
     title,
@@ -53,12 +57,14 @@ function result({ hits, servedBy, isAnonymous }: SearchAnswer, { state }: ToolCo
   const notice = state.scratch('web.anonymous', () => ({ isKnown: false }))
   const lines = hits.map(hitLines)
   if (hits.length === 0) lines.push('Nothing was found. Other words may find something.')
+  const isCapped = most !== null && limit > most
+  if (isCapped) lines.push(`(${servedBy} gives ${most} results at most, and ${limit} were wanted.)`)
   if (isAnonymous && !notice.isKnown)
     lines.push(
       `(No search service is configured here, so ${servedBy} was asked without a key; tell the user once. A key in .env is more reliable, web.keyless_fallback: false ends it.)`,
     )
   notice.isKnown ||= isAnonymous
-  return { data: { results, served_by: servedBy }, text: lines.join('\n') }
+  return { data: { results, served_by: servedBy, ...(isCapped ? { limited_to: most } : {}) }, text: lines.join('\n') }
 }
 
 function hitLines({ title, url, snippet, date }: SearchHit, index: number): string {

@@ -75,7 +75,7 @@ const VENDORS = Object.freeze({
     keyVariable: 'TOOL_GATEWAY_USER_TOKEN',
     headers: bearer,
   },
-  /** A model that searches: taken only when it is chosen. @see https://docs.x.ai/docs/guides/tools/search-tools */
+  /** A model that searches. Its key is there for its models as well, so that whoever is for searching alone comes first. @see https://docs.x.ai/docs/guides/tools/search-tools */
   xai: {
     label: 'xAI',
     baseUrl: 'https://api.x.ai/v1',
