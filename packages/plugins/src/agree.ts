@@ -24,6 +24,10 @@ const SPOKEN_POINTS: readonly string[] = [
   'after-model-call',
   'run-end',
   'compaction',
+  'stream-delta',
+  'stream-end',
+  'interim-message',
+  'chat-message',
 ]
 
 interface Reading {

@@ -7,7 +7,7 @@ import { shortened } from '../package/shortened.js'
 
 /** What Hermes does for plugins. */
 export interface HostServices {
-  /** The permit for an action that no call of a session is behind; nobody is requested. */
+  /** The permit for an action that no call of a session is behind; nobody is asked. */
   permit(action: Action): Promise<Permit>
   /** A `fetch` to the origin of an address and nowhere else; where the name is public, to no place that is not. */
   fetchTo(address: string): typeof fetch
@@ -98,7 +98,7 @@ export class HostCalls {
       case 'fetch':
         return this.#fetch(requested, host, signal)
       case 'ask':
-        if (!host.ask) throw missing('Nobody can be requested here')
+        if (!host.ask) throw missing('Nobody can be asked here')
         return host.ask(questionOf(this.#services.name, requested.question))
       default:
         throw missing(`There is no call ${shortened(method, 60)}`)

@@ -156,6 +156,12 @@ it('guards, commands and memories of plugins work; a guard that fails objects', 
     if (args.command === 'stop') throw new Error('broken')
     return args.command === 'no' ? { type: 'block', reason: 'not here' } : undefined
   })
+  let seen = ''
+  api.hooks.on('stream-delta', ({ text }) => { seen += text })
+  api.hooks.on('before-command', ({ command, args }) => {
+    if (args.who === 'eve') throw new Error('broken')
+    return command === 'greet' && args.who === 'bob' ? { type: 'block', reason: 'not bob: ' + seen } : undefined
+  })
   api.commands.add({ name: 'greet', summary: 'g', needsSession: false, parameters: { type: 'object', properties: { who: { type: 'string' } } }, run: ({ who }) => ({ type: 'text', text: 'hello ' + who }) })
   api.factories.add('memory', 'shelf', ({ userId }) => ({ name: 'shelf', recall: async (query) => [{ id: null, text: userId + ' asked: ' + query }], keep: async () => {}, store: async () => {}, forget: async () => false, check: async () => {}, close: async () => {} }))`
   await withPlugins(await plugin('guard', guard, { capabilities: { conversation: true } }))
@@ -168,6 +174,9 @@ it('guards, commands and memories of plugins work; a guard that fails objects', 
   )
   const greet = runtime!.extensions.list('command').find(({ item }) => item.name === 'greet')!.item
   expect(await greet.run({ who: 'ada' }, context())).toEqual({ type: 'text', text: 'hello ada' })
+  const bob = async () => String(await Promise.resolve(greet.run({ who: 'bob' }, context())).catch((error) => error))
+  await expect.poll(bob).toContain('not bob: Done.Done.')
+  await expect(greet.run({ who: 'eve' }, context())).rejects.toThrow('failed at it')
 })
 
 it('runs no git of their own for the dependencies that a plugin has from git', async () => {
