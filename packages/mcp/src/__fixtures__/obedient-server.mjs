@@ -1,5 +1,5 @@
 // A server of the older protocol that does what its calls tell it. Its list names how often it was asked for: `t1`, `t2`, …
-// Its first argument: `early` says that its list changed before that list was answered.
+// Its first argument: `early` says that its list changed before that list was answered; `deep` lists a tool whose schema has no end to speak of.
 import { createInterface } from 'node:readline'
 
 const [mode = ''] = process.argv.slice(2)
@@ -7,7 +7,8 @@ const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0
 const changed = () => send({ method: 'notifications/tools/list_changed' })
 const text = (words) => ({ content: [{ type: 'text', text: words }] })
 const inputSchema = { type: 'object' }
-const NAMES = ['quit', 'slow', 'change', 'twice', 'echo', 'cancelled']
+const DEPTH = 100_000
+const NAMES = ['quit', 'slow', 'change', 'twice', 'echo', 'cancelled', 'nest']
 /** Longer than a client waits for more of the same news. */
 const A_WHILE_MS = 600
 let lists = 0
@@ -19,6 +20,11 @@ let second = () => undefined
 function list(id) {
   lists++
   const tools = [`t${lists}`, ...NAMES].map((name) => ({ name, inputSchema }))
+  if (mode === 'deep') {
+    const nested = `${'{"type":"object","properties":{"a":'.repeat(DEPTH)}{}${'}}'.repeat(DEPTH)}`
+    const listed = `{"name":"deep","inputSchema":${nested}}`
+    return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":[${listed}]}}\n`)
+  }
   const answer = () => send({ id, result: { tools } })
   if (mode === 'early' && lists === 1) {
     changed()
@@ -47,6 +53,10 @@ function call(id, { name, _meta }) {
   if (name === 'twice') {
     isTwice = true
     changed()
+  }
+  if (name === 'nest') {
+    const nested = `{"content":[],"structuredContent":${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}}`
+    return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${nested}}\n`)
   }
   if (name === 'cancelled') return send({ id, result: text(String(cancelled)) })
   return send({ id, result: text('done') })

@@ -101,6 +101,18 @@ it('is left alone when it hangs in every call', async () => {
   expect(await programs[0]!.ended).toMatchObject({ signal: 'SIGKILL' })
 })
 
+it('says in one line that what it lists, or answers, is nested deeper than anything means', async () => {
+  open({}, { mode: 'deep' })
+  await expect(server.connect()).rejects.toThrow(
+    /^The MCP server tea [^\n]*its answer is nested more than 200 deep[^\n]*$/,
+  )
+  await server.close()
+  open()
+  await server.connect()
+  expect(await failure('nest')).toMatch(/^[^\n]*its answer is nested more than 200 deep[^\n]*$/)
+  expect(await call('echo')).toContain('done')
+})
+
 it('has nothing against it once a call works', async () => {
   open({ timeout: 1, idle_timeout_seconds: 600 })
   await server.connect()

@@ -11,13 +11,16 @@ export async function pluginFindings({
   problems,
 }: Pick<HomePlugins, 'host' | 'loaded' | 'problems'>): Promise<readonly Finding[]> {
   const faults = faultLines(await readState(host.stateFile))
-  const looked = loaded.map(async ({ entry, process }): Promise<readonly Finding[]> => {
+  const looked = loaded.map(async ({ entry, process, leftOut }): Promise<readonly Finding[]> => {
     const { name, agreed } = entry
     const open = (agreed.unwalled ?? null) === null ? [] : [unwalledLine(agreed.unwalled!)]
     const notes = [...open, ...agreed.components.problems, ...(agreed.listing?.problems ?? [])].map(
       (text) => ({ level: 'warn', text: `${name}: ${text}` }) as const,
     )
     const earlier = process?.problem ?? null
+    const why = leftOut()
+    if (why !== null)
+      return [{ level: 'fail', text: `Plugin ${name} is left out: ${why.replace(/\.$/, '')}.` }, ...notes]
     try {
       await process?.listing()
     } catch (error) {

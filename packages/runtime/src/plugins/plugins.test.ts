@@ -145,6 +145,26 @@ it('a changed file leaves a plugin out until it is enabled again; others work', 
   expect(runtime!.problems).toEqual([])
 })
 
+it('a plugin that is left out is named by doctor, and one whose schema has no end to speak of is not agreed to', async () => {
+  const deep =
+    "let schema = {}; for (let n = 0; n < 200_000; n++) schema = { type: 'object', properties: { a: schema } };"
+  await withPlugins(
+    await plugin('first', toolCode('same_tool', "return 'first'")),
+    await plugin('second', toolCode('same_tool', "return 'second'")),
+  )
+  expect((await plugins(['doctor'])).split('\n')).toEqual([
+    'ok first 1.0.0',
+    'fail Plugin second is left out: the tool same_tool is taken by plugin-first.',
+  ])
+  const folder = await plugin(
+    'deep',
+    `${deep} api.tools.add({ name: 'd', toolset: 'x', description: 'd', parameters: schema, execute: () => '' })`,
+  )
+  const installed = await plugins(['install', folder], { enable: true }).catch((error: Error) => error.message)
+  expect(installed).toMatch(/nested too deep/)
+  expect(installed).not.toContain('call stack')
+})
+
 it('a file that is changed while the home is open keeps the process from starting', async () => {
   await withPlugins(await plugin('bad', toolCode('bad_tool', "return 'bad'")))
   await writeFile(join(home.path, 'plugins', 'bad', 'index.js'), 'export default 1')
