@@ -178,7 +178,7 @@ it('keeps what a server offers that is starting for the first time before it end
   open({ value: { silent, tea } }, { startProgram: start })
   call('session-start')
   await clock.advance(400)
-  await expect.poll(() => started).toEqual(['silent', 'tea'])
+  await expect.poll(() => started.toSorted()).toEqual(['silent', 'tea'])
   const closing = close()
   await expect.poll(files).toHaveLength(1)
   await clock.waitForSleepers()
