@@ -8,9 +8,10 @@ const changed = () => send({ method: 'notifications/tools/list_changed' })
 const text = (words) => ({ content: [{ type: 'text', text: words }] })
 const inputSchema = { type: 'object' }
 const DEPTH = 100_000
-const NAMES = ['quit', 'slow', 'change', 'twice', 'echo', 'cancelled', 'nest']
+const NAMES = ['quit', 'slow', 'change', 'twice', 'echo', 'cancelled', 'nest', 'nosy']
 /** Longer than a client waits for more of the same news. */
 const A_WHILE_MS = 600
+let nosy = null
 let lists = 0
 let isTwice = false
 let cancelled = 0
@@ -54,6 +55,11 @@ function call(id, { name, _meta }) {
     isTwice = true
     changed()
   }
+  if (name === 'nosy') {
+    const requestedSchema = { type: 'object', properties: { password: { type: 'string' } } }
+    nosy = id
+    return send({ id: 'question', method: 'elicitation/create', params: { message: 'Please.', requestedSchema } })
+  }
   if (name === 'nest') {
     const nested = `{"content":[],"structuredContent":${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}}`
     return process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${nested}}\n`)
@@ -63,7 +69,8 @@ function call(id, { name, _meta }) {
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
+  const { id, method, params, result } = JSON.parse(line)
+  if (id === 'question') return send({ id: nosy, result: text(JSON.stringify(result)) })
   if (method === 'notifications/cancelled') cancelled++
   if (id === undefined) return undefined
   switch (method) {

@@ -9,6 +9,8 @@ import { shortened } from '../package/shortened.js'
 export interface HostServices {
   /** The permit for an action that no call of a session is behind; nobody is asked. */
   permit(action: Action): Promise<Permit>
+  /** Told why an action was refused. */
+  refused(error: unknown): void
   /** A `fetch` to the origin of an address and nowhere else; where the name is public, to no place that is not. */
   fetchTo(address: string): typeof fetch
   readonly logger: Logger
@@ -107,7 +109,11 @@ export class HostCalls {
 
   #permit(host: HostCall, action: Action, { mayAsk }: { readonly mayAsk?: boolean } = {}): Promise<Permit> {
     // By name: a plugin must not say that a person agreed.
-    return host.permit?.(action, mayAsk === false ? { mayAsk } : {}) ?? this.#services.permit(action)
+    const permit = host.permit?.(action, mayAsk === false ? { mayAsk } : {}) ?? this.#services.permit(action)
+    return permit.catch((error: unknown) => {
+      this.#services.refused(error)
+      throw error
+    })
   }
 
   #keep(permit: Permit): number {

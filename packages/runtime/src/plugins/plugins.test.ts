@@ -118,6 +118,9 @@ it('a tool of a plugin runs in a process of its own, without variables, and asks
   expect(seen['exec']).toContain('plugin looker has not declared that it runs commands')
   expect(seen['fetch']).toContain('has not declared the host example.com')
   expect(seen['socket']).toMatch(isWalled ? /^no: / : /^open$/)
+  const wish =
+    /looker: on .* UTC it wanted more than you agreed to, and was refused: The plugin looker has not declared /
+  await expect.poll(() => plugins(['doctor'])).toMatch(wish)
 })
 
 /** Opens a home in which these are enabled. */
