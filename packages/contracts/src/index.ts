@@ -1,5 +1,5 @@
 export { type Clock, formatDuration, knownTimeZone, systemClock } from './clock.js'
 export { type ErrorDetails, errorLine, HermesError, type HermesErrorOptions, isAbort } from './error.js'
-export { isJsonObject, isNestedTooDeep, type JsonObject, type JsonValue } from './json.js'
+export { isJsonObject, isNestedTooDeep, isValueTooDeep, type JsonObject, type JsonValue } from './json.js'
 export { type LogFields, type Logger, silentLogger } from './logger.js'
 export { nearestName } from './nearest-name.js'

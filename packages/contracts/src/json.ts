@@ -10,6 +10,21 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 const MAX_DEPTH = 200
+
+/** Whether objects and lists are nested more than 200 deep: whatever walks them by calling itself would run out of stack. */
+export function isValueTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true
+    const next: unknown[] = []
+    for (const one of level)
+      if (typeof one === 'object' && one !== null)
+        for (const inner of Object.values(one)) if (typeof inner === 'object' && inner !== null) next.push(inner)
+    level = next
+  }
+  return false
+}
+
 /** Lists and keys that open on one line: each is a level. */
 const OPENINGS = /(?:[-?:][ \t]+){200}/
 

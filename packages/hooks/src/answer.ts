@@ -1,7 +1,8 @@
 // What a hook answered: its exit code and output, read by the rules of its form and its event.
 import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+import type { ChatMessageVerdict } from '@hermes/contracts/extension'
 import type { HookDeclaration } from './declarations.js'
-import type { EventRow, HookForm } from './event-table.js'
+import { type EventRow, GATES, type HookForm } from './event-table.js'
 
 /** How the program of a hook ended. */
 export interface HookRun {
@@ -28,6 +29,8 @@ export interface HookAnswer {
   readonly context?: string
   /** The run ends. */
   readonly stop?: string
+  /** What becomes of a message in a chat. */
+  readonly chat?: ChatMessageVerdict
   /** For the person. */
   readonly notice?: string
   /** Of which form the hook is that said so. */
@@ -75,7 +78,7 @@ export function readAnswer({ form, row, event, command }: HookDeclaration, run: 
 
 /** Whether exit code 2 is an objection at an event; elsewhere it is a failure like others. */
 function objectsByCode(form: HookForm, { point, watches }: EventRow): boolean {
-  if (form === 'hermes') return point === 'before-tool-call'
+  if (form === 'hermes') return GATES.has(point)
   if (form === 'codex' && point === 'compaction') return false
   return watches !== true && point !== 'session-start'
 }
@@ -110,6 +113,7 @@ function readObject(value: JsonObject, event: string): HookAnswer {
   const specific = own['hookEventName'] === undefined || own['hookEventName'] === event ? own : {}
   const reason = reasonIn(value) ?? 'A hook objected.'
   const word = wordOf(value['decision']) ?? wordOf(value['action'])
+  if (event === 'pre_gateway_dispatch') return { ...chatIn(word, value['text']), ...noticeIn(value) }
   const permission = wordOf(specific['permissionDecision'])
   const permissionReason = textIn(specific['permissionDecisionReason'])
   const verdict = isJsonObject(specific['decision']) ? specific['decision'] : {}
@@ -135,6 +139,12 @@ function readObject(value: JsonObject, event: string): HookAnswer {
       : {}),
     ...noticeIn(value),
   }
+}
+
+function chatIn(word: string | null, text: JsonValue | undefined): Pick<HookAnswer, 'chat'> {
+  if (word === 'rewrite') return typeof text === 'string' ? { chat: { type: 'rewrite', text } } : {}
+  if (word === 'allow') return { chat: { type: 'allow' } }
+  return word === 'skip' || word === 'block' ? { chat: { type: 'drop' } } : {}
 }
 
 function noticeIn(value: JsonObject): Pick<HookAnswer, 'notice'> {

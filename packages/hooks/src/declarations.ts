@@ -1,5 +1,5 @@
 // Hooks as files have them, read into one form. What has no effect here is a line for the person.
-import { isJsonObject, type JsonValue, nearestName } from '@hermes/contracts'
+import { isJsonObject, isValueTooDeep, type JsonValue, nearestName } from '@hermes/contracts'
 import { EVENTS, type EventRow, type HookForm, WITHOUT_EFFECT } from './event-table.js'
 
 /** A program that runs at an event. */
@@ -78,6 +78,7 @@ export function readHookFile(text: string, place: HookSource): ReadHooks {
     return nothing(`${place.source} is no JSON; its hooks have no effect.`)
   }
   if (!isJsonObject(value)) return nothing(`${place.source} is no JSON object; its hooks have no effect.`)
+  if (isValueTooDeep(value)) return nothing(`${place.source} is nested more than 200 deep; its hooks have no effect.`)
   if (value['disableAllHooks'] === true) return { hooks: [], outbound: [], problems: [] }
   const events = value['hooks']
   if (events === undefined) return { hooks: [], outbound: [], problems: [] }

@@ -21,7 +21,32 @@ export type Point = Extract<
   | 'compaction'
   | 'run-end'
   | 'session-end'
+  | RarePoint
 >
+
+/** Points that few want to be told of: nothing is registered there where no hook does. Their events are those of config.yaml alone. */
+export const RARE_POINTS = [
+  ...['stream-start', 'stream-delta', 'stream-end', 'interim-message', 'model-error'],
+  ...['before-command', 'before-auxiliary-call', 'after-auxiliary-call', 'chat-message', 'skill-change'],
+] as readonly RarePoint[]
+
+/** One of {@link RARE_POINTS}. */
+export type RarePoint = Extract<
+  HookName,
+  | 'stream-start'
+  | 'stream-delta'
+  | 'stream-end'
+  | 'interim-message'
+  | 'model-error'
+  | 'before-command'
+  | 'before-auxiliary-call'
+  | 'after-auxiliary-call'
+  | 'chat-message'
+  | 'skill-change'
+>
+
+/** Points at which an answer can keep something from being done, so that one that does not come does too. */
+export const GATES: ReadonlySet<Point> = new Set(['before-tool-call', 'before-command', 'before-auxiliary-call'])
 
 /** When, of all times at which a point is reached, an event happens. Default: each time. */
 type When = 'begins' | 'root' | 'child' | 'succeeded' | 'failed' | 'run-failed' | 'answered' | 'terminal'
@@ -31,7 +56,17 @@ export interface EventRow {
   readonly point: Point
   readonly when?: When
   /** What a matcher is compared with. Default: nothing, the event has no matcher. */
-  readonly matches?: 'tool' | 'source' | 'trigger' | 'notification' | 'agent' | 'error' | 'reason'
+  readonly matches?:
+    | 'tool'
+    | 'source'
+    | 'trigger'
+    | 'notification'
+    | 'agent'
+    | 'error'
+    | 'reason'
+    | 'kind'
+    | 'command'
+    | 'task'
   /** All that it is ever compared with here; a matcher that fits none of them is named when the file is read. Default: anything. */
   readonly values?: readonly string[]
   /** Whether text on standard output that is no JSON reaches the model. */
@@ -60,6 +95,16 @@ const HERMES: Events = {
   subagent_stop: { point: 'child-ended', watches: true },
   pre_approval_request: { point: 'approval-request', watches: true },
   post_approval_response: { point: 'approval-resolve', watches: true },
+  on_stream_start: { point: 'stream-start', watches: true },
+  on_stream_delta: { point: 'stream-delta', matches: 'kind', values: ['text', 'reasoning'], watches: true },
+  on_stream_end: { point: 'stream-end', watches: true },
+  on_interim_message: { point: 'interim-message', watches: true },
+  api_request_error: { point: 'model-error', watches: true },
+  pre_command: { point: 'before-command', matches: 'command' },
+  pre_auxiliary_call: { point: 'before-auxiliary-call', matches: 'task' },
+  post_auxiliary_call: { point: 'after-auxiliary-call', matches: 'task', watches: true },
+  pre_gateway_dispatch: { point: 'chat-message' },
+  on_skill_lifecycle: { point: 'skill-change', watches: true },
 }
 
 const SOURCES = ['startup', 'resume', 'compact']
@@ -126,21 +171,11 @@ export const WITHOUT_EFFECT: Readonly<Record<HookForm, Readonly<Record<string, s
   hermes: {
     transform_llm_output: 'an answer is shown while it is written, so nothing can change it before',
     on_session_reset: 'a new session is a session of its own: on_session_finalize and on_session_start happen',
-    api_request_error: NO_HOOK,
-    pre_auxiliary_call: NO_HOOK,
-    post_auxiliary_call: NO_HOOK,
     transform_api_error_classification: 'how an error of a model server is read cannot be changed',
-    on_stream_start: NO_HOOK,
-    on_stream_delta: NO_HOOK,
-    on_stream_end: NO_HOOK,
-    on_interim_message: NO_HOOK,
     agent_loop_stopped: NO_HOOK,
-    pre_gateway_dispatch: NO_HOOK,
     gateway_platform_event: NO_HOOK,
-    pre_command: NO_HOOK,
     pre_tts_synthesis: NO_POINT,
     pre_transcription: NO_POINT,
-    on_skill_lifecycle: NO_HOOK,
     on_room_member_activity: NO_POINT,
     kanban_task_claimed: NO_POINT,
     kanban_task_completed: NO_POINT,

@@ -1,10 +1,17 @@
 // Hooks at the points of a run: what they say becomes what the point can carry.
 import type { JsonObject } from '@hermes/contracts'
 import type { Entry, TextPart } from '@hermes/contracts/conversation'
-import type { ChildEvent, Extension, ExtensionApi, HookEvent, SessionEvent } from '@hermes/contracts/extension'
+import type {
+  ChildEvent,
+  Extension,
+  ExtensionApi,
+  HookEvent,
+  HookHandlers,
+  SessionEvent,
+} from '@hermes/contracts/extension'
 import type { ApprovalQuestion, Policy } from '@hermes/contracts/policy'
 import type { HookAnswer } from './answer.js'
-import { FAILURES } from './event-table.js'
+import { FAILURES, RARE_POINTS, type RarePoint } from './event-table.js'
 import type { HomeHooks } from './home-hooks.js'
 import { findings, hooksCommand } from './hooks-command.js'
 import { AGENT_TYPE, type Moment, type PermissionMode } from './moment.js'
@@ -37,6 +44,7 @@ export function hooksExtension(hooks: HomeHooks, options: HookExtensionOptions):
       watchCalls(api.hooks, teller)
       watchApprovals(api.hooks, teller, options)
       watchChildren(api.hooks, hooks, options)
+      for (const point of RARE_POINTS) if (hooks.wants(point)) watchRare(api.hooks, point, { hooks, teller, options })
       return () => hooks.close()
     },
   }
@@ -278,6 +286,31 @@ function watchApprovals({ on }: Points, { ofRun }: Teller, { policy }: HookExten
     },
     UNTIMED,
   )
+}
+
+/** Tells hooks of a point that few want to be told of. */
+function watchRare<Name extends RarePoint>(
+  { on }: Points,
+  point: Name,
+  {
+    hooks,
+    teller,
+    options,
+  }: { readonly hooks: HomeHooks; readonly teller: Teller; readonly options: HookExtensionOptions },
+): void {
+  const handler = async (event: Parameters<HookHandlers[Name]>[0]) => {
+    const { factsOf, answerOf } = await import('./rare-points.js')
+    const { sessionId, platform, ...facts } = factsOf(point, event)
+    if ('session' in event) {
+      await teller.ofRun(event, { point, ...facts })
+      return undefined
+    }
+    const { cwd, permissionMode } = options
+    const place = { sessionId: sessionId ?? '', platform: platform ?? '', agentPath: [], cwd, runId: '', model: '' }
+    const moment = { point, ...place, permissionMode: permissionMode([]), ...facts }
+    return answerOf(point, await hooks.dispatch(moment, { signal: event.signal, notice: () => undefined }))
+  }
+  on(point, handler as HookHandlers[Name], UNTIMED)
 }
 
 /** What is asked about where no call is behind it. */

@@ -4,10 +4,11 @@ import type { Environment } from '@hermes/contracts/environment'
 import { type HookAnswer, type HookRun, isUndecided, readAnswer } from './answer.js'
 import { type ConsentState, openConsents } from './consent.js'
 import { type HookDeclaration, type OutboundHook, type ReadHooks, readConfigHooks } from './declarations.js'
+import { EVENTS, GATES, type RarePoint } from './event-table.js'
 import { type HookProject, type HookSet, loadHookSet } from './hook-sets.js'
 import { missingProgram } from './missing-program.js'
 import { inputFor, isMeant, type Moment, textFor } from './moment.js'
-import { createOutbound, type OutboundServices } from './outbound.js'
+import { createOutbound, isSent, type OutboundServices } from './outbound.js'
 import { type ProgramServices, runProgram } from './run-program.js'
 
 /** What the hooks of a home work with. */
@@ -58,6 +59,8 @@ export interface ListedHook {
 export interface HomeHooks {
   /** What hooks that are meant now say, in their order; those that nobody agreed to are left out. Never rejects. */
   dispatch(moment: Moment, dispatch: Dispatch): Promise<readonly HookAnswer[]>
+  /** Whether any hook of config.yaml is to be told of a point that only those have events for. */
+  wants(point: RarePoint): boolean
   /** Reads the files anew, and tells what stands in the way of hooks once. */
   refresh(folder: string, notice: (text: string) => void): Promise<void>
   list(folder: string): Promise<{ readonly set: HookSet; readonly hooks: readonly ListedHook[] }>
@@ -145,7 +148,7 @@ export function openHooks(services: HookServices): HomeHooks {
   }
   const ask = async (hook: HookDeclaration, set: HookSet, moment: Moment, dispatch: Dispatch): Promise<HookAnswer> => {
     const state = await stateOf(hook, set)
-    const isGate = moment.point === 'before-tool-call'
+    const isGate = GATES.has(moment.point)
     if (state === 'unknown') return {}
     if (state === 'changed')
       // A guard that somebody edited must not be a way around it.
@@ -183,9 +186,14 @@ export function openHooks(services: HookServices): HomeHooks {
         return await Promise.all(meant.map((hook) => ask(hook, set, moment, dispatch)))
       } catch (error) {
         logger.error('Hooks could not be read.', { error: errorLine(error) })
-        return moment.point === 'before-tool-call' ? [{ block: 'The hooks of this home could not be read.' }] : []
+        return GATES.has(moment.point) ? [{ block: 'The hooks of this home could not be read.' }] : []
       }
     },
+    wants: (point) =>
+      own.hooks.some(({ row }) => row.point === point) ||
+      Object.entries(EVENTS.hermes).some(
+        ([event, row]) => row.point === point && own.outbound.some((hook) => isSent(hook, event)),
+      ),
     refresh: async (folder, notice) => {
       const { set, hooks } = await listOf(folder)
       const say = (text: string) => {

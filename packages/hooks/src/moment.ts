@@ -43,6 +43,8 @@ export function isMeant({ row, form, matcher, only, event }: HookDeclaration, mo
   const { call } = moment
   if (only !== null && !(call && isOnly(only, namesOfTool(form, call.toolName), textsOf(call.args)))) return false
   if (event === 'transform_terminal_output') return true
+  // What a model thinks is told to those who say so.
+  if (matcher === null && row.matches === 'kind') return moment.matched?.kind === 'text'
   if (matcher === null || row.matches === undefined) return true
   if (row.matches === 'tool')
     return call !== undefined && namesOfTool(form, call.toolName).some((name) => matcher.test(name))

@@ -37,7 +37,7 @@ export function createOutbound(hooks: readonly OutboundHook[], services: Outboun
   const wants = (moment: Moment) =>
     hooks.flatMap((hook) =>
       Object.entries(EVENTS.hermes)
-        .filter(([event]) => hook.events.includes('*') || hook.events.includes(event))
+        .filter(([event]) => isSent(hook, event))
         .map(([event, row]) => ({ ...UNUSED, event, row, matcher: hook.matcher }))
         .filter((declared) => isMeant(declared, moment))
         .map((declared) => ({ hook, declared })),
@@ -63,6 +63,11 @@ export function createOutbound(hooks: readonly OutboundHook[], services: Outboun
       await last
     },
   }
+}
+
+/** Whether a webhook is told of an event of config.yaml. `*` leaves out each piece of an answer: it ends in `on_stream_end`. */
+export function isSent({ events }: Pick<OutboundHook, 'events'>, event: string): boolean {
+  return events.includes(event) || (events.includes('*') && event !== 'on_stream_delta')
 }
 
 const UNUSED = {

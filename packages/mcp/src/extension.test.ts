@@ -8,6 +8,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startProgram } from './__fixtures__/start-program.js'
 import { createMcp, type HomeMcp } from './extension.js'
 import type { ConfiguredServers, McpOptions } from './mcp-options.js'
+import { ListingFiles } from './servers/listing.js'
+import { readServers } from './settings/read-servers.js'
 
 const OBEDIENT = fileURLToPath(new URL('./__fixtures__/obedient-server.mjs', import.meta.url))
 
@@ -149,6 +151,28 @@ it('says which servers are left out: of a plugin, and with a name that is taken'
   expect(found.map(({ level, text }) => [level, text]).slice(0, 2)).toEqual(expected.map((text) => ['warn', text]))
 })
 
+it('names a server that asked for a secret, in whichever process', async () => {
+  const value = { tea: { command: 'tea-server' } }
+  const listing = {
+    atMs: 0,
+    kind: 'legacy',
+    version: '1',
+    tools: [],
+    dropped: [],
+    prompts: [],
+    hasResources: false,
+    accepted: {},
+  } as const
+  const secret = { field: 'password', atMs: Date.parse('2026-11-29T12:00:00Z') }
+  await new ListingFiles(`${home.path}/listings`).write(readServers(value).servers[0]!, {
+    listing: { ...listing, secret },
+  })
+  open({ value })
+  const found = await checks[0]!.run({ isOffline: true, signal: new AbortController().signal } as never)
+  const text = 'MCP server tea: 0 tools. On 2026-11-29 it asked for a secret (password), which was declined.'
+  expect(found).toEqual([{ level: 'warn', text }])
+})
+
 it('has what config.yaml says as a run begins, a minute after it changed at most', async () => {
   open({ value: { notes: { command: 'notes-server' } } })
   const found = async () =>
@@ -178,7 +202,7 @@ it('keeps what a server offers that is starting for the first time before it end
   open({ value: { silent, tea } }, { startProgram: start })
   call('session-start')
   await clock.advance(400)
-  await expect.poll(() => started).toEqual(['silent', 'tea'])
+  await expect.poll(() => started.toSorted()).toEqual(['silent', 'tea'])
   const closing = close()
   await expect.poll(files).toHaveLength(1)
   await clock.waitForSleepers()

@@ -279,11 +279,16 @@ async function findings(
   )
 }
 
-function offerOf(name: string, { tools, dropped }: Listing): Finding {
+function offerOf(name: string, { tools, dropped, secret }: Listing): Finding {
   const text = `MCP server ${name}: ${count(tools.length, 'tool')}`
   const useless = tools.filter(({ inputSchema }) => isUnresolved(inputSchema as JsonObject))
   const lines = [
     ...named('Left out', dropped),
+    ...(secret
+      ? [
+          `On ${new Date(secret.atMs).toISOString().slice(0, 10)} it asked for a secret (${secret.field}), which was declined.`,
+        ]
+      : []),
     ...named(
       'Calls may fail, since parameters lead nowhere',
       useless.map((tool) => cleanLine(tool.name, 60)),

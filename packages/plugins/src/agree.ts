@@ -13,7 +13,7 @@ import { inOneLine, shortened } from './package/shortened.js'
 import type { PluginHost } from './plugin-host.js'
 import { PluginProcess } from './process/plugin-process.js'
 import { startProcess } from './process/start-process.js'
-import type { Agreed, PluginEntry } from './state.js'
+import { type Agreed, noteWish, type PluginEntry } from './state.js'
 
 /** Points whose events hold what is said in a session. */
 const SPOKEN_POINTS: readonly string[] = [
@@ -24,6 +24,10 @@ const SPOKEN_POINTS: readonly string[] = [
   'after-model-call',
   'run-end',
   'compaction',
+  'stream-delta',
+  'stream-end',
+  'interim-message',
+  'chat-message',
 ]
 
 interface Reading {
@@ -85,11 +89,18 @@ export function processOf(
   { onChanged, configKeys }: ProcessWays = {},
 ): PluginProcess {
   const { capabilities, listing, code, digest } = agreed
+  let isNoted = false
   return new PluginProcess({
     ...{ name, clock: host.clock, logger: host.logger },
     ...(onChanged ? { onChanged } : {}),
     ...(host.limits ? { limits: host.limits } : {}),
     permit: (action) => host.permit(action, actingOf(name, agreed)),
+    refused: (error) => {
+      if (isNoted || !HermesError.isInstance(error) || error.details['rule'] !== 'plugin-capability') return
+      isNoted = true
+      const what = shortened(errorLine(error).replace(/^Not permitted \([^)]*\): /, ''), 300)
+      noteWish(host.stateFile, places.root, { error: what, atMs: host.clock.now() }).catch(() => undefined)
+    },
     fetchTo: (address) => host.fetchTo(address),
     verify: async () => {
       if ((await digestOf(places.root, digest)).content !== digest.content) throw changed(name)

@@ -19,6 +19,8 @@ export interface LoadedPlugin {
   readonly extension: Extension
   /** `null` where it runs inside, or has no code. */
   readonly process: PluginProcess | null
+  /** Why it was left out after all, in a line: what it registers has the name of something else. `null` where it is set up. */
+  readonly leftOut: () => string | null
 }
 
 /** The plugins of a home. */
@@ -60,7 +62,7 @@ export async function openPlugins(host: PluginHost): Promise<HomePlugins> {
         )
       if (loaded.some((other) => other.entry.name === entry.name))
         throw new Error(`Plugin ${entry.name} is there twice; the one in ${entry.folder} is not loaded.`)
-      loaded.push(await load(entry, host))
+      loaded.push(watched(await load(entry, host)))
     } catch (error) {
       problems.push(shortened(errorLine(error), 500))
     }
@@ -107,7 +109,27 @@ async function agreedNow(
   return found.flat()
 }
 
-async function load(entry: PluginEntry, host: PluginHost): Promise<LoadedPlugin> {
+/** The plugin, which remembers how its setup went. */
+function watched(plugin: Omit<LoadedPlugin, 'leftOut'>): LoadedPlugin {
+  const { name, setup } = plugin.extension
+  let problem: string | null = 'something else has its name'
+  const extension: Extension = {
+    name,
+    setup: (api) => {
+      try {
+        const undo: unknown = setup(api)
+        problem = undo instanceof Promise ? 'its setup is asynchronous' : null
+        return undo as ReturnType<typeof setup>
+      } catch (error) {
+        problem = shortened(errorLine(error), 300)
+        throw error
+      }
+    },
+  }
+  return { ...plugin, extension, leftOut: () => problem }
+}
+
+async function load(entry: PluginEntry, host: PluginHost): Promise<Omit<LoadedPlugin, 'leftOut'>> {
   const { name, folder, agreed } = entry
   if (agreed === null)
     throw new Error(`Plugin ${name} is not loaded: nobody agreed to it. Run: hermes plugins enable ${name}`)

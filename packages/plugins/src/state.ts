@@ -49,6 +49,8 @@ export interface PluginEntry {
   readonly agreed: Agreed | null
   /** The last one since it was enabled or updated. Default: none. */
   readonly fault?: PluginFault
+  /** What it wanted beyond what it declared, and was refused, the same way. */
+  readonly wish?: PluginFault
 }
 
 /** The entries that `file` keeps; none where it is missing or damaged, so that nothing runs by mistake. */
@@ -71,6 +73,11 @@ export function writeEntry(file: string, folder: string, entry: PluginEntry | nu
 /** Keeps what the plugin in that folder left uncaught, for `hermes plugins doctor` of any process. */
 export function noteFault(file: string, folder: string, fault: PluginFault): Promise<void> {
   return changeState(file, (entries) => entries.map((one) => (one.folder === folder ? { ...one, fault } : one)))
+}
+
+/** Keeps what the plugin in that folder wanted beyond what it declared. */
+export function noteWish(file: string, folder: string, wish: PluginFault): Promise<void> {
+  return changeState(file, (entries) => entries.map((one) => (one.folder === folder ? { ...one, wish } : one)))
 }
 
 function changeState(file: string, change: (entries: readonly PluginEntry[]) => readonly PluginEntry[]): Promise<void> {

@@ -156,8 +156,11 @@ class Registry implements ToolRegistry {
   }
 
   get generation(): number {
-    const ofBases = this.#used.reduce((sum, { base }) => sum + base.generation, this.#changes)
-    return this.#sources.reduce((sum, { version }) => sum + version, ofBases)
+    // Looked at several times in each call.
+    let sum = this.#changes
+    for (const { base } of this.#used) sum += base.generation
+    for (const { version } of this.#sources) sum += version
+    return sum
   }
 
   register(tool: Tool, options: RegisterOptions = {}): void {

@@ -84,7 +84,7 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
   const clock = options.clock ?? systemClock
   const network = openNetwork(config, facts.proxies)
   const store = new HomeStorage({ ...options, config, clock, logger })
-  const extensions = createExtensionRegistry([], { logger })
+  const extensions = createExtensionRegistry([], { logger, clock })
   const isolationSupport = createIsolationSupport({ remembered: join(homeLayout(home).cache, 'isolation') })
   const machine = {
     isolationSupport,
@@ -155,9 +155,10 @@ function openMemories({ common, config, extensions, redaction }: Ground) {
 type Memories = ReturnType<typeof openMemories>
 
 /** Work beside the conversations, by a model of the session or one that config.yaml names. */
-function openTasks({ common, sessions }: Ground, { models, resolver }: Answers, { personal }: Memories) {
+function openTasks({ common, sessions, extensions }: Ground, { models, resolver }: Answers, { personal }: Memories) {
   const auxiliaryTasks = new AuxiliaryTasks({
     ...common,
+    outside: extensions.outside,
     memory: (person) => personal.of(person).files,
     modelOptions: () => resolver.modelOptions(),
     fallbacks: () => resolver.fallbacks().choices,
@@ -251,6 +252,7 @@ function openParts(
     serverSkills: mcp.skills,
     learnt: learntElsewhere({ storage: common.storage, memory: () => personal.owner.files }),
     ask: (request, { sessionId, signal }) => auxiliaryTasks.ask(request, { sessionId, signal }),
+    onChange: (change) => void extensions.outside.tell('skill-change', change),
   })
   auxiliaryTasks.learnWith((session) => skills.afterSession(session))
   return { checkpoints, hooks, mcp, brought, web, browser, skills, trust, plugins: plugins.plugins }

@@ -203,7 +203,7 @@ export interface Runtime {
   readonly problems: readonly string[]
   readonly policy: Policy
   /** The parts of this home, and what they have registered. */
-  readonly extensions: Pick<ExtensionRegistry, 'list' | 'watchCommands'>
+  readonly extensions: Pick<ExtensionRegistry, 'list' | 'watchCommands' | 'outside'>
   /** The chat platforms that extensions of this home bring, whether they have an account or not. */
   readonly chatPlatforms: readonly OwnPlatform[]
   /** Does the jobs of the store that extensions have handlers for, until the signal fires. Never rejects. */

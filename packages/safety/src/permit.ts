@@ -51,7 +51,17 @@ function copyOf(action: Action): Action {
 
 /** Whether two actions are the same in every field; absent and `undefined` are equal. */
 function sameAction(left: Action, right: Action): boolean {
-  return flatAction(left) === flatAction(right)
+  return isPlainlySame(left, right) || flatAction(left) === flatAction(right)
+}
+
+/** Whether they have the same fields with the same texts, which says it without writing them down; `false` leaves it open. */
+function isPlainlySame(left: Action, right: Action): boolean {
+  const [fields, others] = [left, right] as unknown as readonly Readonly<Record<string, unknown>>[]
+  const names = Object.keys(fields!)
+  return (
+    names.length === Object.keys(others!).length &&
+    names.every((name) => typeof fields![name] !== 'object' && fields![name] === others![name])
+  )
 }
 
 /** An action as text, the same for actions that are the same. */

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '@hermes/contracts'
+import type { OutsideEvent, SkillChangeEvent } from '@hermes/contracts/extension'
 import type { FolderTrust } from '@hermes/contracts/policy'
 
 /** `skills` of config.yaml. */
@@ -129,6 +130,8 @@ export interface SkillsHome {
     request: { readonly task: 'background_review' | 'curator'; readonly system: string; readonly text: string },
     scope: { readonly sessionId: string | null; readonly signal: AbortSignal },
   ): Promise<string>
+  /** Is told of each change, once it is made. Must not throw, and nothing waits for it. Default: nobody is told. */
+  readonly onChange?: (change: Omit<SkillChangeEvent, keyof OutsideEvent>) => void
   readonly clock: Clock
   readonly logger: Logger
 }

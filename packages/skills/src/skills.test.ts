@@ -300,6 +300,8 @@ describe('skill_manage', () => {
   }
 
   it('writes a skill that others can read, changes it, keeps a copy of what goes', async () => {
+    const changes: string[] = []
+    scene = await scene.again({ onChange: ({ action, skill, by }) => void changes.push(`${action} ${skill} ${by}`) })
     expect(await scene.call('skill_manage', draft)).toBe(
       `Done: create water-plants: Waters the plants.. ${scene.home.directory}/water-plants/SKILL.md`,
     )
@@ -329,6 +331,8 @@ describe('skill_manage', () => {
     expect(await scene.call('skill_manage', { action: 'delete', name: 'water-plants' })).toContain('A copy is kept in')
     expect(await names()).not.toContain('water-plants user')
     expect(await readdir(join(scene.home.directory, '.archive'))).toHaveLength(1)
+    const actions = ['create', 'patch', 'write_file', 'remove_file', 'edit', 'delete']
+    expect(changes).toEqual(actions.map((action) => `${action} water-plants agent`))
   })
 
   it('changes what was written with other line ends', async () => {

@@ -23,6 +23,11 @@ describe('parseToolArguments', () => {
     expect(await parseToolArguments(text)).toEqual({ args, repaired: true })
   })
 
+  it('says of what is nested too deep that it is', async () => {
+    const { args, problem } = await parseToolArguments(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)
+    expect([args, problem]).toEqual([null, 'The arguments are nested more than 200 deep; make them flatter.'])
+  })
+
   it('says where text was cut and gives no arguments', async () => {
     expect(await parseToolArguments('{"path":"a.txt","content":"half of')).toEqual({
       args: null,

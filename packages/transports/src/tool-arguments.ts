@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@hermes/contracts'
+import { isJsonObject, isValueTooDeep, type JsonObject, type JsonValue } from '@hermes/contracts'
 
 /** What became of a tool call's argument text. */
 interface ParsedToolArguments {
@@ -50,7 +50,10 @@ function parse(text: string): JsonValue | undefined {
 }
 
 function asObject(value: JsonValue, repaired: boolean): ParsedToolArguments {
-  if (isJsonObject(value)) return { args: value, repaired }
+  if (isJsonObject(value)) {
+    if (!isValueTooDeep(value)) return { args: value, repaired }
+    return { args: null, repaired: false, problem: 'The arguments are nested more than 200 deep; make them flatter.' }
+  }
   const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
   return { args: null, repaired: false, problem: `The arguments must be a JSON object, not ${kind}.` }
 }

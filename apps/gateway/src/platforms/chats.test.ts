@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@hermes/contracts'
+import type { Extension } from '@hermes/contracts/extension'
 import { createPairings } from '@hermes/platform'
 import { openStorage } from '@hermes/storage'
 import type { BotApiServer } from '@hermes/testkit/chats'
@@ -50,6 +51,30 @@ it('answers a person once, however often the platform tells what they wrote, and
   expect(server.requests).toHaveLength(2)
   expect(server.violations).toEqual([])
   expect(bot.calls.some(({ method }) => method === 'sendChatAction')).toBe(true)
+})
+
+it('an extension drops what is written, before anybody is let in, and what it writes in its place is no command', async () => {
+  const heard: string[] = []
+  const filter: Extension = {
+    name: 'filter',
+    setup: ({ hooks }) =>
+      void hooks.on('chat-message', ({ message: { text, sender } }) => {
+        heard.push(`${sender.id} ${text}`)
+        if (text.startsWith('spam')) return { type: 'drop' }
+        return text === 'start over' ? { type: 'rewrite', text: '/new' } : undefined
+      }),
+  }
+  const { bot, server, start } = await stage({}, {}, undefined, {}, [filter])
+  server.setHandler(() => ({ text: 'Hello.' }))
+  await start()
+  bot.say('spam, spam', { userId: 9, name: 'Eve' })
+  bot.say('spam')
+  bot.say('start over')
+  await until(bot, /^Hello/)
+  expect(heard).toEqual(['9 spam, spam', '7 spam', '7 start over'])
+  expect(texts(bot)).toEqual(['Hello.'])
+  expect(bot.messages(9)).toEqual([])
+  expect(JSON.stringify(server.requests[0]!.body.messages.at(-1))).toContain('/new')
 })
 
 it('says nothing to strangers but a pairing code in private, and lets in who was paired', async () => {

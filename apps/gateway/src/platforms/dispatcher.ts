@@ -3,6 +3,8 @@
 //   event ─▶ admitted? ─▶ chat ─┬─ words ─▶ inbox ─▶ run
 //                               ├─ command, steer, answer ─▶ written down ─▶ done once
 //                               └─ button ─▶ answer, if it is the first
+
+import type { ExtensionRegistry } from '@hermes/agent-core'
 import { errorLine, HermesError, isAbort } from '@hermes/contracts'
 import type {
   ChatType,
@@ -70,6 +72,8 @@ interface DispatcherOptions extends Omit<ChatWorkerOptions, 'hasButtons' | 'host
   readonly isStale: (type: ChatType, heardAtMs: number, nowMs: number) => boolean
   /** What its chats show, unless their people chose otherwise. */
   readonly shows: ChatShows
+  /** What extensions say of a message before anybody looks who may write. Never rejects. */
+  readonly verdict: ExtensionRegistry['outside']['verdict']
   /** How the platforms are doing, in words. */
   readonly platformsNow: () => string
   /** Has a platform rest or go on, as it was typed; resolves with what to say. */
@@ -171,8 +175,13 @@ export class Dispatcher {
     }
   }
 
-  async #hearMessage(event: IncomingMessage): Promise<void> {
-    const { access, commands, requiresMention } = this.#options
+  async #hearMessage(heard: IncomingMessage): Promise<void> {
+    const { access, commands, requiresMention, platform } = this.#options
+    const verdict = await this.#options.verdict({ platform: platform.name, message: heard }, this.#stopping.signal)
+    if (verdict?.type === 'drop') return
+    // Words that somebody else put there are for the model to read, as what somebody else wrote is: no command, and no answer.
+    const isRewritten = verdict?.type === 'rewrite'
+    const event = isRewritten ? { ...heard, text: verdict.text } : heard
     const { chat: place, sender } = event
     if (sender.isBot || place.type === 'channel') return
     if (place.type === 'group' && requiresMention && !event.isToBot) return
@@ -182,7 +191,7 @@ export class Dispatcher {
     const worker = await this.#fresh(await this.#chatNow(event))
     const caller: ChatCaller = { user: { id: sender.id, name: sender.name }, isAdmin: admission.isAdmin }
     // What somebody else wrote is for the model to read: no command, and no answer.
-    if (event.isForwarded) return this.#say(event, worker)
+    if (event.isForwarded || isRewritten) return this.#say(event, worker)
     const typed = event.attachments.length === 0 ? commands.read(event.text, commands.callerOf(worker, caller)) : null
     if (typed) return this.#act(event, worker, { type: 'command', line: event.text.trim() }, !commands.waits(typed))
     const question = await this.#questionFor(worker)
@@ -205,8 +214,11 @@ export class Dispatcher {
   }
 
   /** What is under answer, or waits for it, is told as it reads now; what was answered stays as it was said, and other edits change no words. */
-  async #hearEdit(event: IncomingEdit): Promise<void> {
+  async #hearEdit(heard: IncomingEdit): Promise<void> {
     const { access, chats, platform, storage } = this.#options
+    const verdict = await this.#options.verdict({ platform: platform.name, message: heard }, this.#stopping.signal)
+    if (verdict?.type === 'drop') return
+    const event = verdict?.type === 'rewrite' ? { ...heard, text: verdict.text } : heard
     const { chat: place, sender } = event
     if ((await access(place, sender)).type !== 'admitted') return
     const { key, sessionId } = await chats.of({ platform: platform.name, chat: place, sender })

@@ -254,6 +254,7 @@ function open(
       ...{ platform: platform.name, settings: one.access, pairings, personOf },
       firstIdOf: (chatId) => chats.firstIdOf(platform.name, chatId),
     }),
+    verdict: (own, signal) => runtime.extensions.outside.verdict(own, signal),
     commands: new ChatCommandLine({ runtime, host, cwd: request.cwd }),
     files,
     keep: media.keep,

@@ -1,4 +1,4 @@
-import { errorLine, HermesError, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, type Logger, systemClock } from '@hermes/contracts'
 import type {
   Command,
   ConfigSection,
@@ -15,6 +15,7 @@ import type {
 } from '@hermes/contracts/extension'
 import type { Tool, ToolSource } from '@hermes/contracts/tool'
 import { createToolRegistry, isBuiltIn, type ToolRegistry } from '@hermes/registry'
+import { OutsidePoints } from '../hooks/outside.js'
 import { type Hooks, HookTable } from './hook-table.js'
 
 /** What extensions register by name, beside hooks. */
@@ -51,6 +52,8 @@ export interface ExtensionRegistry {
   /** Sets one more up, as {@link createExtensionRegistry} does. */
   add(extension: Extension): void
   readonly hooks: Hooks
+  /** Where those are asked and told that no run belongs to. */
+  readonly outside: OutsidePoints
   /** The tools they bring, as they come and go. */
   readonly tools: ToolRegistry
   /** In the order of registration; a list that never changes. */
@@ -70,6 +73,8 @@ export interface ExtensionRegistry {
 /** Options of {@link createExtensionRegistry}. */
 interface ExtensionRegistryOptions {
   readonly logger: Logger
+  /** Default: that of the machine. */
+  readonly clock?: Clock
   /** How long one extension may take to be closed, in milliseconds. Default 10,000. */
   readonly closesWithinMs?: number
 }
@@ -92,6 +97,7 @@ type Cleanup = () => void | Promise<void>
 
 class OwnedRegistry implements ExtensionRegistry {
   readonly hooks: HookTable
+  readonly outside: OutsidePoints
   readonly tools: ToolRegistry
   readonly problems: string[] = []
   readonly #logger: Logger
@@ -106,10 +112,11 @@ class OwnedRegistry implements ExtensionRegistry {
   readonly #taken = new Map<string, Owned>()
   readonly #watchers = new Set<() => void>()
 
-  constructor({ logger, closesWithinMs = CLOSES_WITHIN_MS }: ExtensionRegistryOptions) {
+  constructor({ logger, clock = systemClock, closesWithinMs = CLOSES_WITHIN_MS }: ExtensionRegistryOptions) {
     this.#logger = logger
     this.#closesWithinMs = closesWithinMs
     this.hooks = new HookTable(logger)
+    this.outside = new OutsidePoints(this.hooks, { clock, logger })
     this.tools = createToolRegistry({ logger })
   }
 
@@ -195,7 +202,23 @@ class OwnedRegistry implements ExtensionRegistry {
         },
       )
     }
-    return this.#contribute({ kind: 'command', name: command.name, owner, item: command })
+    return this.#contribute({ kind: 'command', name: command.name, owner, item: this.#gated(command) })
+  }
+
+  /** Whoever lists the command, and however it is called, gates are asked first. */
+  #gated(command: Command): Command {
+    const { name } = command
+    if (UNASKED.has(name)) return command
+    const run: Command['run'] = async (args, context) => {
+      const { caller, session, signal } = context
+      const own = { command: name, args, platform: caller.platform, user: caller.user, sessionId: session?.id ?? null }
+      await this.outside.mustPass('before-command', own, { signal, code: 'command.blocked' })
+      return command.run(args, context)
+    }
+    const complete = command.complete?.bind(command)
+    const direct: Command['run'] = (args, context) =>
+      this.outside.has('before-command') ? run(args, context) : command.run(args, context)
+    return { ...command, run: direct, ...(complete ? { complete } : {}) }
   }
 
   #configValue<Value>(key: string, { dispose }: Registration) {
@@ -272,6 +295,8 @@ function nameTaken(kind: Kind, name: string, owner: string): HermesError {
 }
 
 const CLOSES_WITHIN_MS = 10_000
+/** What stops, answers, leaves or mends: a gate that fails must not stand in the way of it. */
+const UNASKED: ReadonlySet<string> = new Set(['stop', 'approvals', 'exit', 'reload', 'hooks', 'plugins', 'doctor'])
 const COMMAND = /^[a-z][a-z0-9-]{0,31}$/
 const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/
 

@@ -15,7 +15,21 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
     case 'after-model-call':
     case 'before-action':
     case 'run-end':
+    case 'stream-start':
+    case 'stream-delta':
+    case 'stream-end':
+    case 'model-error':
+    case 'interim-message':
+    case 'after-auxiliary-call':
+    case 'skill-change':
       return true
+    case 'before-command':
+    case 'before-auxiliary-call':
+      return isObject(answer) && answer['type'] === 'block' && isText(answer['reason'])
+    case 'chat-message':
+      return (
+        isObject(answer) && (CHAT.includes(answer['type']) || (answer['type'] === 'rewrite' && isText(answer['text'])))
+      )
     case 'input':
       return (
         isObject(answer) &&
@@ -54,6 +68,7 @@ export function isAnswer(name: HookName, answer: unknown): boolean {
 
 const isResult = (answer: unknown) => isObject(answer) && areParts(RESULT)(answer['content'])
 
+const CHAT: readonly unknown[] = ['drop', 'allow']
 const EFFORTS: readonly unknown[] = ['minimal', 'low', 'medium', 'high']
 const TIERS: readonly unknown[] = ['standard', 'fast', 'flex']
 

@@ -30,6 +30,23 @@ export interface StepOptions {
  * abort goes on. An empty answer is not stored.
  */
 export async function modelStep(context: RunContext, options: StepOptions = {}): Promise<ModelStep> {
+  if (!WATCHING.some((point) => context.hooks.at(point).length > 0)) return step(context, options)
+  const { StreamWatch } = await import('../answers/stream-watch.js')
+  const watch = new StreamWatch(context)
+  try {
+    const done = await step(watch.context, options)
+    watch.close()
+    return done
+  } catch (error) {
+    watch.close(error)
+    throw error
+  }
+}
+
+/** Points of an answer that comes; what tells of them is loaded for those who want to know. */
+const WATCHING = ['stream-start', 'stream-delta', 'stream-end', 'model-error', 'interim-message'] as const
+
+async function step(context: RunContext, options: StepOptions): Promise<ModelStep> {
   const request = await settledRequest(context, buildRequest(context, options.toolChoice))
   await context.session.watchPrefix(request)
   context.activity.set('model', asking(context))

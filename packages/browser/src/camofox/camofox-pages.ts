@@ -207,6 +207,7 @@ export class CamofoxPages {
   }
 
   async #ask(method: 'GET' | 'POST', path: string, input: JsonObject = {}): Promise<JsonObject> {
+    this.#lease?.used()
     const body = method === 'POST' ? { body: { userId: this.#user, ...input } } : {}
     try {
       return await askCloud(CAMOFOX, { path, method, ...body }, this.#port)

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Camofox, startCamofox } from '../__fixtures__/camofox.js'
@@ -188,6 +188,25 @@ it('leaves open what a killed process had taken over', async () => {
   await writeFile(join(scene.folder, 'cache', 'cloud-999999999-1-abcd.json'), JSON.stringify(record))
   await scene.sessions.leases.releaseLeft()
   expect([[...camofox.tabs.keys()], await records()]).toEqual([[id], []])
+})
+
+it('ends what containers left that are gone, once nobody has said for an hour that it is at work', async () => {
+  const users = ['hermes-gone', 'hermes-busy']
+  for (const user of users) await camofox.openTab(user, 'hermes', at('/found'))
+  const cache = join(scene.folder, 'cache')
+  await mkdir(cache, { recursive: true })
+  const longAgo = new Date(Date.now() - 2 * 3_600_000)
+  for (const [n, user] of users.entries()) {
+    const file = join(cache, `cloud-999999999-1-${n}.json`)
+    const record = { cloud: 'camofox', id: user, isBorrowed: false, machine: 'container/pid:[1]' }
+    await writeFile(file, JSON.stringify(record))
+    if (n === 0) await utimes(file, longAgo, longAgo)
+  }
+  expect(await scene.sessions.leases.releaseLeft()).toBe(1)
+  expect([[...camofox.tabs.values()].map(({ userId }) => userId), await records()]).toEqual([
+    ['hermes-busy'],
+    ['cloud-999999999-1-1.json'],
+  ])
 })
 
 it('shows nothing of a tab that was taken over but what it leads to, and asks about what it goes back to', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -134,6 +134,16 @@ it('leaves those of another machine that shares the home, whose processes are no
   expect(await leasesOf().releaseLeft()).toBe(1)
   expect(seen).toEqual(['PATCH /browsers/over'])
   expect(await records()).toEqual(['cloud-999999999-1-used.json'])
+})
+
+it('says of one at work that it is, for those who see no process of its owner', async () => {
+  let nowMs = Date.now()
+  const leases = leasesOf({ clock: { now: () => nowMs, sleep: async () => undefined } })
+  const hold = await leases.hold('camofox', 'hermes-me')
+  nowMs += 3 * 3_600_000
+  hold.used()
+  const [file] = await records()
+  await expect.poll(async () => Math.round((await stat(join(folder, file!))).mtimeMs)).toBe(nowMs)
 })
 
 it('tries again to release one of its own that could not be released, as long as it may run', async () => {

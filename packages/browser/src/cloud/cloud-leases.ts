@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, errorLine, HermesError, isJsonObject, type JsonObject, type Logger } from '@hermes/contracts'
 import { writePrivate } from '@hermes/files'
@@ -29,6 +29,8 @@ export interface Hold {
   forget(): Promise<void>
   /** Whether nobody else has written down the same, in any process of this home. */
   isOnly(): Promise<boolean>
+  /** It is at work: who sees no processes of this machine knows it by that. Never rejects. */
+  used(): void
 }
 
 /** A session in a cloud that is ours. */
@@ -42,6 +44,8 @@ type ServiceName = keyof typeof SERVICES
 
 /** Longer than any work; the cloud ends a session then, whatever became of us. */
 const LONGEST_SECONDS = 3_600
+/** How often what has no end of its own says that it is at work. */
+const SAID_AGAIN_MS = 600_000
 /** A stop waits for it. */
 const RELEASED_WITHIN_MS = 20_000
 /** What was asked for so long ago is there, or never will be. */
@@ -167,11 +171,18 @@ export class CloudLeases {
     await this.#write(file, record)
     const { cloud, id, isBorrowed = false } = record
     let released: Promise<Released> | null = null
+    let writtenMs = this.#clock.now()
     const forget = () => rm(file, { force: true }).catch(() => undefined)
     return {
       release: () => (released ??= isBorrowed ? forget().then(() => ({ cost: null })) : this.#release(cloud, id, file)),
       forget,
       isOnly: async () => (await this.#recordsOf(cloud, id)).length === 1,
+      used: () => {
+        const nowMs = this.#clock.now()
+        if (nowMs - writtenMs < SAID_AGAIN_MS) return
+        writtenMs = nowMs
+        void utimes(file, nowMs / 1_000, nowMs / 1_000).catch(() => undefined)
+      },
     }
   }
 
@@ -222,7 +233,7 @@ export class CloudLeases {
       const record = await recordIn(file)
       const isRunning = (record === null || isHere(record)) && isOwnerRunning(owner)
       if (isRunning && !this.#unreleased.has(file)) return 0
-      if (record !== null && !isHere(record) && !(await isOver(record, file, this.#clock.now()))) return 0
+      if (record !== null && !isHere(record) && !(await isOver(file, this.#clock.now()))) return 0
       if (record !== null && !record.isBorrowed) {
         if (record.id === null) return this.#releaseMarked(record, file)
         await this.#release(record.cloud, record.id, file, this.#options.signal)
@@ -333,9 +344,8 @@ interface LeaseRecord {
 /** Whether its owner would be seen from here: a home may be shared with containers, which have process ids of their own. */
 const isHere = ({ machine }: LeaseRecord): boolean => machine === null || machine === machineName()
 
-/** Whether nobody pays for one any more, wherever its owner runs. Camofox sets no end. */
-async function isOver({ cloud }: LeaseRecord, file: string, nowMs: number): Promise<boolean> {
-  if (cloud === 'camofox') return false
+/** Whether nobody pays for one any more, wherever its owner runs. Camofox sets no end; who uses it says so while it does. */
+async function isOver(file: string, nowMs: number): Promise<boolean> {
   const written = await stat(file).catch(() => null)
   return written === null || nowMs - written.mtimeMs > LONGEST_SECONDS * 1_000
 }

@@ -14,6 +14,7 @@ import type { Environment } from '../environment.js'
 import type { JsonObject } from '../json.js'
 import type { Logger } from '../logger.js'
 import type { ModelFinish, ModelRequest, PrefixCache } from '../model.js'
+import type { IncomingEdit, IncomingMessage } from '../platform.js'
 import type { ActingPlugin, Action, ApprovalOutcome, ApprovalQuestion, Permit } from '../policy.js'
 import type { Tool, ToolOutcome, ToolPlanContext, ToolState } from '../tool.js'
 
@@ -29,16 +30,17 @@ export interface HookOptions {
 export type HookName = keyof HookHandlers
 
 /**
- * The points of a run, in the order in which a run comes to them. Four kinds:
+ * The points of a run, in the order in which a run comes to them, and those beside runs. Four kinds:
  *
- * - **Observers** (`session-start`, `run-start`, `after-model-call`, `before-action`, `approval-request`, `approval-resolve`, `child-started`,
- *   `child-ended`, `run-end`, `session-end`) give nothing back. The run waits for them, but for `approval-request` and `run-end`.
- *   One that throws or takes too long is logged and skipped.
- * - **Transformers** (`input`, `model-request`, `compaction`, `tool-result`, `answer`, `rest`) add or replace. One that throws or takes too long is
- *   logged and skipped.
+ * - **Observers** (`session-start`, `run-start`, `stream-start`, `stream-delta`, `stream-end`, `model-error`, `after-model-call`, `interim-message`,
+ *   `before-action`, `approval-request`, `approval-resolve`, `child-started`, `child-ended`, `run-end`, `session-end`, `after-auxiliary-call`,
+ *   `skill-change`) give nothing back. The run waits for them, but for those of streams, `model-error`, `interim-message`, `approval-request` and
+ *   `run-end`. One that throws or takes too long is logged and skipped.
+ * - **Transformers** (`input`, `model-request`, `compaction`, `tool-result`, `answer`, `rest`, `chat-message`) add or replace. One that throws or
+ *   takes too long is logged and skipped.
  * - **Wraps** (`model-execution`, `tool-execution`) stand around what is done, the first one outermost. It is done once, whatever they do: one that
  *   throws, takes too long or does not go on is logged and left out.
- * - **Gates** (`before-model-call`, `before-tool-call`) may object. One that throws or takes too long objects. No objection is no
+ * - **Gates** (`before-model-call`, `before-tool-call`, `before-command`, `before-auxiliary-call`) may object. One that throws or takes too long objects. No objection is no
  *   permission: arguments, policy and rules decide all the same.
  *
  * A point where nothing is registered costs nothing. Abort of the run ends the wait for a handler, which sees it in `signal`: observers and
@@ -63,8 +65,18 @@ export interface HookHandlers {
    * answer was shown while it came.
    */
   'model-execution'(event: ModelExecutionEvent): AnswerInPlace | undefined | Promise<AnswerInPlace | undefined>
+  /** An answer begins to come. */
+  'stream-start'(event: StreamEvent): void | Promise<void>
+  /** More of it came. Nothing waits for a handler: what comes while it is at work is one text when it is done. */
+  'stream-delta'(event: StreamDeltaEvent): void | Promise<void>
+  /** It is there, or does not come any more. After what is thrown away, another one may begin. */
+  'stream-end'(event: StreamEndEvent): void | Promise<void>
+  /** The endpoint refused, failed or was not reached. Nothing waits for the handlers. */
+  'model-error'(event: ModelErrorEvent): void | Promise<void>
   /** The model answered. */
   'after-model-call'(event: ModelAnswerEvent): void | Promise<void>
+  /** The model said something beside the tools it calls. Nothing waits for the handlers. */
+  'interim-message'(event: InterimMessageEvent): void | Promise<void>
   /** A tool call whose arguments fit its schema is about to ask the policy. */
   'before-tool-call'(event: ToolCallEvent): ToolCallVerdict | undefined | Promise<ToolCallVerdict | undefined>
   /** A tool call has its permits and is run. A result stands in the place of the call's; where the handler did not go on, nothing was run. */
@@ -100,6 +112,129 @@ export interface HookHandlers {
   rest(event: RestEvent): Rest | undefined | Promise<Rest | undefined>
   /** The agent of a session is closed; the session stays. */
   'session-end'(event: SessionEvent): void | Promise<void>
+  /**
+   * A person's command is about to be carried out. What ends a run, answers a question, leaves, reads the home anew or takes an objector away is
+   * not asked about: `stop`, `approvals`, `exit`, `reload`, `hooks`, `plugins`, `doctor`.
+   */
+  'before-command'(event: CommandEvent): Objection | undefined | Promise<Objection | undefined>
+  /** A model is about to be asked for something beside the conversation: a title, a summary, a review. */
+  'before-auxiliary-call'(event: AuxiliaryCallEvent): Objection | undefined | Promise<Objection | undefined>
+  /** It answered, or failed. */
+  'after-auxiliary-call'(event: AuxiliaryAnswerEvent): void | Promise<void>
+  /**
+   * Something was written or changed in a chat, and nobody has looked yet who may. The first answer counts. Other words are read by the model alone: they
+   * are no command and no answer to a question, and who may talk is looked at all the same.
+   */
+  'chat-message'(event: ChatMessageEvent): ChatMessageVerdict | undefined | Promise<ChatMessageVerdict | undefined>
+  /** A skill of the home was written, changed, installed or removed. */
+  'skill-change'(event: SkillChangeEvent): void | Promise<void>
+}
+
+/** What handlers get beside runs and sessions. */
+export type OutsideEvent = Pick<HookEvent, 'signal' | 'clock' | 'logger'>
+
+/** Why something is not done: one line for a person. */
+export interface Objection {
+  readonly type: 'block'
+  readonly reason: string
+}
+
+/** At {@link HookHandlers['stream-start']}. */
+export interface StreamEvent extends HookEvent {
+  readonly messageId: string
+}
+
+/** At {@link HookHandlers['stream-delta']}. */
+export interface StreamDeltaEvent extends StreamEvent {
+  /** `reasoning`: what the model thinks. */
+  readonly kind: 'text' | 'reasoning'
+  readonly text: string
+}
+
+/** At {@link HookHandlers['stream-end']}. */
+export interface StreamEndEvent extends StreamEvent {
+  /** All words of it. */
+  readonly text: string
+  /** `false`: it was interrupted, failed, or is thrown away. */
+  readonly isWhole: boolean
+}
+
+/** At {@link HookHandlers['model-error']}. */
+export interface ModelErrorEvent extends HookEvent {
+  /** A dotted code and one line for a person. */
+  readonly error: { readonly code: string; readonly message: string }
+  /** Of this request, from 1. */
+  readonly attempt: number
+  /** When it is asked again, in milliseconds; `null`: not any more. */
+  readonly delayMs: number | null
+}
+
+/** At {@link HookHandlers['interim-message']}. */
+export interface InterimMessageEvent extends HookEvent {
+  readonly messageId: string
+  readonly text: string
+}
+
+/** At {@link HookHandlers['before-command']}. */
+export interface CommandEvent extends OutsideEvent {
+  /** Its name, without aliases. */
+  readonly command: string
+  readonly args: JsonObject
+  /** Where it was typed: `cli`, `acp`, `gateway` … */
+  readonly platform: string
+  readonly user: string
+  /** `null` where it was typed in none. */
+  readonly sessionId: string | null
+}
+
+/** At {@link HookHandlers['before-auxiliary-call']}. */
+export interface AuxiliaryCallEvent extends OutsideEvent {
+  /** As `auxiliary` of config.yaml calls it. */
+  readonly task: string
+  readonly model: { readonly provider: string; readonly model: string }
+  /** `null` for what belongs to none. */
+  readonly sessionId: string | null
+  readonly request: Omit<ModelRequest, 'model'>
+}
+
+/** At {@link HookHandlers['after-auxiliary-call']}. */
+export interface AuxiliaryAnswerEvent extends Omit<AuxiliaryCallEvent, 'request'> {
+  /** `null` for one that failed, which `error` says of. */
+  readonly usage: Usage | null
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** At {@link HookHandlers['chat-message']}. */
+export interface ChatMessageEvent extends OutsideEvent {
+  readonly platform: string
+  readonly message: IncomingMessage | IncomingEdit
+}
+
+/** `drop`: as if it had not been written. `allow`: as it is; later handlers are not asked. */
+export type ChatMessageVerdict =
+  | { readonly type: 'drop' }
+  | { readonly type: 'rewrite'; readonly text: string }
+  | { readonly type: 'allow' }
+
+/** At {@link HookHandlers['skill-change']}. */
+export interface SkillChangeEvent extends OutsideEvent {
+  /** `delete` and `uninstall` take it away, into an archive where it was one of the home's own. */
+  readonly action:
+    | 'create'
+    | 'edit'
+    | 'patch'
+    | 'delete'
+    | 'write_file'
+    | 'remove_file'
+    | 'undo'
+    | 'restore'
+    | 'install'
+    | 'uninstall'
+  readonly skill: string
+  /** Who did it: `person`, `agent`, `look back`, `curator`. */
+  readonly by: string
+  /** `null` outside of one. */
+  readonly sessionId: string | null
 }
 
 /** What handlers get that no run belongs to. */

@@ -23,8 +23,8 @@ export function answersFor(settings: ServerSettings, parts: AnswerParts): NonNul
   const samples = sampling.isEnabled && trust === 'full' && parts.sample !== null
   return {
     capabilities: { ...(mayAsk ? { elicitation: { form: {}, url: {} } } : {}), ...(samples ? { sampling: {} } : {}) },
-    prepare: (client) => {
-      if (mayAsk) answerElicitation(client, settings, { ...parts, withinMs: elicitationMs })
+    prepare: (client, refused) => {
+      if (mayAsk) answerElicitation(client, settings, { ...parts, refused, withinMs: elicitationMs })
       if (samples) answerSampling(client, settings, { ...parts, sample: parts.sample! })
     },
   }
@@ -33,7 +33,13 @@ export function answersFor(settings: ServerSettings, parts: AnswerParts): NonNul
 function answerElicitation(
   client: Client,
   { name }: ServerSettings,
-  { calls, clock, logger, withinMs }: AnswerParts & { readonly withinMs: number },
+  {
+    calls,
+    clock,
+    logger,
+    refused,
+    withinMs,
+  }: AnswerParts & { readonly refused: (secret: string) => void; readonly withinMs: number },
 ): void {
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     const call = calls.of(name)
@@ -48,7 +54,7 @@ function answerElicitation(
       () => ({ action: 'cancel' }) as const,
     )
     // A run that parks makes its call again later, and the server asks again.
-    const requested = elicit(name, params, call).catch(() => ({ action: 'cancel' }) as const)
+    const requested = elicit(name, params, call, refused).catch(() => ({ action: 'cancel' }) as const)
     return Promise.race([requested, late]).finally(() => ended.abort())
   })
 }

@@ -27,12 +27,13 @@ type Outcome =
 
 /**
  * Asks the person what a server wants to know, a question for each field; each can be declined. Addresses are shown, never opened. A form that
- * wants a password, by its fields or its message, is declined unasked. Rejects as `ask` does.
+ * wants a password, by its fields or its message, is declined unasked, and `refused` is told which field. Rejects as `ask` does.
  */
 export async function elicit(
   server: string,
   params: ElicitRequestParams,
   { ask, progress }: Pick<ToolContext, 'ask' | 'progress'>,
+  refused: (secret: string) => void = () => undefined,
 ): Promise<ElicitResult> {
   const head = `The MCP server ${server} asks: ${cleanText(params.message, 1_000)}`
   if (params.mode === 'url') return openAddress(head, params.url, ask)
@@ -40,6 +41,7 @@ export async function elicit(
   const secret = fields.find(([name, field]) => isSecret(name, field, params.message))
   if (secret || fields.length > MOST_FIELDS) {
     const what = secret ? `a secret (${cleanLine(secret[0], 60)})` : `${fields.length} answers at once`
+    if (secret) refused(cleanLine(secret[0], 60))
     progress(`The MCP server ${server} asked for ${what}, which it may not: declined.`)
     return { action: 'decline' }
   }

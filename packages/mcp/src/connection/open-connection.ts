@@ -5,6 +5,7 @@ import type { AuthProvider, Client, ClientCapabilities, PriorDiscovery, Transpor
 import { loginNeeded, needed } from '../login/login-needed.js'
 import type { ServerSettings } from '../settings/server-settings.js'
 import { cleanLine } from '../tools/clean-text.js'
+import { leaveOutDeep } from './deep-messages.js'
 import { fetchedBy, lateLine } from './fetched-program.js'
 import { innermostLine } from './innermost-line.js'
 import { isLate } from './is-late.js'
@@ -201,6 +202,7 @@ async function connect(
   { sdk, why = () => null }: Connecting,
 ): Promise<Connection> {
   const { server, prior, prepare, capabilities, listChanged, version, signal } = request
+  leaveOutDeep(transport)
   const client = new sdk.Client(
     { name: 'hermes', version },
     {

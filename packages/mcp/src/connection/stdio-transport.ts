@@ -1,3 +1,4 @@
+import { isJsonObject } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
@@ -152,7 +153,8 @@ export class StdioTransport implements Transport {
   #parse(line: string): JSONRPCMessage | null {
     if (!line.startsWith('{')) return null
     try {
-      return this.#options.parse(JSON.parse(line))
+      const value: unknown = JSON.parse(line)
+      return isPlainAnswer(value) ? value : this.#options.parse(value)
     } catch {
       return null
     }
@@ -163,6 +165,19 @@ export class StdioTransport implements Transport {
     if (now - this.#window.atMs >= 1000) this.#window = { atMs: now, count: 0 }
     return ++this.#window.count > MOST_PER_SECOND
   }
+}
+
+/** Whether it is an answer as the protocol has it and nothing besides, which is nearly all that servers send: it needs no library to say so. */
+function isPlainAnswer(value: unknown): value is JSONRPCMessage {
+  if (!isJsonObject(value)) return false
+  const { jsonrpc, id, result } = value
+  return (
+    jsonrpc === '2.0' &&
+    (typeof id === 'number' || typeof id === 'string') &&
+    isJsonObject(result) &&
+    !('_meta' in result) &&
+    Object.keys(value).length === 3
+  )
 }
 
 /** Resolves once nothing more comes: why a program ended stands last. */

@@ -19,6 +19,8 @@ export interface Listing {
   readonly dropped: readonly string[]
   readonly prompts: readonly Prompt[]
   readonly hasResources: boolean
+  /** The last secret that it asked a person for, which was declined unasked. */
+  readonly secret?: { readonly field: string; readonly atMs: number }
   /** A hash of each tool as it was when the person had it first, or accepted it. */
   readonly accepted: Readonly<Record<string, string>>
 }
@@ -39,7 +41,8 @@ export function withAccepted(listing: Omit<Listing, 'accepted'>, before: Listing
   const known = before?.accepted ?? {}
   const accepted = Object.fromEntries(listing.tools.map((tool) => [tool.name, known[tool.name] ?? toolHash(tool)]))
   // One that is gone for a while does not come back as somebody else.
-  return { ...listing, accepted: { ...known, ...accepted } }
+  const { secret } = before ?? {}
+  return { ...listing, ...(secret ? { secret } : {}), accepted: { ...known, ...accepted } }
 }
 
 /** The names of tools that changed since they were accepted. */

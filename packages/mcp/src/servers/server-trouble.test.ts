@@ -6,6 +6,7 @@ import type { Tool, ToolContext } from '@hermes/contracts/tool'
 import { createFakeClock, type FakeClock, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startProgram } from '../__fixtures__/start-program.js'
+import { answersFor } from '../answers/answers.js'
 import { RunningCalls } from '../answers/running-calls.js'
 import { readServers } from '../settings/read-servers.js'
 import { toolsOf } from '../tools/server-tools.js'
@@ -18,6 +19,7 @@ let home: TemporaryHome
 let clock: FakeClock
 let server: McpServer
 let programs: RunningProgram[]
+let calls: RunningCalls
 
 beforeEach(async () => {
   home = await temporaryHome()
@@ -34,8 +36,11 @@ function open(
   { mode = '', at = clock }: { readonly mode?: string; readonly at?: Clock } = {},
 ): void {
   const tea = { command: process.execPath, args: [OBEDIENT, mode], protocol: 'legacy', ...entry }
+  const settings = readServers({ tea }).servers[0]!
+  calls = new RunningCalls()
   server = new McpServer({
-    settings: readServers({ tea }).servers[0]!,
+    settings,
+    answers: answersFor(settings, { calls, sample: null, clock: at, logger: silentLogger }),
     listings: new ListingFiles(`${home.path}/listings`),
     startProgram: async ({ address }) => {
       const program = startProgram(address.type === 'stdio' ? address.argv : [])
@@ -49,8 +54,7 @@ function open(
   })
 }
 
-const toolNamed = (name: string): Tool =>
-  toolsOf(server, new RunningCalls()).find((tool) => tool.name === `mcp__tea__${name}`)!
+const toolNamed = (name: string): Tool => toolsOf(server, calls).find((tool) => tool.name === `mcp__tea__${name}`)!
 
 async function call(name: string, more: Partial<ToolContext> = {}): Promise<string> {
   const signal = new AbortController().signal
@@ -99,6 +103,26 @@ it('is left alone when it hangs in every call', async () => {
   expect(await failure('slow')).toContain('It is tried again in 30 s.')
   expect(programs).toHaveLength(1)
   expect(await programs[0]!.ended).toMatchObject({ signal: 'SIGKILL' })
+})
+
+it('says in one line that what it lists, or answers, is nested deeper than anything means', async () => {
+  open({}, { mode: 'deep' })
+  await expect(server.connect()).rejects.toThrow(
+    /^The MCP server tea [^\n]*its answer is nested more than 200 deep[^\n]*$/,
+  )
+  await server.close()
+  open()
+  await server.connect()
+  expect(await failure('nest')).toMatch(/^[^\n]*its answer is nested more than 200 deep[^\n]*$/)
+  expect(await call('echo')).toContain('done')
+})
+
+it('is remembered for a secret that it asked for, which nobody was asked', async () => {
+  open()
+  await server.connect()
+  expect(await call('nosy')).toContain('decline')
+  const kept = async () => (await new ListingFiles(`${home.path}/listings`).read(server.settings)).listing?.secret
+  await expect.poll(kept).toEqual({ field: 'password', atMs: clock.now() })
 })
 
 it('has nothing against it once a call works', async () => {

@@ -24,7 +24,11 @@ export interface ServerOptions extends ConnectionPorts {
   readonly listings: ListingFiles
   readonly version: string
   /** Adds to a client what answers the questions of its server. Default: it may ask nothing. */
-  readonly answers?: { readonly capabilities: ClientCapabilities; prepare(client: Client): void }
+  readonly answers?: {
+    readonly capabilities: ClientCapabilities
+    /** `refused` is told of each secret that it asked for in vain. */
+    prepare(client: Client, refused: (secret: string) => void): void
+  }
   /** The login of the server. Default: there is none. */
   readonly auth?: ConnectionAuth
   readonly clock: Clock
@@ -225,7 +229,7 @@ export class McpServer {
           server: this.settings,
           prior: priorOf(this.#listing),
           capabilities: answers?.capabilities ?? {},
-          prepare: (client) => answers?.prepare(client),
+          prepare: (client) => answers?.prepare(client, (secret) => this.#noteSecret(secret)),
           listChanged: () => {
             this.#isStale = true
             this.#relist()
@@ -355,6 +359,14 @@ export class McpServer {
       hasResources: has.resources !== undefined,
     } as const
     return withAccepted(offer, this.#listing)
+  }
+
+  /** Remembers that it asked for a secret, for who looks at it later. */
+  #noteSecret(field: string): void {
+    const listing = this.#listing
+    if (!listing) return
+    this.#listing = { ...listing, secret: { field, atMs: this.#options.clock.now() } }
+    this.#options.listings.write(this.settings, { listing: this.#listing }).catch(() => undefined)
   }
 
   async #keep(listing: Listing): Promise<void> {

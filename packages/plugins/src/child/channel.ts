@@ -18,6 +18,8 @@ interface ChannelOptions {
   readonly serve: Serve
   /** Told something that needs no answer. */
   readonly onNotice: (method: string, params: unknown) => void
+  /** Whether a message is not to be looked at; an answer is an error then, and all else is dropped. Default: none is. */
+  readonly isTooDeep?: (message: unknown) => boolean
 }
 
 /** A failure of the other end, as it said it. */
@@ -93,6 +95,11 @@ export class Channel {
     }
     if (typeof message !== 'object' || message === null) return
     const { id, method, params, cancel } = message
+    if (this.#options.isTooDeep?.(message) === true) {
+      const error = { message: 'it gave what is nested too deep' }
+      if (typeof id === 'number' && typeof method !== 'string') this.#answered(id, { error })
+      return
+    }
     if (typeof cancel === 'number') this.#serving.get(cancel)?.abort()
     else if (typeof method === 'string' && typeof id === 'number') void this.#serve(id, method, params)
     else if (typeof method === 'string') this.#notice(method, params)
@@ -150,9 +157,10 @@ export class Channel {
       line = JSON.stringify(message)
     } catch (error) {
       // What cannot be written down is an answer all the same.
+      const why = error instanceof RangeError ? 'it is nested too deep' : String(error)
       line = JSON.stringify({
         id: (message as { id?: number }).id,
-        error: { message: `it gave what is no JSON: ${String(error)}` },
+        error: { message: `it gave what is no JSON: ${why}` },
       })
     }
     this.#options.write(`${line}\n`)

@@ -2,7 +2,7 @@ import { errorLine } from '@hermes/contracts'
 import type { Finding } from '@hermes/contracts/extension'
 import { unwalledLine } from '../agree.js'
 import type { HomePlugins } from '../open-plugins.js'
-import { type PluginEntry, readState } from '../state.js'
+import { type PluginEntry, type PluginFault, readState } from '../state.js'
 
 /** Sets every plugin up, and says what stands in its way. */
 export async function pluginFindings({
@@ -11,13 +11,16 @@ export async function pluginFindings({
   problems,
 }: Pick<HomePlugins, 'host' | 'loaded' | 'problems'>): Promise<readonly Finding[]> {
   const faults = faultLines(await readState(host.stateFile))
-  const looked = loaded.map(async ({ entry, process }): Promise<readonly Finding[]> => {
+  const looked = loaded.map(async ({ entry, process, leftOut }): Promise<readonly Finding[]> => {
     const { name, agreed } = entry
     const open = (agreed.unwalled ?? null) === null ? [] : [unwalledLine(agreed.unwalled!)]
     const notes = [...open, ...agreed.components.problems, ...(agreed.listing?.problems ?? [])].map(
       (text) => ({ level: 'warn', text: `${name}: ${text}` }) as const,
     )
     const earlier = process?.problem ?? null
+    const why = leftOut()
+    if (why !== null)
+      return [{ level: 'fail', text: `Plugin ${name} is left out: ${why.replace(/\.$/, '')}.` }, ...notes]
     try {
       await process?.listing()
     } catch (error) {
@@ -37,12 +40,19 @@ export async function pluginFindings({
   ]
 }
 
-/** What those that are enabled left uncaught, in whichever process, a line each. */
+/** What those that are enabled left uncaught or wanted beyond what they declared, in whichever process, a line each. */
 export const faultLines = (entries: readonly PluginEntry[]): readonly string[] =>
-  entries.flatMap(({ name, isEnabled, fault }) =>
-    fault && isEnabled
+  entries.flatMap(({ name, isEnabled, fault, wish }) => [
+    ...(wish && isEnabled
       ? [
-          `${name}: on ${new Date(fault.atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC it left an error uncaught and was off from then on in that process: ${fault.error.replace(/\.$/, '')}. Look for another version: hermes plugins update ${name}`,
+          `${name}: on ${minuteOf(wish)} UTC it wanted more than you agreed to, and was refused: ${wish.error.replace(/\.$/, '')}.`,
         ]
-      : [],
-  )
+      : []),
+    ...(fault && isEnabled
+      ? [
+          `${name}: on ${minuteOf(fault)} UTC it left an error uncaught and was off from then on in that process: ${fault.error.replace(/\.$/, '')}. Look for another version: hermes plugins update ${name}`,
+        ]
+      : []),
+  ])
+
+const minuteOf = ({ atMs }: PluginFault) => new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')

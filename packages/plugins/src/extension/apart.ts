@@ -181,7 +181,7 @@ function addHook(
   { key, point, ...options }: PluginListing['hooks'][number],
 ): void {
   const handler = async (event: HookEvent): Promise<unknown> => {
-    const { data, runId } = eventData(event, plugin.readsConversation)
+    const { data, runId } = eventData(point, event, plugin.readsConversation)
     const host: HostCall = {
       environment: event.environment ?? null,
       ...(typeof event.permit === 'function'

@@ -1,5 +1,5 @@
 import type { Environment } from '@hermes/contracts/environment'
-import type { HookEvent } from '@hermes/contracts/extension'
+import type { HookEvent, HookName } from '@hermes/contracts/extension'
 import type { CallPlace } from '../listing.js'
 
 /** What of an event is data, by name. */
@@ -32,12 +32,27 @@ const PLAIN = [
     'runId',
     'agentPath',
   ],
+  ...[
+    'messageId',
+    'kind',
+    'isWhole',
+    'error',
+    'attempt',
+    'delayMs',
+    'command',
+    'user',
+    'sessionId',
+    'task',
+    'skill',
+    'by',
+  ],
 ] as const
 /** What is said in a session. */
-const SPOKEN = ['input', 'text', 'request', 'finish'] as const
+const SPOKEN = ['input', 'text', 'request', 'finish', 'message'] as const
 
 /** An event as it goes to the process of a plugin; what is said in the session only where that was declared. */
 export function eventData(
+  point: HookName,
   event: HookEvent,
   readsConversation: boolean,
 ): { readonly data: object; readonly runId: string } {
@@ -55,22 +70,25 @@ export function eventData(
       ...data,
       ...(tool ? { tool: { name: tool.name, toolset: tool.toolset, description: tool.description } } : {}),
       session: { id: session?.id ?? '', isTainted: session?.isTainted ?? false },
-      ...(readsConversation && session ? { messages: session.messages(), entries: session.entries } : {}),
+      // All of a long session with each piece of an answer would hold up what it tells of.
+      ...(readsConversation && session && !point.startsWith('stream-')
+        ? { messages: session.messages(), entries: session.entries }
+        : {}),
     },
   }
 }
 
 interface Placed {
   readonly session?: { readonly id: string }
-  readonly sessionId?: string
+  readonly sessionId?: string | null
   readonly callId?: string
-  readonly agentPath: readonly string[]
+  readonly agentPath?: readonly string[]
   readonly environment: Environment | null
 }
 
 /** Where a call comes from, as its process knows it. */
 export function placeOf(from: object, isTainted: boolean): CallPlace {
-  const { session, sessionId, callId = '', agentPath } = from as Placed
+  const { session, sessionId, callId = '', agentPath = [] } = from as Placed
   return {
     sessionId: sessionId ?? session?.id ?? '',
     callId,

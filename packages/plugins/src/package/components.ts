@@ -5,6 +5,7 @@ import { errorLine, isJsonObject, type JsonObject, type JsonValue } from '@herme
 import { insidePath } from './inside-path.js'
 import type { PluginManifest } from './manifest.js'
 import { NAMESPACE } from './namespace.js'
+import { parseJson } from './parse-json.js'
 import { expandPlaces, type PluginPlaces, type Reader, readInside } from './reader.js'
 import { shortened } from './shortened.js'
 
@@ -93,7 +94,7 @@ async function readHooks(reader: Reader): Promise<readonly PluginHooks[]> {
       if (own !== undefined) reader.problems.push(`its hooks are left out: there is no ${shortened(path)}.`)
       continue
     }
-    found.push(hooksIn(places, join(places.root, path), JSON.parse(text) as JsonValue))
+    found.push(hooksIn(places, join(places.root, path), parseJson(text) as JsonValue))
   }
   return found
 }

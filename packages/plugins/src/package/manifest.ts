@@ -5,6 +5,7 @@ import { errorLine, HermesError, isJsonObject, type JsonObject } from '@hermes/c
 import { z } from 'zod'
 import { insidePath } from './inside-path.js'
 import { NAMESPACE } from './namespace.js'
+import { parseJson } from './parse-json.js'
 import { shortened } from './shortened.js'
 
 const STANDARD = 'https://agent-plugins.org/schemas/1.0.0/plugin.schema.json'
@@ -168,7 +169,7 @@ async function readJson(root: string, file: string): Promise<JsonObject | null> 
   if ((await insidePath(root, `./${file}`)) === null) throw bad(`${file} leads out of the plugin.`)
   if (text.length > MAX_BYTES) throw bad(`${file} has ${text.length} bytes; at most ${MAX_BYTES} are read.`)
   try {
-    const value: unknown = JSON.parse(text.toString('utf8'))
+    const value: unknown = parseJson(text.toString('utf8'))
     if (isJsonObject(value)) return value
   } catch (error) {
     throw bad(`${file} is no JSON: ${shortened(errorLine(error))}.`)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
 import { z } from 'zod'
 import { insidePath, isInside } from './inside-path.js'
+import { parseJson } from './parse-json.js'
 import { expandPlaces, type Reader, readInside } from './reader.js'
 import { shortened } from './shortened.js'
 
@@ -63,7 +64,7 @@ export async function readServers(reader: Reader): Promise<Readonly<Record<strin
 async function listedStrictly(reader: Reader): Promise<JsonObject> {
   const text = await readInside(reader, './mcp.json')
   if (text === null) return {}
-  const value: unknown = JSON.parse(text)
+  const value: unknown = parseJson(text)
   if (!isJsonObject(value)) throw new Error('mcp.json holds no JSON object')
   const more = Object.keys(value).find((key) => key !== '$schema' && key !== 'mcpServers')
   if (more !== undefined) throw new Error(`mcp.json: ${shortened(more)} is no member of it`)
@@ -77,7 +78,7 @@ async function listedLoosely(reader: Reader): Promise<JsonObject> {
   const { mcpServers = './.mcp.json' } = reader.manifest.raw
   if (isJsonObject(mcpServers)) return mcpServers
   const text = typeof mcpServers === 'string' ? await readInside(reader, mcpServers) : null
-  const value: unknown = text === null ? {} : JSON.parse(text)
+  const value: unknown = text === null ? {} : parseJson(text)
   if (!isJsonObject(value)) throw new Error(`${String(mcpServers)} holds no JSON object`)
   return isJsonObject(value['mcpServers']) ? value['mcpServers'] : value
 }

@@ -7,8 +7,10 @@ import { shortened } from '../package/shortened.js'
 
 /** What Hermes does for plugins. */
 export interface HostServices {
-  /** The permit for an action that no call of a session is behind; nobody is requested. */
+  /** The permit for an action that no call of a session is behind; nobody is asked. */
   permit(action: Action): Promise<Permit>
+  /** Told why an action was refused. */
+  refused(error: unknown): void
   /** A `fetch` to the origin of an address and nowhere else; where the name is public, to no place that is not. */
   fetchTo(address: string): typeof fetch
   readonly logger: Logger
@@ -98,7 +100,7 @@ export class HostCalls {
       case 'fetch':
         return this.#fetch(requested, host, signal)
       case 'ask':
-        if (!host.ask) throw missing('Nobody can be requested here')
+        if (!host.ask) throw missing('Nobody can be asked here')
         return host.ask(questionOf(this.#services.name, requested.question))
       default:
         throw missing(`There is no call ${shortened(method, 60)}`)
@@ -107,7 +109,11 @@ export class HostCalls {
 
   #permit(host: HostCall, action: Action, { mayAsk }: { readonly mayAsk?: boolean } = {}): Promise<Permit> {
     // By name: a plugin must not say that a person agreed.
-    return host.permit?.(action, mayAsk === false ? { mayAsk } : {}) ?? this.#services.permit(action)
+    const permit = host.permit?.(action, mayAsk === false ? { mayAsk } : {}) ?? this.#services.permit(action)
+    return permit.catch((error: unknown) => {
+      this.#services.refused(error)
+      throw error
+    })
   }
 
   #keep(permit: Permit): number {

@@ -1,6 +1,6 @@
 // The process of one plugin as Hermes sees it: started by the first call, ended with the home, given up when it does not answer.
 import { StringDecoder } from 'node:string_decoder'
-import { type Clock, errorLine, HermesError, type JsonValue, type Logger } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, isValueTooDeep, type JsonValue, type Logger } from '@hermes/contracts'
 import type { RunningProgram } from '@hermes/contracts/environment'
 import { Channel, RemoteError } from '../child/channel.js'
 import type { PluginListing, StartMessage } from '../listing.js'
@@ -166,6 +166,7 @@ export class PluginProcess {
     const calls = new HostCalls(this.#options)
     const channel = new Channel({
       write: (line) => void program.stdin.write(line),
+      isTooDeep: isValueTooDeep,
       serve: (method, params, { signal }) => calls.serve(method, params, signal),
       onNotice: (method, params) => {
         if (method === 'pong') this.#heardMs = this.#options.clock.now()

@@ -430,7 +430,7 @@ export class HomeAgents {
           : { engine, home, userHome, create: extensions.factory('context-engine', engine) },
       ...(isLocalServer(choice) ? { mayBeTiny: true, largerWindow: largerWindow(choice) } : {}),
       windowOf: (endpoint) => models.window(fallbacks.find((one) => isAt(one, endpoint)) ?? choice),
-      models: [...(named ? [named] : []), model],
+      models: [...(named ? [named] : []), auxiliaryTasks.watched('compression', model)],
       scopeOf: (cause) => turnScopes.scopeOf(sessionId, cause !== 'asked'),
       ...(lineage.depth === 0
         ? {

@@ -97,6 +97,44 @@ describe('a hook of config.yaml', () => {
     expect(await readFile(join(place.userHome, 'env'), 'utf8')).not.toContain('hidden')
   })
 
+  it('is told of answers while they come, and keeps commands and auxiliary calls from happening', async () => {
+    const teller = await script('tell.sh', `cat >> "${place.userHome}/told"; echo >> "${place.userHome}/told"`)
+    const refuse = await script('refuse.sh', `echo '{"decision":"block","reason":"Not today."}'`)
+    const watching = ['on_stream_start', 'on_stream_delta', 'on_stream_end', 'on_interim_message', 'on_session_end']
+    const hooks = {
+      ...Object.fromEntries(watching.map((event) => [event, [{ command: teller }]])),
+      pre_command: [{ command: refuse, matcher: 'title' }],
+      pre_auxiliary_call: [{ command: refuse }],
+    }
+    const opened = await open({ hooks }, accepting)
+    server.enqueue({ text: 'I will.', toolCalls: [{ name: 'terminal', args: { command: 'touch made' } }] })
+    server.enqueue({ text: 'Done.' })
+    const { agent } = await opened.createAgent({ platform: 'cli' })
+    await agent.run('Go.').result
+    const lines = async () =>
+      (await readFile(join(place.userHome, 'told'), 'utf8')).split('\n').filter((line) => line !== '')
+    const ended = async () => (await lines()).filter((line) => line.includes('"final_text"')).length
+    await expect.poll(ended, { timeout: 10_000 }).toBe(2)
+    const events = (await lines()).map((line) => JSON.parse(line) as { hook_event_name: string; extra: object })
+    const named = (name: string) => events.filter((event) => event.hook_event_name === name).map(({ extra }) => extra)
+    expect(named('on_stream_end')).toMatchObject([{ final_text: 'I will.', finished: true }, { final_text: 'Done.' }])
+    expect(named('on_interim_message')).toMatchObject([{ text: 'I will.', already_streamed: true }])
+    expect(
+      named('on_stream_delta')
+        .map((extra) => (extra as { delta: string }).delta)
+        .join(''),
+    ).toBe('I will.Done.')
+    const requests = server.requests.length
+    await expect(opened.doSessionJob('session-title', agent.sessionId)).rejects.toThrow('Not today.')
+    expect(server.requests).toHaveLength(requests)
+    const command = (name: string) => opened.extensions.list('command').find(({ item }) => item.name === name)!.item
+    const signal = new AbortController().signal
+    const caller = { platform: 'cli', user: 'ada', isOwner: true, changes: [] } as const
+    const context = { caller, session: null, cwd: place.cwd, commands: [], notice: () => undefined, signal }
+    await expect((async () => command('title').run({}, context))()).rejects.toThrow('Not today.')
+    await expect((async () => command('doctor').run({}, context))()).resolves.toBeDefined()
+  })
+
   it('is not run for tools that its matcher does not name', async () => {
     const file = await script('guard.sh', 'exit 2')
     const { last } = await say(

@@ -1,3 +1,4 @@
+import type { ExtensionRegistry } from '@hermes/agent-core'
 import type { HermesConfig } from '@hermes/config'
 import { type Clock, errorLine, HermesError, isAbort, type Logger } from '@hermes/contracts'
 import { accountIn, type Entry, type ImagePart, messageText, taintsIn, userText } from '@hermes/contracts/conversation'
@@ -32,6 +33,8 @@ interface AuxiliaryTasksOptions {
   readonly choiceOf: (session: SessionInfo | null) => ModelChoice
   readonly spending: () => Promise<Spending>
   readonly storage: () => Promise<Storage>
+  /** Who may object to a call, and who is told of it. */
+  readonly outside: ExtensionRegistry['outside']
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -108,7 +111,21 @@ export class AuxiliaryTasks {
       clock,
       logger,
     })
-    return settings ? withSettings(client, settings) : client
+    return this.watched(task, settings ? withSettings(client, settings) : client)
+  }
+
+  /** The client, whose calls extensions may object to and are told of. @throws HermesError `models.stopped` from its stream */
+  watched(task: string, client: ModelClient): ModelClient {
+    const { outside } = this.#options
+    const { provider, model } = client
+    return {
+      provider,
+      model,
+      stream: (request, options) =>
+        outside.has('before-auxiliary-call') || outside.has('after-auxiliary-call')
+          ? watchedCall({ outside, task, client }, request, options)
+          : client.stream(request, options),
+    }
   }
 
   /** The same, chosen by the first call; `null` where config.yaml names nobody for the task. */
@@ -319,6 +336,32 @@ export class AuxiliaryTasks {
   async close(): Promise<void> {
     this.#stop.abort(new DOMException('The home is closed.', 'AbortError'))
     await Promise.allSettled(this.#underWay)
+  }
+}
+
+/** The events of a call that nobody objects to; its end is told of. */
+async function* watchedCall(
+  {
+    outside,
+    task,
+    client,
+  }: Pick<AuxiliaryTasksOptions, 'outside'> & { readonly task: string; readonly client: ModelClient },
+  ...[request, options]: Parameters<ModelClient['stream']>
+): ReturnType<ModelClient['stream']> {
+  const { provider, model } = client
+  const about = { task, model: { provider, model }, sessionId: options.sessionId ?? null }
+  const { signal = new AbortController().signal } = options
+  await outside.mustPass('before-auxiliary-call', { ...about, request }, { signal, code: 'models.stopped' })
+  try {
+    for await (const event of client.stream(request, options)) {
+      if (event.type === 'finish') void outside.tell('after-auxiliary-call', { ...about, usage: event.usage })
+      yield event
+    }
+  } catch (error) {
+    const code = HermesError.isInstance(error) ? error.code : 'models.failed'
+    if (!isAbort(error))
+      void outside.tell('after-auxiliary-call', { ...about, usage: null, error: { code, message: errorLine(error) } })
+    throw error
   }
 }
 

@@ -118,6 +118,9 @@ it('a tool of a plugin runs in a process of its own, without variables, and asks
   expect(seen['exec']).toContain('plugin looker has not declared that it runs commands')
   expect(seen['fetch']).toContain('has not declared the host example.com')
   expect(seen['socket']).toMatch(isWalled ? /^no: / : /^open$/)
+  const wish =
+    /looker: on .* UTC it wanted more than you agreed to, and was refused: The plugin looker has not declared /
+  await expect.poll(() => plugins(['doctor'])).toMatch(wish)
 })
 
 /** Opens a home in which these are enabled. */
@@ -145,6 +148,26 @@ it('a changed file leaves a plugin out until it is enabled again; others work', 
   expect(runtime!.problems).toEqual([])
 })
 
+it('a plugin that is left out is named by doctor, and one whose schema has no end to speak of is not agreed to', async () => {
+  const deep =
+    "let schema = {}; for (let n = 0; n < 200_000; n++) schema = { type: 'object', properties: { a: schema } };"
+  await withPlugins(
+    await plugin('first', toolCode('same_tool', "return 'first'")),
+    await plugin('second', toolCode('same_tool', "return 'second'")),
+  )
+  expect((await plugins(['doctor'])).split('\n')).toEqual([
+    'ok first 1.0.0',
+    'fail Plugin second is left out: the tool same_tool is taken by plugin-first.',
+  ])
+  const folder = await plugin(
+    'deep',
+    `${deep} api.tools.add({ name: 'd', toolset: 'x', description: 'd', parameters: schema, execute: () => '' })`,
+  )
+  const installed = await plugins(['install', folder], { enable: true }).catch((error: Error) => error.message)
+  expect(installed).toMatch(/nested too deep/)
+  expect(installed).not.toContain('call stack')
+})
+
 it('a file that is changed while the home is open keeps the process from starting', async () => {
   await withPlugins(await plugin('bad', toolCode('bad_tool', "return 'bad'")))
   await writeFile(join(home.path, 'plugins', 'bad', 'index.js'), 'export default 1')
@@ -155,6 +178,12 @@ it('guards, commands and memories of plugins work; a guard that fails objects', 
   const guard = `api.hooks.on('before-tool-call', ({ tool, args }) => {
     if (args.command === 'stop') throw new Error('broken')
     return args.command === 'no' ? { type: 'block', reason: 'not here' } : undefined
+  })
+  let seen = ''
+  api.hooks.on('stream-delta', ({ text }) => { seen += text })
+  api.hooks.on('before-command', ({ command, args }) => {
+    if (args.who === 'eve') throw new Error('broken')
+    return command === 'greet' && args.who === 'bob' ? { type: 'block', reason: 'not bob: ' + seen } : undefined
   })
   api.commands.add({ name: 'greet', summary: 'g', needsSession: false, parameters: { type: 'object', properties: { who: { type: 'string' } } }, run: ({ who }) => ({ type: 'text', text: 'hello ' + who }) })
   api.factories.add('memory', 'shelf', ({ userId }) => ({ name: 'shelf', recall: async (query) => [{ id: null, text: userId + ' asked: ' + query }], keep: async () => {}, store: async () => {}, forget: async () => false, check: async () => {}, close: async () => {} }))`
@@ -168,6 +197,9 @@ it('guards, commands and memories of plugins work; a guard that fails objects', 
   )
   const greet = runtime!.extensions.list('command').find(({ item }) => item.name === 'greet')!.item
   expect(await greet.run({ who: 'ada' }, context())).toEqual({ type: 'text', text: 'hello ada' })
+  const bob = async () => String(await Promise.resolve(greet.run({ who: 'bob' }, context())).catch((error) => error))
+  await expect.poll(bob).toContain('not bob: Done.Done.')
+  await expect(greet.run({ who: 'eve' }, context())).rejects.toThrow('failed at it')
 })
 
 it('runs no git of their own for the dependencies that a plugin has from git', async () => {

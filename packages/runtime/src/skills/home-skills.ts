@@ -30,6 +30,7 @@ interface HomeSkillsOptions {
   readonly storage: () => Promise<Storage>
   readonly learnt: SkillsHome['learnt']
   readonly ask: SkillsHome['ask']
+  readonly onChange: NonNullable<SkillsHome['onChange']>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -48,6 +49,7 @@ export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
     curator: config.curator,
     learnt: options.learnt,
     ask: options.ask,
+    onChange: options.onChange,
     personOf: async (sessionId) => (await (await options.storage()).sessions.get(sessionId))?.person ?? null,
     cacheFile: join(cache, 'skills-index.json'),
     ...{ userHome, cwd, trust, isSafe, takesCommands, ofPlugins, redact, clock, logger },

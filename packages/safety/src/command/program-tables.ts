@@ -466,6 +466,11 @@ export const PROGRAMS = Object.freeze({
   installers: words('pip pip3 pipx uv npm npx pnpm yarn bun bunx gem cargo go brew apt apt-get dnf yum'),
   /** Programs that send SQL to a database. */
   sqlClients: words('psql mysql mariadb sqlite3 sqlcmd duckdb clickhouse-client cockroach pgcli mycli'),
+  /** Programs that put what they are given into a database, which may be on another machine. */
+  databaseClients: words(`
+    psql pg_restore mysql mariadb mysqlimport sqlcmd clickhouse-client cockroach pgcli mycli redis-cli valkey-cli mongosh mongo mongorestore
+    mongoimport cqlsh influx
+  `),
   /** Programs that change accounts, the kernel or what is mounted. */
   accounts: words(`
     visudo vipw chpasswd useradd adduser usermod userdel deluser groupadd groupmod groupdel gpasswd chsh newgrp passwd setenforce insmod

@@ -1,5 +1,6 @@
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
+import { outsideWorkspace } from './write-targets.js'
 
 const OPTIONS = /^\$\{?\w*(?:FLAG|OPT|ARG)/i
 const GLOBAL_VALUED = [
@@ -98,6 +99,27 @@ export const GIT_RULES: readonly CommandRule[] = Object.freeze([
     matches: ({ args }: Invocation) => {
       const { verb, rest } = gitCommand(args)
       return verb === 'config' && setsProgram(rest)
+    },
+  },
+  {
+    rule: 'git-internals',
+    reason: 'has git run by itself from now on',
+    programs: ['git'],
+    matches: ({ args }: Invocation) => {
+      const { verb, rest } = gitCommand(args)
+      return verb === 'maintenance' && /^(?:start|register)$/.test(texts(rest)[0] ?? '')
+    },
+  },
+  {
+    rule: 'git-internals',
+    reason: 'puts files from outside the workspace into the repository',
+    programs: ['git'],
+    matches: ({ args, context, redirects }: Invocation) => {
+      const { verb, rest } = gitCommand(args)
+      const options = readOptions(rest, ['-t', '--path'])
+      if (verb !== 'hash-object' || !hasOption(options, 'w')) return false
+      const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
+      return outsideWorkspace([...options.operands, ...read], context).length > 0
     },
   },
   {

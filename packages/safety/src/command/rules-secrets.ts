@@ -58,8 +58,11 @@ const FORGETS: readonly (readonly [programs: RegExp, words: RegExp])[] = Object.
   [/^(?:pass|gopass)$/, /^(?:rm|remove|delete|mv|move|edit)\b/],
   [/^(?:bw|op|rbw|lpass|keepassxc-cli|dcli)$/, /^(?:\w+ )?(?:delete|rm|rmdir|remove|purge|edit|logout|forget)\b/],
   [/^(?:kdestroy|vncpasswd)$/, /^/],
-  [/^(?:docker|podman|nerdctl)$/, /^(?:context (?:rm|remove|update|import)|logout|system connection (?:rm|remove))\b/],
-  [/^(?:kubectl|oc)$/, /^(?:config (?:delete|unset)\b|logout\b)/],
+  [
+    /^(?:docker|podman|nerdctl)$/,
+    /^(?:context (?:rm|remove|update|import|use (?!default(?: |$)))|logout|system connection (?:rm|remove))\b/,
+  ],
+  [/^(?:kubectl|oc)$/, /^(?:config (?:delete|unset|set|use-context|rename-context)\b|logout\b)/],
   [/^aws$/, /^(?:configure (?:set|import)|sso logout)\b/],
   [/^(?:az|gcloud)$/, /^(?:logout|account clear|auth revoke|auth application-default revoke)\b/],
   [/^git$/, /^credential(?:-\w+)? (?:reject|erase|exit)\b/],

@@ -40,6 +40,7 @@ export function sendsData(invocation: Invocation): boolean {
     case 'glab':
       return words.some((word) => /^(?:api|create|comment|edit|review|upload|merge|send)$/.test(word))
     default:
+      if (PROGRAMS.databaseClients.includes(name)) return isElsewhere(invocation)
       return PROGRAMS.lookups.includes(name) && isComputed(invocation)
   }
 }
@@ -49,6 +50,22 @@ function staysHere({ args }: Invocation): boolean {
   if (texts(args).some((word) => /^-[A-Za-z]*[xK]|^--[^=]*=/.test(word))) return false
   const { operands } = readOptions(args, VALUED)
   return operands.length > 0 && operands.every(isLoopback)
+}
+
+/** Whether the database that a client names is on another machine, or on one that is known only then. */
+function isElsewhere({ args, written }: Invocation): boolean {
+  const words = texts(args)
+  const hosts = words.flatMap((word, at) => {
+    if (/^(?:-h|-S|--host|--server)$/.test(words[at - 1] ?? '')) return [word]
+    const [, named] = /^(?:-h|--host=|--server=)([^-].*)$/s.exec(word) ?? /(?:^|\s)host(?:addr)?=(\S+)/.exec(word) ?? []
+    if (named !== undefined) return [named]
+    return /^[a-z][a-z\d+.-]*:\/\//i.test(word) ? [word] : []
+  })
+  const [, ofVariable] = /(?:^|\s)(?:PGHOST(?:ADDR)?|MYSQL_HOST|DATABASE_URL)=(\S+)/.exec(written) ?? []
+  return [...hosts, ...(ofVariable === undefined ? [] : [ofVariable])].some(
+    // A path is a socket of this machine.
+    (host) => !host.startsWith('/') && !isLoopback(host) && !/^(?:tcp:)?\.?$/.test(host),
+  )
 }
 
 /** What is longer than any host and path together is no address. */

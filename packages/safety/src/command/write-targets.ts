@@ -99,6 +99,13 @@ function byProgram({ name, args, input, redirects }: Invocation): readonly strin
       return optionValues(words, 'o', '--output')
     case 'psql':
       return optionValues(words, 'L', '--log-file')
+    case 'docker':
+    case 'podman':
+    case 'nerdctl':
+    case 'buildah':
+      return ['--cidfile', '--iidfile', '--metadata-file', '--pidfile', '--conmon-pidfile'].flatMap((option) =>
+        optionValues(words, null, option),
+      )
     case 'mysql':
     case 'mariadb':
       return optionValues(words, null, '--tee')

@@ -164,7 +164,7 @@ export class Curator {
       throw new HermesError(`${name.slice(0, 64)} is not archived. What is: hermes curator list-archived`, {
         code: 'skills.unknown',
       })
-    const { directory, clock } = this.#library.home
+    const { directory, clock, onChange } = this.#library.home
     const folder = join(directory, name)
     if ((await readdir(folder).catch(() => [])).length > 0)
       throw new HermesError(`${folder} is there. Move it away first.`, { code: 'skills.bad_skill' })
@@ -172,6 +172,7 @@ export class Curator {
     await rename(kept.folder, folder)
     await this.#library.records.changeSkill(name, { isSelfWritten: false, sinceMs: clock.now() })
     this.#library.reload()
+    onChange?.({ action: 'restore', skill: name, by: 'person', sessionId: null })
     return folder
   }
 

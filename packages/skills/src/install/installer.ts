@@ -138,6 +138,7 @@ export class SkillInstaller {
     const answered = ready.map(({ id }) => this.placeOf(id))
     await Promise.allSettled([...gone, ...answered].map((path) => rm(path, { recursive: true, force: true })))
     this.#library.reload()
+    for (const { name } of ready) home.onChange?.({ action: 'install', skill: name, by: 'person', sessionId: null })
     return ready
   }
 
@@ -188,6 +189,8 @@ export class SkillInstaller {
       await usage.forget(name)
     }
     this.#library.reload()
+    for (const name of names)
+      this.#library.home.onChange?.({ action: 'uninstall', skill: name, by: 'person', sessionId: null })
   }
 
   /** Where what waits lies. Nothing but an id names a folder of the quarantine: what is called by anything else would lie, and go, elsewhere. */

@@ -147,6 +147,7 @@ export class SkillWriter {
       }
     }
     this.#library.reload()
+    home.onChange?.({ action: 'undo', skill: name, by: 'person', sessionId: null })
   }
 
   async diff({ change, absorbs = [] }: StagedChange, cwd: string): Promise<string> {
@@ -167,6 +168,8 @@ export class SkillWriter {
     const kept = await makeChange(planned, { directory: home.directory, nowMs: home.clock.now() })
     await this.#record(planned, kept, maker)
     this.#library.reload()
+    const { action, name } = planned.change
+    home.onChange?.({ action, skill: name, by: maker.by, sessionId: maker.sessionId })
     return { type: 'made', planned, kept }
   }
 
