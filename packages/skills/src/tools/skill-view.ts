@@ -60,7 +60,7 @@ export function shownSkill(
     `# Skill: ${name} (${source})`,
     ...(missing.length > 0 ? [`Not set up: the user has to set ${missing.join(', ')} in .env first.`] : []),
     ...(tools.length > 0 ? [`Needs the tools: ${tools.join(', ')}.`] : []),
-    ...(source === 'installed'
+    ...(source !== 'user' && source !== 'bundled'
       ? [
           `It says that it uses: ${capabilities.length === 0 ? 'nothing but what you do for it' : capabilities.join(', ')}.`,
         ]
