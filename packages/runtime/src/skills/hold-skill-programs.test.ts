@@ -155,7 +155,9 @@ async function openHome(terminal: object, { isTrusted = true } = {}) {
   const calls = async (...all: readonly (readonly [name: string, args: object])[]) => {
     model.enqueue({ toolCalls: all.map(([name, args]) => ({ name, args })) }, { text: 'Done.' })
     await agent.run('Do it.').result
-    const { messages } = model.requests.at(-1)!.body as unknown as { messages: readonly { role: string; content: unknown }[] }
+    const { messages } = model.requests.at(-1)!.body as unknown as {
+      messages: readonly { role: string; content: unknown }[]
+    }
     return messages
       .filter(({ role }) => role === 'tool')
       .slice(-all.length)
