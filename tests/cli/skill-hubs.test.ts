@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -289,4 +289,25 @@ it('doctor names a bad skill and two names that differ in case alone, and a sing
     'Runs without a person write no skills',
   )
   expect(existsSync(join(scene.home, 'skills/hasty'))).toBe(false)
+  for (const name of ['broken', 'reed', 'Reed']) await rm(join(scene.home, 'skills', name), { recursive: true })
+})
+
+it('the commands that the skill use-hermes names are carried out', async () => {
+  const path = new URL('../../packages/skills/bundled/agents/use-hermes/SKILL.md', import.meta.url)
+  const named = [...(await readFile(path, 'utf8')).matchAll(/(?:^ *|`)hermes ([^`\n]+)/gm)].map(([, words]) => words!)
+  expect(named.length).toBeGreaterThan(12)
+  await hermes('config', 'set', 'model.default', 'm')
+  await hermes('profile', 'create', 'other')
+  // These go on until somebody ends them, or need a name: whether they are there is what is looked at.
+  const looked = /^(?:-c|-p NAME|gateway|acp)$/
+  for (const command of named) {
+    const words = command
+      .replace('COMMAND', 'chat')
+      .replace('NAME', 'other')
+      .match(/'[^']*'|\S+/g)!
+    const args = looked.test(command) ? [...words, '--help'] : words.map((word) => word.replaceAll("'", ''))
+    const { exitCode, stderr } = await runCli(args, { home: scene.home, cwd: scene.cwd })
+    // The model of this home answers nobody here, and doctor says so by its exit code too.
+    expect(command === 'doctor' ? 0 : exitCode, `hermes ${command}\n${stderr}`).toBe(0)
+  }
 })
