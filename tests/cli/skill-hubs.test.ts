@@ -253,8 +253,8 @@ needs('tmux', hasTmux)('in a terminal', () => {
     await repository('ada/tea', { 'SKILL.md': text('tea', 'Boil water first.') })
     const install = async (answer: string) => {
       await using terminal = await openTerminal(['skills', 'install', 'ada/tea'], { ...scene, columns: 120 })
-      const asked = await terminal.shows('Install it?')
-      expect(asked).toContain(NOTHING_DECLARED)
+      const shown = await terminal.shows('Install it?')
+      expect(shown).toContain(NOTHING_DECLARED)
       await terminal.type(answer)
       await terminal.press('Enter')
       expect(await terminal.exitCode()).toBe(0)

@@ -32,9 +32,9 @@ export function skillsInCommand(
     isHeld = true,
   }: { readonly cwd: string; readonly skills: readonly ActingSkill[]; readonly isHeld?: boolean },
 ): SkillsInCommand {
-  const isFar = ({ folder, isOpen }: ActingSkill) =>
+  const isOutOfSight = ({ folder, isOpen }: ActingSkill) =>
     isHeld && isOpen !== true && !`${command}\n${cwd}/`.includes(folder.slice(folder.lastIndexOf('/') + 1))
-  if (skills.every(isFar)) return NONE
+  if (skills.every(isOutOfSight)) return NONE
   const collected = collectInvocations(command, { cwd })
   const { invocations, complete } = collected
   // Quotes within a word do not hide it.

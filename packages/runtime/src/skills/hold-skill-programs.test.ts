@@ -229,12 +229,12 @@ needs((await probeIsolation()) ?? missingPrograms('bash', 'python3'))('isolated,
 
 it('without isolation each run of a program of a skill asks, whoever brought it, and by a program of the agent too', async () => {
   const { calls, script, listener } = await openHome({ isolation: 'off', login_shell: false })
-  const asked = await calls(
+  const requested = await calls(
     ...SOURCES.flatMap((source) => [
       ['terminal', { command: `python3 ${script('loud', source)} ${listener.port}` }] as const,
       ['execute_code', { code: reads(script('loud', source), listener.port) }] as const,
     ]),
   )
-  expect(asked.filter((text) => !text.includes('nothing holds it here'))).toEqual([])
+  expect(requested.filter((text) => !text.includes('nothing holds it here'))).toEqual([])
   expect(listener.calls()).toBe(0)
 }, 60_000)

@@ -10,7 +10,7 @@ import { type CommandHold, heldVariables, isolateOptions } from '../local/comman
 import { looksSecret } from '../local/filter-environment.js'
 import { OrphanGuard } from '../local/orphan-guard.js'
 import type { CodeRequest } from './code-request.js'
-import { codeAction } from './code-request.js'
+import { codeAction, codeArgv } from './code-request.js'
 import type { CodeResult } from './code-result.js'
 import { Interpreters } from './interpreters.js'
 import { KeptInterpreters } from './kept-interpreters.js'
@@ -117,8 +117,7 @@ class LocalCodeHost implements CodeHost {
   }
 
   async #hold(request: CodeRequest): Promise<CommandHold | null> {
-    const { argv } = codeAction(request)
-    const hold = (await this.#holds?.(programLine(argv), request.cwd)) ?? null
+    const hold = (await this.#holds?.(programLine(codeArgv(request)), request.cwd)) ?? null
     // What stays has the network and variables of all that ran in it before.
     if (hold === null || !request.keep) return hold
     throw new HermesError('This program uses a skill, and has a process of its own for that: leave keep out.', {
