@@ -157,7 +157,7 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     expect(out).toMatch(/change\n a\.txt \| 2 \+-\n[\s\S]*\+two/)
     expect((await sh('git diff --check main...HEAD')).out).toContain('b.txt:1: leftover conflict marker')
   },
-  'upgrade-dependency': async ({ put, sh, steps, cwd }) => {
+  'upgrade-dependency': async ({ put, sh, steps, read, cwd }) => {
     const [, grep = ''] = /`(grep -rn [^`]*)`/.exec(BUNDLED_BODIES.get('upgrade-dependency')!)!
     const [, moved = ''] = /`(git diff --stat [^`]*)`/.exec(BUNDLED_BODIES.get('upgrade-dependency')!)!
     await using registry = await startRegistry(cwd, sh)
@@ -175,7 +175,7 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     expect((await sh(grep.replace('PACKAGE', 'left'))).out).toBe("src/a.mjs:1:import { pad } from 'left'\n")
     await sh('npm install --no-audit --no-fund --save-exact left@2.0.0')
     expect((await sh(moved)).out).toContain('package-lock.json | ')
-    expect((await sh('npm ls left')).out).toMatch(/── left@2\.0\.0\n/)
+    expect(await read('node_modules/left/package.json')).toContain('"version":"2.0.0"')
   },
   'read-stack-trace': async ({ put, steps }) => {
     await put({
