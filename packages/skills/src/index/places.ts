@@ -68,17 +68,25 @@ export function personalPlaces(
   { userHome, external }: { readonly userHome: string; readonly external: readonly string[] },
   workspace: string,
 ): readonly PlaceOfOthers[] {
-  const whole = repositoryOf(workspace, userHome)
+  const isOpen = isSeenFrom(workspace, userHome)
   return [join(userHome, '.agents', 'skills'), ...external].map((folder) => ({
-    ...{ folder, isOpen: isWithin(folder, whole) || isWithin(workspace, folder), isTrusted: true },
+    ...{ folder, isOpen: isOpen(folder), isTrusted: true },
   }))
+}
+
+/** Whether a folder lies in the workspace, or around it. */
+function isSeenFrom(workspace: string, userHome: string): (folder: string) => boolean {
+  const whole = repositoryOf(workspace, userHome)
+  return (folder) => isWithin(folder, whole) || isWithin(workspace, folder)
 }
 
 /** Every folder outside the home with skills of others, for who works in `workspace`, whether those are loaded or not. Never rejects. */
 export async function placesOfOthers(home: SkillsHome, workspace: string): Promise<readonly PlaceOfOthers[]> {
   const { userHome, settings, trust } = home
   const personal = personalPlaces({ userHome, external: settings.external_dirs }, workspace)
-  const plugins = (await home.ofPlugins()).map(({ folder }) => ({ folder, isOpen: false, isTrusted: true }))
+  const isOpen = isSeenFrom(workspace, userHome)
+  // A project may bring plugins, which lie in it.
+  const plugins = (await home.ofPlugins()).map(({ folder }) => ({ folder, isOpen: isOpen(folder), isTrusted: true }))
   const own = [home.directory, ...personal.map(({ folder }) => folder)]
   const found = settings.project_discovery ? projectPlaces(home, workspace, own) : null
   if (found === null) return [...personal, ...plugins]
