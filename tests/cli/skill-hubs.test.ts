@@ -1,15 +1,17 @@
 // Skills of others through the CLI as it is built, one scene for each kind of source: hubs answer behind a proxy, repositories are real ones.
 import { execFileSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { startSocksServer } from '@hermes/testkit'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { CLI, runCli } from '../support/cli.js'
+import { needs } from '../support/require.js'
 import { useScene } from '../support/scene.js'
+import { hasTmux, openTerminal } from '../support/terminal.js'
 
 const TLS = join(import.meta.dirname, '../../packages/testkit/src/tls')
 const pem = (name: string) => readFileSync(join(TLS, `loopback.${name}.pem`))
@@ -244,4 +246,68 @@ it('a skill of a plugin is listed with its source, shown, and read by the model'
   const [first, last] = scene.server.requests.map(({ body }) => JSON.stringify(body.messages))
   expect(first).toContain('ropes (plugin)')
   expect(last).toContain('Tie a bowline.')
+})
+
+needs('tmux', hasTmux)('in a terminal', () => {
+  it('a skill from a repository is installed by one command after a question, used, and named as used', async () => {
+    await repository('ada/tea', { 'SKILL.md': text('tea', 'Boil water first.') })
+    const install = async (answer: string) => {
+      await using terminal = await openTerminal(['skills', 'install', 'ada/tea'], { ...scene, columns: 120 })
+      const shown = await terminal.shows('Install it?')
+      expect(shown).toContain(NOTHING_DECLARED)
+      await terminal.type(answer)
+      await terminal.press('Enter')
+      expect(await terminal.exitCode()).toBe(0)
+      return terminal.screen()
+    }
+    await install('n')
+    expect(await hermes('skills', 'list', 'tea')).not.toContain('Does tea.')
+    expect(await install('y')).toContain('Installed tea.')
+    scene.server.enqueue({ toolCalls: [{ name: 'skill_view', args: { name: 'tea' } }] }, { text: 'It is hot.' })
+    const model = ['--base-url', scene.server.baseUrl, '-m', 'm']
+    expect(await hermes('chat', '-q', 'Make tea.', ...model)).toContain('It is hot.')
+    expect(await hermes('skills', 'stats')).toMatch(/^tea +1× +1 completed +0 corrected +[\d-]+ +installed/m)
+  })
+})
+
+it('doctor names a bad skill and two names that differ in case alone, and a single question writes no skill', async () => {
+  await put('user/.hermes/skills/broken/SKILL.md', '---\nname: [\n---\nx\n')
+  await put('user/.hermes/skills/reed/SKILL.md', text('reed', 'Cut it low.'))
+  await put('user/.hermes/skills/Reed/SKILL.md', text('Reed', 'Cut it high.'))
+  const { stdout } = await runCli(['doctor'], { home: scene.home, cwd: scene.cwd })
+  expect(stdout).toMatch(/Skill \S*\/skills\/broken is left out: /)
+  expect(stdout).toMatch(/Two skills are called reed: the user one in \S+ counts, the user one in \S+ does not\./)
+  expect((await hermes('skills', 'inspect', 'reed')).match(/Cut it (?:low|high)\./g)).toHaveLength(1)
+  const change = { action: 'create', name: 'hasty', description: 'x', content: 'x' }
+  const before = scene.server.requests.length
+  scene.server.enqueue(
+    { toolCalls: [{ name: 'tool_call', args: { name: 'skill_manage', arguments: change } }] },
+    { text: 'No.' },
+  )
+  await hermes('chat', '-q', 'Save it.', '--base-url', scene.server.baseUrl, '-m', 'm')
+  expect(JSON.stringify(scene.server.requests[before + 1]!.body.messages)).toContain(
+    'Runs without a person write no skills',
+  )
+  expect(existsSync(join(scene.home, 'skills/hasty'))).toBe(false)
+  for (const name of ['broken', 'reed', 'Reed']) await rm(join(scene.home, 'skills', name), { recursive: true })
+})
+
+it('the commands that the skill use-hermes names are carried out', async () => {
+  const path = new URL('../../packages/skills/bundled/agents/use-hermes/SKILL.md', import.meta.url)
+  const named = [...(await readFile(path, 'utf8')).matchAll(/(?:^ *|`)hermes ([^`\n]+)/gm)].map(([, words]) => words!)
+  expect(named.length).toBeGreaterThan(12)
+  await hermes('config', 'set', 'model.default', 'm')
+  await hermes('profile', 'create', 'other')
+  // These go on until somebody ends them, or need a name: whether they are there is what is looked at.
+  const looked = /^(?:-c|-p NAME|gateway|acp)$/
+  for (const command of named) {
+    const words = command
+      .replace('COMMAND', 'chat')
+      .replace('NAME', 'other')
+      .match(/'[^']*'|\S+/g)!
+    const args = looked.test(command) ? [...words, '--help'] : words.map((word) => word.replaceAll("'", ''))
+    const { exitCode, stderr } = await runCli(args, { home: scene.home, cwd: scene.cwd })
+    // The model of this home answers nobody here, and doctor says so by its exit code too.
+    expect(command === 'doctor' ? 0 : exitCode, `hermes ${command}\n${stderr}`).toBe(0)
+  }
 })

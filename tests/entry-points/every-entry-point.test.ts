@@ -34,6 +34,12 @@ const PENDING_NOTE = {
   changes: [{ action: 'add', content: 'Prefers tea.' }],
 }
 
+/** What the person does not want of it. */
+const UNWANTED = {
+  skill: { ...PENDING, id: 'abc789', change: { ...PENDING.change, name: 'spill', description: 'Spills coffee.' } },
+  note: { ...PENDING_NOTE, id: 'def789', changes: [{ action: 'add', content: 'Prefers mud.' }] },
+}
+
 /** A program that messages are brought into. */
 interface Entry {
   /** Resolves once `answer` has come out. */
@@ -159,6 +165,8 @@ needs('tmux', hasTmux)('at every entry point', () => {
         'memories/MEMORY.md': 'The staging server is called otter.\n',
         'pending/skills/abc123.json': JSON.stringify(PENDING),
         'pending/memory/def456.json': JSON.stringify(PENDING_NOTE),
+        'pending/skills/abc789.json': JSON.stringify(UNWANTED.skill),
+        'pending/memory/def789.json': JSON.stringify(UNWANTED.note),
       })
       await writeFile(join(scene.cwd, 'AGENTS.md'), 'Tests run with make check.\n')
       // Else the terminal asks for it first.
@@ -191,6 +199,12 @@ needs('tmux', hasTmux)('at every entry point', () => {
       expect(sent(0)).toContain('- tea: Makes tea.')
       expect(sent(0)).toContain('git bisect run')
       expect(sent(1)).toContain('Boil water first.')
+      // Over the API nothing is put into a conversation that its client holds.
+      if (name === 'gateway') return ask('/tea Make it green.', '/tea cannot be carried out here.')
+      scene.server.enqueue({ text: 'Green it is.' })
+      await ask('/tea Make it green.', 'Green it is.')
+      const { messages } = scene.server.requests.at(before + 2)!.body
+      expect(JSON.stringify(messages.findLast(({ role }) => role === 'user'))).toContain('Boil water first.')
     })
 
     it('what an agent wants to save waits, is shown and answered', async () => {
@@ -205,12 +219,17 @@ needs('tmux', hasTmux)('at every entry point', () => {
           ? expect((await runCli(line.slice(1).split(' '), scene)).stdout).toContain(answer)
           : ask(line, answer)
       await type('/skills pending', 'brew')
+      await type('/skills diff abc789', '+Grind first.')
+      await type('/skills reject abc789', 'spill')
       await type('/skills approve abc123', 'create brew')
       const skill = () => readFile(join(scene.home, 'skills/brew/SKILL.md'), 'utf8').catch(() => '')
       await expect.poll(skill).toContain('Grind first.')
       await type('/journey list', 'create brew: Brews coffee.')
+      await type('/memory pending', 'Prefers mud.')
+      await type('/memory reject def789', 'mud')
       await type('/memory diff def456', '+Prefers tea.')
       await type('/memory approve def456', 'Remembered: +Prefers tea.')
+      for (const kind of ['skills', 'memory']) expect(await readdir(join(scene.home, 'pending', kind))).toEqual([])
     })
 
     it('the model is told the instructions of the project', async () => {

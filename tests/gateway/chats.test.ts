@@ -1,5 +1,5 @@
 // The gateway as people run it, with a bot: killed at any moment it neither loses nor repeats a message.
-import { rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelServer, startModelServer, type TemporaryHome, temporaryHome } from '@hermes/testkit'
 import { type BotApiServer, startBotApiServer } from '@hermes/testkit/chats'
@@ -135,4 +135,48 @@ it('a chat chooses its account: its requests go out with that key alone, those o
   expect(await keyOf(7, 'Four.')).toBe('Bearer sk-work-0123456789')
   expect(await say(7, '/account default')).toContain('is chosen in this session any more')
   expect(await keyOf(7, 'Five.')).toBe('Bearer sk-first-0123456789')
+}, 90_000)
+
+it('what an agent wants to save is shown, said yes and no to in a chat of the owner, and a skill comes by its name', async () => {
+  const put = async (path: string, text: string | object) => {
+    await mkdir(join(home.path, path, '..'), { recursive: true })
+    await writeFile(join(home.path, path), typeof text === 'string' ? text : JSON.stringify(text))
+  }
+  const waiting = { atMs: 1, sessionId: 's1', by: 'agent', why: 'text from outside was read' }
+  const note = { atMs: 1, sessionId: 's1', person: null, taintedBy: [], target: 'user' }
+  for (const [id, name] of [
+    ['abc123', 'brew'],
+    ['abc789', 'spill'],
+  ] as const)
+    await put(`pending/skills/${id}.json`, {
+      ...{ ...waiting, id, change: { action: 'create', name, description: `Does ${name}.`, content: 'Grind first.' } },
+    })
+  for (const [id, drink] of [
+    ['def456', 'tea'],
+    ['def789', 'mud'],
+  ] as const)
+    await put(`pending/memory/${id}.json`, { ...note, id, changes: [{ action: 'add', content: `Prefers ${drink}.` }] })
+  await put('skills/tea/SKILL.md', '---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water first.\n')
+  const say = async (text: string) => {
+    const before = bot.messages(7).length
+    bot.say(text)
+    return (await bot.waitFor(7, (messages) => messages.length > before)).at(-1)!.text
+  }
+  for (const [line, answer] of [
+    ['/skills pending', /brew[\s\S]*spill/],
+    ['/skills diff abc123', /\+Grind first\./],
+    ['/skills approve abc123', /create brew/],
+    ['/skills reject abc789', /spill/],
+    ['/memory pending', /Prefers tea\.[\s\S]*Prefers mud\./],
+    ['/memory diff def456', /\+Prefers tea\./],
+    ['/memory approve def456', /Remembered: \+Prefers tea\./],
+    ['/memory reject def789', /mud/],
+  ] as const)
+    expect(await say(line)).toMatch(answer)
+  expect(await readFile(join(home.path, 'skills/brew/SKILL.md'), 'utf8')).toContain('Grind first.')
+  expect(await readFile(join(home.path, 'memories/USER.md'), 'utf8')).toBe('Prefers tea.\n')
+  for (const kind of ['skills', 'memory']) expect(await readdir(join(home.path, 'pending', kind))).toEqual([])
+  server.enqueue({ text: 'Green it is.' })
+  expect(await say('/tea Make it green.')).toBe('Green it is.')
+  expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('Boil water first.')
 }, 90_000)

@@ -73,7 +73,7 @@ export interface Subject {
   readonly writable?: readonly string[]
   /** Whose code acts, with the origin `plugin`. What it has not declared is denied. Default: that of Hermes. */
   readonly plugin?: ActingPlugin
-  /** The installed skill whose program the command runs; the policy finds out by itself. Default: none. */
+  /** The skill of others whose program the command runs; the policy finds out by itself. Default: none. */
   readonly skill?: ActingSkill
 }
 
@@ -86,11 +86,13 @@ export interface ActingPlugin {
   readonly network: boolean | readonly string[]
 }
 
-/** An installed skill as the policy knows it: what it said of itself, and the person agreed to. */
+/** A skill of others as the policy knows it: what it said of itself, and the person agreed to. */
 export interface ActingSkill {
   readonly name: string
-  /** Where its files lie. Absolute, its last part is no other folder's. */
+  /** Where its files lie. Absolute. */
   readonly folder: string
+  /** It lies where commands work: isolated ones see it without naming it. Default: only those see it that name it. */
+  readonly isOpen?: true
   /** What its programs may beyond working on files. */
   readonly capabilities: readonly ('network' | 'exec' | 'secrets')[]
   /** Variables that its programs get with `secrets`. */

@@ -12,6 +12,7 @@ import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { ImagePart } from '@hermes/contracts/conversation'
 import { StagedNotes } from '@hermes/memory'
 import { createIsolationSupport, type SharedLogins, SharedWatcher, type Workspaces } from '@hermes/sandbox'
+import type { HomeSkills } from '@hermes/skills'
 import { PROVIDERS } from '@hermes/transports'
 import { HomeAgents, SKILL_TOOL } from './agents/home-agents.js'
 import { openHomeCode } from './agents/home-code.js'
@@ -92,6 +93,9 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
     logins: new Map() as SharedLogins,
     watcher: new SharedWatcher(),
   }
+  /** Known once skills are open, which needs a policy, which asks for these. */
+  const heldSkills: { programs: HomeSkills['programs'] } = { programs: async () => [] }
+  const skills = (workspace: string) => heldSkills.programs(workspace)
   const secretNames = () => {
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
     return [...known, ...redaction.keyVariables(), ...secrets.secretNames]
@@ -99,10 +103,10 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
   const environments = homeEnvironments((folder) => {
     const ownBackend = extensions.factory('backend', config.terminal.backend)
     const known = { secrets: secrets.values, secretNames: secretNames(), logger, clock, ownBackend }
-    return { ...options, config, cwd: folder, ...known, ...machine }
+    return { ...options, config, cwd: folder, skills, ...known, ...machine }
   }, cwd)
   return {
-    ...{ options, facts, config, redaction, network, store, extensions, environments, isolationSupport },
+    ...{ options, facts, config, redaction, network, store, extensions, environments, isolationSupport, heldSkills },
     /** What most parts of a home are opened with. */
     common: {
       ...{ home, userHome, cwd, tempDir, env, user, config, clock, logger, isolationSupport },
@@ -185,7 +189,10 @@ function openTasks({ common, sessions, extensions }: Ground, { models, resolver 
 
 type Tasks = ReturnType<typeof openTasks>
 
-function openPermissions({ common, options, facts, redaction }: Ground, { auxiliaryTasks }: Tasks): HomePolicy {
+function openPermissions(
+  { common, options, facts, redaction, heldSkills }: Ground,
+  { auxiliaryTasks }: Tasks,
+): HomePolicy {
   const { home, env } = options
   const { rules, asksAlways, writeRoots } = facts
   return openHomePolicy({
@@ -193,6 +200,7 @@ function openPermissions({ common, options, facts, redaction }: Ground, { auxili
     currentRules: currentRules({ home, rules, asksAlways }),
     currentDenials: (known) => currentDenials({ home, env, known }),
     redactor: () => redaction.redactor(),
+    skills: (workspace) => heldSkills.programs(workspace),
     // Chosen as for any auxiliary task: what config.yaml names, else the model of the session.
     reviewModel: async (sessionId) => auxiliaryTasks.client('approval', await auxiliaryTasks.mainOf(sessionId)),
   })
@@ -200,7 +208,7 @@ function openPermissions({ common, options, facts, redaction }: Ground, { auxili
 
 /** The services that agents and people use; each passes the policy. */
 function openParts(
-  { common, options, facts, config, network, redaction, extensions, closers }: Ground,
+  { common, options, facts, config, network, redaction, extensions, closers, heldSkills }: Ground,
   { auxiliaryTasks, pictures }: Tasks,
   {
     permissions,
@@ -254,6 +262,7 @@ function openParts(
     ask: (request, { sessionId, signal }) => auxiliaryTasks.ask(request, { sessionId, signal }),
     onChange: (change) => void extensions.outside.tell('skill-change', change),
   })
+  heldSkills.programs = skills.programs
   auxiliaryTasks.learnWith((session) => skills.afterSession(session))
   return { checkpoints, hooks, mcp, brought, web, browser, skills, trust, plugins: plugins.plugins }
 }

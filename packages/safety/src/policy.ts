@@ -60,8 +60,8 @@ export interface PolicyOptions extends EvaluationSettings {
    * Default: names say enough.
    */
   readonly identifyPrograms?: (names: readonly string[], cwd: string) => Promise<string | null>
-  /** The installed skills as they are now, whose programs act as them. Default: none. */
-  readonly skills?: () => Promise<readonly ActingSkill[]>
+  /** The skills of others as they are now for who works in an absolute folder: their programs act as them. Default: none. */
+  readonly skills?: (workspace: string) => Promise<readonly ActingSkill[]>
   /** Keeps an "always" answer. What it throws is logged; the answer counts for this process all the same. */
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
   /** Looks at questions before a person does: `approvals.mode: smart`. Default: none. */
@@ -158,7 +158,7 @@ class RulePolicy implements RevocablePolicy {
   async #decide(action: Action, requested: Subject, options: DecideOptions): Promise<Decision> {
     const { signal, mayAsk = true, ask } = options
     if (signal?.aborted) return this.#deny(action, requested, 'aborted', 'The call was stopped.')
-    const skill = action.type === 'spawn' ? skillOf(action, (await this.#options.skills?.()) ?? [], requested) : null
+    const skill = await this.#skillOf(action, requested)
     const subject = skill === null ? requested : { ...requested, skill }
     await this.#refresh()
     const hasGrants = this.#grants.has(rootSessionOf(subject))
@@ -182,6 +182,12 @@ class RulePolicy implements RevocablePolicy {
       default:
         return verdict satisfies never
     }
+  }
+
+  async #skillOf(action: Action, subject: Subject): Promise<ActingSkill | null> {
+    const { skills } = this.#options
+    if (action.type !== 'spawn' || skills === undefined) return null
+    return skillOf(action, await skills(subject.workspace ?? action.cwd), subject)
   }
 
   /** What is decided in one turn of the event loop, such as the calls of one reply, is decided by one look at the rules. */

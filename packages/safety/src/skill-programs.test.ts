@@ -68,6 +68,8 @@ describe('where nothing holds a command, it may run a program of a skill that it
     ['$D/run.sh --fast'],
     ['source $D'],
     ['bash ~/.hermes/skills/$X/run.sh'],
+    ['python3 -c "import os, subprocess\nfor d, _, f in os.walk(os.sep): subprocess.run([d + f[0]])"'],
+    ['node -e "for (const d of fs.readdirSync(at)) await import(at + d)"'],
     ['find ~/.hermes -name "*.sh" -exec bash {} \\;'],
     ['find / -name run.sh | xargs bash'],
     ['awk -f ~/.h*/s*/.h*/s*/t*/x.awk data'],
@@ -85,6 +87,7 @@ describe('where nothing holds a command, it may run a program of a skill that it
     ['ls ~/.hermes/skills/.hub/skills/*'],
     ['git commit -m "use *"'],
     ['node build.mjs "$OUT"'],
+    ["python3 -c \"import glob, re; print(re.compile('x'), glob.glob('*'))\""],
   ])('but not by %s', (command) => expect(reached(command)).toBeNull())
 
   it('and is found from the folder that it starts in', () => {
@@ -94,6 +97,39 @@ describe('where nothing holds a command, it may run a program of a skill that it
       skillsInCommand('bash ~/.hermes/skills/.hub/skills/t*/run.sh', { cwd: '/', skills: [tides] }).acting,
     ).toBeNull()
   })
+})
+
+describe('a skill of a project, which isolated commands see too', () => {
+  const cwd = '/home/ada/work'
+  const open: ActingSkill = {
+    ...{ name: 'moon', capabilities: [], variables: [], isOpen: true },
+    folder: `${cwd}/.agents/skills/moon`,
+  }
+  const acting = (command: string, from = cwd) => skillsInCommand(command, { cwd: from, skills: [open] }).acting
+
+  it.each([
+    ['bash .agents/skills/moon/run.sh'],
+    ['.agents/skills/moon/cat README.md'],
+    ['bash .agents/ski""lls/mo\'\'on/run.sh'],
+    ['cd .agents/skills && bash moon/run.sh'],
+    ['P=.agents/skills/moon; bash $P/run.sh'],
+    ['bash .agents/skills/*/run.sh'],
+    ['cd .agents/* && sh m*/run.sh'],
+    ['find .agents -name "*.sh" -exec bash {} \\;'],
+    ['python3 -c \'import os; exec(open(os.path.join(".agents", "skills", "moon", "x.py")).read())\''],
+  ])('is run by %s', (command) => expect(acting(command)).toEqual(open))
+
+  it.each([
+    ['cat .agents/skills/moon/SKILL.md'],
+    ['git add .agents/skills/moon && git status'],
+    ['node "$ENTRY" --full-moon'],
+    ['npx prettier "**/*.ts" --write'],
+    ['find . -name "*.ts" -exec npx prettier {} \\;'],
+    ['node src/skills/moon/run.js'],
+    ['ls .agents/skills/*'],
+  ])('but not by %s', (command) => expect(acting(command)).toBeNull())
+
+  it('is run by what starts in it', () => expect(acting('./run.sh', `${cwd}/.agents/skills/moon`)).toEqual(open))
 })
 
 describe('the program of an installed skill', () => {

@@ -1,14 +1,14 @@
-// Programs of installed skills: which command runs one, and what it has to be asked for or denied then.
+// Programs of skills of others: which command runs one, and what it has to be asked for or denied then.
 import type { ActingSkill, Action, Subject } from '@hermes/contracts/policy'
 import { collectInvocations } from './command/collect.js'
-import type { Invocation } from './command/invocation.js'
+import { type Invocation, texts } from './command/invocation.js'
 import { onlyLooks } from './command/only-looks.js'
 import { commandText } from './describe-action.js'
-import { skillsReached } from './skill-reach.js'
+import { HUB, isHashed, skillsReached } from './skill-reach.js'
 
-/** Installed skills in a command line. */
+/** Skills of others in a command line. */
 export interface SkillsInCommand {
-  /** Those whose folder it names or runs in: it has to see them. */
+  /** Those whose folder it names, may reach or runs in: it has to see them. */
   readonly named: readonly ActingSkill[]
   /** The one it acts as; of several all at once, with what all of them may. `null` where it only looks at their files or copies them. */
   readonly acting: ActingSkill | null
@@ -16,12 +16,13 @@ export interface SkillsInCommand {
 
 /** What hands on the bytes of a file, or does nothing with it, whatever the file says. */
 const HANDS_ON = new Set(['cd', 'cp', 'cat', 'echo', 'mkdir', 'printf', 'pwd', 'test', '['])
+const KEEPS_IN_GIT = new Set(['add', 'mv', 'rm'])
 
 const NONE: SkillsInCommand = { named: [], acting: null }
 
 /**
- * The installed skills in a command line that starts in the absolute `cwd`. `isHeld`: isolation shows it those alone that it names, so others
- * do not count; default true. Pure; never throws.
+ * The skills in a command line that starts in the absolute `cwd`. `isHeld`: isolation shows it those alone that it names, so others do not
+ * count but those that are open; default true. Pure; never throws.
  */
 export function skillsInCommand(
   command: string,
@@ -31,26 +32,52 @@ export function skillsInCommand(
     isHeld = true,
   }: { readonly cwd: string; readonly skills: readonly ActingSkill[]; readonly isHeld?: boolean },
 ): SkillsInCommand {
-  // The last part of such a folder ends in a hash: whatever stands around it means that folder.
-  const parts = skills.map((skill) => ({ skill, mark: skill.folder.slice(skill.folder.lastIndexOf('/') + 1) }))
-  const named = parts.filter(({ mark }) => `${command}\n${cwd}/`.includes(mark))
-  if (named.length === 0) {
-    const reached = isHeld ? [] : skillsReached(command, { cwd, skills })
-    return reached.length === 0 ? NONE : { named: reached, acting: together(reached) }
-  }
-  const { invocations, complete } = collectInvocations(command, { cwd })
-  const marks = named.map(({ mark }) => mark)
-  const all = named.map(({ skill }) => skill)
-  return { named: all, acting: !complete || invocations.some((one) => isActing(one, marks)) ? together(all) : null }
+  const isOutOfSight = ({ folder, isOpen }: ActingSkill) =>
+    isHeld && isOpen !== true && !`${command}\n${cwd}/`.includes(folder.slice(folder.lastIndexOf('/') + 1))
+  if (skills.every(isOutOfSight)) return NONE
+  const collected = collectInvocations(command, { cwd })
+  const { invocations, complete } = collected
+  // Quotes within a word do not hide it.
+  const words = invocations.flatMap(({ program, args }) => [program.text, ...texts(args)])
+  const line = [command, `${cwd}/`, ...words].join('\n')
+  const named = skills.filter((skill) => isNamed(skill, line))
+  const others = skills.filter((skill) => !named.includes(skill) && (skill.isOpen === true || !isHeld))
+  const reached = skillsReached(command, collected, {
+    cwd,
+    skills: others,
+    isHeld,
+    isOfHub: named.length === 0 && HUB.test(command),
+  })
+  const isRun =
+    reached.length > 0 || (named.length > 0 && (!complete || invocations.some((one) => isActing(one, named))))
+  const all = [...named, ...reached]
+  return { named: all, acting: isRun ? together(all) : null }
+}
+
+/** Whether the parts of a skill's folder stand in a line. The last one of an installed skill ends in a hash: whatever stands around it means that folder. */
+function isNamed({ folder }: ActingSkill, line: string): boolean {
+  const parts = folder.split('/').slice(-3)
+  const name = parts.at(-1)!
+  return line.includes(name) && (isHashed(folder) || parts.every((part) => hasPart(line, part)))
+}
+
+function hasPart(line: string, part: string): boolean {
+  for (let at = line.indexOf(part); at !== -1; at = line.indexOf(part, at + 1))
+    if (!/[\w.-]/.test(line[at - 1] ?? '') && !/[\w-]/.test(line[at + part.length] ?? '')) return true
+  return false
 }
 
 /** Whether a program of the line may run what a skill says: all that stands beside one on a line can. */
-function isActing({ name, program, written, variables, context }: Invocation, marks: readonly string[]): boolean {
-  const isOf = (path: string) => marks.some((mark) => path.includes(mark))
-  if (program.text.includes('/') && isOf(`${context.cwd ?? ''}/${program.text}`)) return true
-  const handsOn = (name === '' || HANDS_ON.has(name)) && variables.length === 0
+function isActing({ name, program, args, written, variables, context }: Invocation, named: readonly ActingSkill[]) {
+  const path = `${context.cwd ?? ''}/${program.text}`
+  if (program.text.includes('/') && named.some(({ folder }) => path.includes(markOf(folder)))) return true
+  const isKept = name === 'git' && KEEPS_IN_GIT.has(args[0]?.text ?? '')
+  const handsOn = (name === '' || isKept || HANDS_ON.has(name)) && variables.length === 0
   return !handsOn && !onlyLooks(written)
 }
+
+const markOf = (folder: string) =>
+  isHashed(folder) ? folder.slice(folder.lastIndexOf('/') + 1) : `/${folder.split('/').slice(-2).join('/')}/`
 
 function together(skills: readonly ActingSkill[]): ActingSkill {
   const [first, ...others] = skills
@@ -67,7 +94,7 @@ function together(skills: readonly ActingSkill[]): ActingSkill {
 
 /**
  * The skill that an action is done as; `null` for none. Where nothing holds the command, one that may reach a skill without naming it is of it
- * too. On other machines there are no installed skills.
+ * too. On other machines there are no skills of others.
  */
 export function skillOf(
   action: Action,

@@ -1,10 +1,14 @@
 // What a skill that comes with Hermes has people run is run here, out of its text, on something small whose answer is known.
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
+import { missingPrograms, needs } from '@hermes/testkit/daemons'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { requireStrict } from './format/write-skill.js'
@@ -72,6 +76,43 @@ async function placeFor(name: string): Promise<Place> {
   }
 }
 
+/** Serves two versions of the package `left` as a registry does. */
+async function startRegistry(cwd: string, sh: Place['sh']) {
+  const versions: Record<string, object> = {}
+  const tarballs = new Map<string, Buffer>()
+  const server = createServer(({ url = '' }, response) => {
+    const body =
+      url === '/left'
+        ? JSON.stringify({
+            ...{ name: 'left', 'dist-tags': { latest: '2.0.0' }, versions },
+            time: {
+              modified: '2030-01-02T03:04:05.000Z',
+              '1.0.0': '2029-01-01T00:00:00.000Z',
+              '2.0.0': '2030-01-01T00:00:00.000Z',
+            },
+          })
+        : tarballs.get(url)
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' }).end(body ?? '{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const version of ['1.0.0', '2.0.0']) {
+    const folder = join(cwd, 'tmp', version, 'package')
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'left', version }))
+    await sh(`tar -czf tmp/${version}.tgz -C tmp/${version} package`)
+    const bytes = await readFile(join(cwd, 'tmp', `${version}.tgz`))
+    tarballs.set(`/left-${version}.tgz`, bytes)
+    const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+    versions[version] = { name: 'left', version, dist: { tarball: `${address}/left-${version}.tgz`, integrity } }
+  }
+  return {
+    address,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  }
+}
+
 const commit = 'git add -A && git commit -qm'
 
 /** For each skill: brings something about, does what it says, and looks at what came of it. */
@@ -116,12 +157,25 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     expect(out).toMatch(/change\n a\.txt \| 2 \+-\n[\s\S]*\+two/)
     expect((await sh('git diff --check main...HEAD')).out).toContain('b.txt:1: leftover conflict marker')
   },
-  'upgrade-dependency': async ({ put, sh }) => {
-    await put({ 'package.json': '{"dependencies":{"left":"1.0.0"}}', 'package-lock.json': '{}' })
-    await sh(`git init -q && ${commit} base`)
-    await put({ 'package-lock.json': '{"left":"2.0.0"}' })
-    expect((await sh(`node -p "require('./package.json').dependencies"`)).out).toBe("{ left: '1.0.0' }\n")
-    expect((await sh('git diff --stat -- package-lock.json')).out).toContain('package-lock.json | 2 +-')
+  'upgrade-dependency': async ({ put, sh, steps, read, cwd }) => {
+    const [, grep = ''] = /`(grep -rn [^`]*)`/.exec(BUNDLED_BODIES.get('upgrade-dependency')!)!
+    const [, moved = ''] = /`(git diff --stat [^`]*)`/.exec(BUNDLED_BODIES.get('upgrade-dependency')!)!
+    await using registry = await startRegistry(cwd, sh)
+    await put({
+      'package.json': '{"dependencies":{"left":"1.0.0"}}',
+      '.npmrc': `registry=${registry.address}\nupdate-notifier=false\n`,
+      '.gitignore': 'node_modules\ntmp\n',
+      'src/a.mjs': "import { pad } from 'left'\n",
+    })
+    expect(await sh(`git init -q && npm install --no-audit --no-fund && ${commit} base`)).toMatchObject({ code: 0 })
+    const { out } = await steps([1], { PACKAGE: 'left' })
+    expect(out).toContain("{ left: '1.0.0' }\n")
+    expect(out).toMatch(/── left@1\.0\.0\n/)
+    expect(out).toMatch(/version = '2\.0\.0'/)
+    expect((await sh(grep.replace('PACKAGE', 'left'))).out).toBe("src/a.mjs:1:import { pad } from 'left'\n")
+    await sh('npm install --no-audit --no-fund --save-exact left@2.0.0')
+    expect((await sh(moved)).out).toContain('package-lock.json | ')
+    expect(await read('node_modules/left/package.json')).toContain('"version":"2.0.0"')
   },
   'read-stack-trace': async ({ put, steps }) => {
     await put({
@@ -425,30 +479,51 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     await put({ 'SKILL.md': '---\nname: Tea\ndescription: Makes tea.\n---\n' })
     expect((await steps([1])).code).toBe(1)
   },
-  'drive-coding-agent': async ({ put, sh }) => {
-    // What is written to a terminal loses its colours and returns; `script` itself is not on every machine.
-    const block = blocksOf(BUNDLED_BODIES.get('drive-coding-agent')!)[0]!
-    await put({ log: '\u001b[32mdone\u001b[0m\r\nnext\r\n' })
-    expect((await sh(block.split('; ').slice(1).join('; ').replace('/tmp/agent.log', 'log'))).out).toBe('done\nnext\n')
+  'drive-coding-agent': async ({ put, sh, steps }) => {
+    // Stands for an agent that wants a terminal, reads its task there, and says in colours what it did.
+    const agent = [
+      'import { appendFileSync } from "node:fs"',
+      'import { createInterface } from "node:readline"',
+      'if (!process.stdout.isTTY || !process.stdin.isTTY) throw new Error("no terminal")',
+      'createInterface({ input: process.stdin }).once("line", (task) => {',
+      '  appendFileSync("../agent-task/a.txt", task + "\\n")',
+      '  console.log("\\u001b[32mdone\\u001b[0m")',
+      '  process.exit(0)',
+      '})',
+    ]
+    const body = BUNDLED_BODIES.get('drive-coding-agent')!
+    const inline = (start: string) => new RegExp(`\`(${start}[^\`]*)\``).exec(body)![1]!
+    await put({ 'main/a.txt': 'one\n', 'main/agent.mjs': agent.join('\n'), 'main/task.txt': 'two\n' })
+    await sh(`cd main && git init -q && ${commit} base && ${inline('git worktree add')}`)
+    const { out } = await steps([1], { 'script -qefc': 'cd main && AGENT="node agent.mjs" && script -qefc' })
+    expect(out.split('\n')).toContain('done')
+    const looks = await sh(
+      `cd main && ${inline('git -C ../agent-task status')}; ${inline('git -C ../agent-task diff')}`,
+    )
+    expect(looks.out).toMatch(/^ M a\.txt\n[\s\S]*\n\+two\n$/)
   },
-  'use-hermes': async ({ sh }) => {
-    // Each command it names is one of the program.
-    const text = BUNDLED_BODIES.get('use-hermes')!
-    const named = new Set([...text.matchAll(/`hermes ([a-z]+)/g)].map(([, name]) => name!))
-    const sources = (
-      await sh(
-        `cat ${process.cwd()}/apps/cli/src/program.ts ${process.cwd()}/apps/cli/src/program/*.ts ${process.cwd()}/apps/cli/src/entry-points.ts`,
-      )
-    ).out
-    for (const name of named) expect(sources, name).toMatch(new RegExp(`command\\('${name}|\\b${name}: \\{|'${name}'`))
+  // Its commands are those of the program itself: tests/cli/skill-hubs.test.ts runs them.
+  'use-hermes': async () => {
+    expect(blocksOf(BUNDLED_BODIES.get('use-hermes')!)).toHaveLength(1)
   },
 }
 
+/** Programs that a case runs, and that may be missing. */
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  'upgrade-dependency': ['npm'],
+  'drive-coding-agent': ['script', 'git'],
+}
+
 describe.concurrent('a skill that comes with Hermes does what it says:', () => {
-  for (const { name } of BUNDLED_HEADS)
+  const case_ = (name: string) =>
     it(name, async () => {
       await CASES[name]!(await placeFor(name))
     })
+  for (const { name } of BUNDLED_HEADS) {
+    const programs = PROGRAMS[name]
+    if (programs === undefined) case_(name)
+    else needs(missingPrograms(...programs))('with programs of others,', () => case_(name))
+  }
 })
 
 it('each fits the format, says when not to use it and how to check, and there is a case for each', () => {

@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
+import type { ActingSkill } from '@hermes/contracts/policy'
 import type { ToolState } from '@hermes/contracts/tool'
 import { BUNDLED } from './bundled.js'
 import { SkillRecords } from './curator/skill-records.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
 import { HeadCache } from './index/head-cache.js'
-import { skillRoots } from './index/places.js'
+import { type PlaceOfOthers, placesOfOthers, skillRoots } from './index/places.js'
 import { findSkill, type Grounds, type Look, type SkillIndex, SkillIndexer } from './index/skill-index.js'
 import { SkillLock, sha256 } from './install/lock.js'
+import { skillPrograms } from './install/skill-programs.js'
 import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
@@ -69,6 +71,28 @@ export class SkillLibrary {
     const installed = this.home.isSafe ? { skills: [], problems: [] } : await this.lock.sound()
     const look = { roots, others: [...installed.skills, ...BUNDLED], disabled: [...this.#disabled] }
     return { look, problems: [...problems, ...installed.problems] }
+  }
+
+  /**
+   * Every skill of others that commands may run programs of, for who works in `workspace`, as they are now: installed ones, and what lies in
+   * folders of projects, plugins and the person. One that is not loaded is among them, and one that nobody vouches for has declared nothing.
+   * Never rejects.
+   */
+  async programs(workspace: string): Promise<readonly ActingSkill[]> {
+    const [installed, places] = await Promise.all([
+      skillPrograms(this.home.directory),
+      placesOfOthers(this.home, workspace),
+    ])
+    const others = await Promise.all(places.map((place) => this.#programsIn(place)))
+    return [...installed, ...others.flat()]
+  }
+
+  async #programsIn({ folder: place, isOpen, isTrusted }: PlaceOfOthers): Promise<readonly ActingSkill[]> {
+    return (await this.#indexer.headsBelow(place)).map(({ folder, head }) => {
+      const { name = basename(folder), capabilities = [], variables = [] } = head ?? {}
+      const declared = isTrusted ? { capabilities, variables } : { capabilities: [], variables: [] }
+      return { name, folder, ...declared, ...(isOpen ? { isOpen } : {}) }
+    })
   }
 
   /** The index of these places. Never rejects. */

@@ -46,6 +46,45 @@ describe('skills are found', () => {
     )
   })
 
+  it('for who holds their programs: each of others with what it declared, those of the workspace as open, untrusted and broken ones with nothing', async () => {
+    const declares = (name: string) =>
+      skillText(name).replace('\n---\n\n', '\nmetadata: {hermes-capabilities: exec network}\n---\n\n')
+    await own('mine')
+    await scene.put('work/.git/HEAD', '')
+    for (const [path, text] of [
+      ['work/.agents/skills/seed', declares('seed')],
+      ['work/team/plan', declares('plan')],
+      ['work/plugins/a/skills/near', declares('near')],
+      ['user/.agents/skills/notes', declares('notes')],
+      ['user/.agents/skills/broken', '---\nname: [\n---\nx'],
+      ['plugins/b/skills/away', declares('away')],
+    ] as const)
+      await scene.put(`${path}/SKILL.md`, text)
+    const { settings } = scene.home
+    scene = await scene.again({
+      settings: { ...settings, external_dirs: [join(scene.root, 'work/team')] },
+      ofPlugins: async () =>
+        ['work/plugins/a', 'plugins/b'].map((folder) => ({ plugin: 'p', folder: join(scene.root, folder, 'skills') })),
+    })
+    const programs = async () =>
+      (await scene.skills.programs(join(scene.home.cwd)))
+        .map(({ name, capabilities, isOpen }) =>
+          [name, capabilities.join(' '), isOpen === true ? 'open' : ''].join('|'),
+        )
+        .sort()
+    const of = (seed: string) => [
+      'away|exec network|',
+      'broken||',
+      'near|exec network|open',
+      'notes|exec network|',
+      'plan|exec network|open',
+      seed,
+    ]
+    expect(await programs()).toEqual(of('seed||open'))
+    scene.trusted.add(scene.home.cwd)
+    expect(await programs()).toEqual(of('seed|exec network|open'))
+  })
+
   it('without those of others in safe mode, of another system and those that are switched off', async () => {
     await own('here')
     await scene.put('user/.agents/skills/notes/SKILL.md', skillText('notes'))

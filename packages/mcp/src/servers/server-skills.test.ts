@@ -77,7 +77,11 @@ async function setup(
     await new Promise((resolve) => http.close(resolve))
     await home.remove()
   })
-  return mcp
+  const leave = () => {
+    http.closeAllConnections()
+    http.close()
+  }
+  return { ...mcp, leave }
 }
 
 const { signal } = new AbortController()
@@ -103,5 +107,26 @@ it('takes no file that is another one than its digest says', async () => {
   await expect(tides!.read(signal)).rejects.toMatchObject({
     code: 'mcp.bad_skill',
     message: expect.stringMatching(/^The skill tides of the MCP server sea is not taken: [^\n]+$/),
+  })
+})
+
+it.each<[string, (body: string) => string]>([
+  ['answers half', (body) => (body.includes('echo full') ? body.slice(0, body.length / 2) : body)],
+  ['gives more than its list says', (body) => body.replaceAll('echo full', 'echo full '.repeat(800_000))],
+  ['answers with nothing', (body) => (body.includes('echo full') ? '' : body)],
+])('takes no skill of a server that %s, and says so in one line', async (_, alter) => {
+  const { skills } = await setup(alter)
+  const [tides] = await skills('sea', AbortSignal.timeout(20_000))
+  await expect(tides!.read(AbortSignal.timeout(20_000))).rejects.toMatchObject({
+    message: expect.stringMatching(/^The skill tides of the MCP server sea is not taken: [^\n]{1,300}$/),
+  })
+})
+
+it('takes no skill of a server that is gone meanwhile, and says so in one line', async () => {
+  const { skills, leave } = await setup()
+  const [tides] = await skills('sea', signal)
+  leave()
+  await expect(tides!.read(AbortSignal.timeout(20_000))).rejects.toMatchObject({
+    message: expect.stringMatching(/^[^\n]*sea[^\n]*$/),
   })
 })

@@ -3,6 +3,7 @@ import type { CodeHost } from '@hermes/sandbox/execute-code'
 import type { EnvironmentRequest } from '../environment/environment-request.js'
 import { isolationOfAgent } from '../environment/isolation-options.js'
 import { cacheOf } from '../people/people.js'
+import { holdSkillPrograms } from '../skills/hold-skill-programs.js'
 
 /** The programs of one agent. */
 export interface HomeCode {
@@ -40,6 +41,7 @@ async function createHost(
     home: userHome,
     outputDir: cacheOf(home, person).outputs,
     workspace: cwd,
+    holds: holdSkillPrograms(request, { isIsolated: isolation !== null }),
     logger,
     clock,
     // A program stays while text from outside comes in: where that matters, it has no network from the start.

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { homeLayout, rootOfHome } from '@hermes/config'
 import { type IsolationOptions, isolationHinders } from '@hermes/sandbox'
-import { installedIn } from '@hermes/skills'
+import { installedIn, personalPlaces } from '@hermes/skills'
 import { toPath } from '../home/settings.js'
 import { cacheOf } from '../people/people.js'
 import type { EnvironmentRequest } from './environment-request.js'
@@ -36,21 +36,22 @@ export function isolationOf({
 }
 
 /**
- * The same for what the agent runs, which may run the scripts of skills: their folders are read there, whoever wrote them, and written nowhere. For
- * other people than the owner they stay hidden: they hold what skills were, and who used them.
+ * The same for what the agent runs, which may run the scripts of skills: those of the home are read there, and written nowhere; those of others
+ * by commands alone that name them. For other people than the owner all stay hidden: they hold what skills were, and who used them.
  */
 export function isolationOfAgent(request: EnvironmentRequest): IsolationOptions | null {
   const isolation = isolationOf(request)
-  const { config, home, userHome, person } = request
+  const { config, home, userHome, person, cwd } = request
   if (isolation === null || (person ?? null) !== null) return isolation
   const external = config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome))
+  const places = personalPlaces({ userHome, external }, cwd)
   const own = homeLayout(home).skills
-  const skills = [own, join(userHome, '.agents', 'skills'), ...external]
+  const [open, others] = [places.filter(({ isOpen }) => isOpen), places.filter(({ isOpen }) => !isOpen)]
   return {
     ...isolation,
     // A command sees those that it names, and is held to what they declared.
-    hidden: [...(isolation.hidden ?? []), installedIn(own)],
-    readable: [...(isolation.readable ?? []), ...skills],
+    hidden: [...(isolation.hidden ?? []), installedIn(own), ...others.map(({ folder }) => folder)],
+    readable: [...(isolation.readable ?? []), own, ...open.map(({ folder }) => folder)],
   }
 }
 

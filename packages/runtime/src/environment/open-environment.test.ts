@@ -94,12 +94,14 @@ needs(await probeIsolation())('with isolation', () => {
   it('lets commands run the scripts of skills, those written later too, and write none', async () => {
     const { request, root } = await requestFor('  isolation: on\n')
     const external_dirs = ['~/.more/skills']
+    const folders = ['.hermes/skills', '.agents/skills', '.more/skills'].map((folder) => join(root, 'user', folder))
+    const of = (folder: string) => ({ name: 'tides', folder: join(folder, 'tides'), capabilities: [], variables: [] })
     const environment = await openEnvironment({
       ...request,
       config: { ...request.config, skills: { ...request.config.skills, external_dirs } },
+      skills: async () => folders.slice(1).map(of),
     })
     onTestFinished(() => environment.close())
-    const folders = ['.hermes/skills', '.agents/skills', '.more/skills'].map((folder) => join(root, 'user', folder))
     for (const folder of folders) {
       await mkdir(join(folder, 'tides'), { recursive: true })
       await writeFile(join(folder, 'tides/moon.sh'), 'echo full')

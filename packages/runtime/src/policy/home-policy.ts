@@ -1,7 +1,7 @@
 import { appendPermission, type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
-import type { Action, ApprovalStore, AuditRecord, AuditSink, Subject } from '@hermes/contracts/policy'
+import type { ActingSkill, Action, ApprovalStore, AuditRecord, AuditSink, Subject } from '@hermes/contracts/policy'
 import {
   createPolicy,
   createRedactor,
@@ -50,6 +50,8 @@ interface HomePolicyOptions {
   readonly storage: () => Promise<Pick<Storage, 'audit' | 'approvals'>>
   /** Takes the secrets of the home out of a text; called once, when there is the first text. */
   readonly redactor: () => (text: string) => string
+  /** The skills of others whose programs act as them, for who works in an absolute folder. Default: those that are installed. */
+  readonly skills?: (workspace: string) => Promise<readonly ActingSkill[]>
   /** The model that reviews questions of a session when `approvals.mode` is `smart`. */
   readonly reviewModel: (sessionId: string) => Promise<ModelClient>
   readonly clock: Clock
@@ -77,7 +79,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     allowlist: config.command_allowlist,
   }
   const audit = new LazyAudit(options)
-  const skills = () => skillPrograms(homeLayout(home).skills)
+  const skills = options.skills ?? (() => skillPrograms(homeLayout(home).skills))
   const policy = createPolicy({
     ...settings,
     ...(currentRules ? { currentRules } : {}),
@@ -100,7 +102,7 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     policy,
     settings,
     explain: async (action, subject) => {
-      const skill = skillOf(action, await skills(), subject)
+      const skill = skillOf(action, await skills(subject.workspace ?? cwd), subject)
       return (await explaining()).explainAction(action, skill === null ? subject : { ...subject, skill }, settings)
     },
     rulesOfNoTool: async (toolNames) => (await explaining()).rulesOfNoTool(settings, toolNames),

@@ -4,11 +4,15 @@ import { type LocalEnvironmentOptions, looksSecret } from '@hermes/sandbox'
 import { skillPrograms } from '@hermes/skills'
 import type { EnvironmentRequest } from '../environment/environment-request.js'
 
-type Held = Pick<EnvironmentRequest, 'home' | 'person' | 'config' | 'env' | 'secrets' | 'secretNames'>
+type Held = Pick<
+  EnvironmentRequest,
+  'home' | 'cwd' | 'person' | 'config' | 'env' | 'secrets' | 'secretNames' | 'skills'
+>
 
 /**
- * Holds commands that run programs of installed skills to what those declared. A command sees the skills that it names, and no others: one
- * that hides where it goes finds nothing there. Where nothing is isolated, one that may run a program of a skill gets no keys either.
+ * Holds commands and programs of the agent that run programs of skills of others to what those declared. One sees the skills that it names, and
+ * those of the workspace, and no others: one that hides where it goes finds nothing there. Where nothing is isolated, one that may run a program
+ * of a skill gets no keys either.
  */
 export function holdSkillPrograms(
   request: Held,
@@ -16,11 +20,10 @@ export function holdSkillPrograms(
 ): NonNullable<LocalEnvironmentOptions['holds']> {
   const { home, person = null, config, secretNames } = request
   return async (command, cwd) => {
-    const skills = await skillPrograms(homeLayout(home).skills)
-    if (skills.length === 0) return null
+    const skills = await (request.skills?.(request.cwd) ?? skillPrograms(homeLayout(home).skills))
     const { named, acting } = skillsInCommand(command, { cwd, skills, isHeld: isIsolated })
     if (named.length === 0) return null
-    const readable = person === null ? named.map(({ folder }) => folder) : []
+    const readable = person === null ? named.filter(({ isOpen }) => !isOpen).map(({ folder }) => folder) : []
     if (acting === null) return { readable, network: true, variables: null }
     const isKey = (name: string, value: string) =>
       config.terminal.env_passthrough.includes(name) || secretNames.includes(name) || looksSecret(name, value)

@@ -1,14 +1,16 @@
 import type { Clock, Logger } from '@hermes/contracts'
-import { silentLogger, systemClock } from '@hermes/contracts'
+import { HermesError, silentLogger, systemClock } from '@hermes/contracts'
+import { programLine } from '@hermes/contracts/environment'
 import type { Permit } from '@hermes/contracts/policy'
 import { Bounds } from '../isolation/bounds.js'
 import { Isolation } from '../isolation/isolation.js'
 import type { IsolationOptions } from '../isolation/isolation-options.js'
 import { createIsolationSupport } from '../isolation/isolation-support.js'
+import { type CommandHold, heldVariables, isolateOptions } from '../local/command-hold.js'
 import { looksSecret } from '../local/filter-environment.js'
 import { OrphanGuard } from '../local/orphan-guard.js'
 import type { CodeRequest } from './code-request.js'
-import { codeAction } from './code-request.js'
+import { codeAction, codeArgv } from './code-request.js'
 import type { CodeResult } from './code-result.js'
 import { Interpreters } from './interpreters.js'
 import { KeptInterpreters } from './kept-interpreters.js'
@@ -30,6 +32,8 @@ export interface CodeHostOptions {
   readonly workspace: string
   /** Default: none. */
   readonly isolation?: IsolationOptions
+  /** What a program that starts in the absolute `cwd` is held to, by the command line that it comes to. Default: nothing of its own. */
+  readonly holds?: (command: string, cwd: string) => Promise<CommandHold | null>
   /** The Node that runs JavaScript. Default: the one that runs this. */
   readonly node?: string
   /** Default 120,000. */
@@ -50,8 +54,8 @@ export interface CodeHost {
   readonly tempDir: string
   /**
    * Runs a program to its end. The permit is for {@link codeAction}. What goes wrong with the program is in the result.
-   * @throws HermesError `code.no_python`, `environment.spawn_failed`, `environment.no_isolation`; the reason of a signal that has fired
-   * already: nothing is started then.
+   * @throws HermesError `code.no_python`, `code.held`, `environment.spawn_failed`, `environment.no_isolation`; the reason of a signal that has
+   * fired already: nothing is started then.
    */
   run(permit: Permit, request: CodeRequest): Promise<CodeResult>
   /** Ends interpreters that stayed. */
@@ -68,6 +72,7 @@ class LocalCodeHost implements CodeHost {
   readonly #settings: ProgramSettings
   readonly #isolation: Isolation | null
   readonly #kept: KeptInterpreters
+  readonly #holds: CodeHostOptions['holds']
   #swept: Promise<void> | null = null
 
   constructor(options: CodeHostOptions) {
@@ -81,6 +86,7 @@ class LocalCodeHost implements CodeHost {
     const env = scriptEnvironment(options.env)
     const temp = ['/tmp', '/var/tmp', tempDir]
     this.tempDir = tempDir
+    this.#holds = options.holds
     const support = isolation?.support ?? createIsolationSupport()
     const { platform } = process
     const path = () => options.env['PATH'] ?? ''
@@ -105,8 +111,28 @@ class LocalCodeHost implements CodeHost {
     permit.consume(codeAction(request))
     this.#swept ??= removeAbandoned(this.tempDir, this.#settings.clock.now())
     await this.#swept
+    const hold = await this.#hold(request)
     if (request.reset) await this.#kept.reset(request)
-    return request.keep ? this.#kept.run(request) : runProgram(this.#settings, request)
+    return request.keep ? this.#kept.run(request) : runProgram(this.#held(hold), request)
+  }
+
+  async #hold(request: CodeRequest): Promise<CommandHold | null> {
+    const hold = (await this.#holds?.(programLine(codeArgv(request)), request.cwd)) ?? null
+    // What stays has the network and variables of all that ran in it before.
+    if (hold === null || !request.keep) return hold
+    throw new HermesError('This program uses a skill, and has a process of its own for that: leave keep out.', {
+      code: 'code.held',
+    })
+  }
+
+  #held(hold: CommandHold | null): ProgramSettings {
+    const [settings, isolation] = [this.#settings, this.#isolation]
+    if (hold === null) return settings
+    return {
+      ...settings,
+      env: heldVariables(settings.env, hold),
+      isolate: isolation && ((requested, folders) => isolation.wrap(requested, folders, isolateOptions({}, hold))),
+    }
   }
 
   async close(): Promise<void> {

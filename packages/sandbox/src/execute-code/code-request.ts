@@ -23,6 +23,11 @@ export interface CodeRequest {
 
 /** What running a program comes to, in terms of a command. */
 export function codeAction({ language, code, cwd }: Pick<CodeRequest, 'language' | 'code' | 'cwd'>): Action {
-  const argv = language === 'python' ? ['python3', '-c', code] : ['node', '-e', code]
+  const argv = codeArgv({ language, code })
   return { type: 'spawn', command: argv[0]!, argv, cwd, backend: 'local' }
+}
+
+/** The words of that command. */
+export function codeArgv({ language, code }: Pick<CodeRequest, 'language' | 'code'>): readonly string[] {
+  return language === 'python' ? ['python3', '-c', code] : ['node', '-e', code]
 }

@@ -80,6 +80,29 @@ describe('the curator', () => {
     expect(await scene.type('curator run')).toBe('All skills are in order.')
   })
 
+  it('archives it as soon as the session of its fifth use was left, unless it is pinned or the curator rests', async () => {
+    const leave = () =>
+      scene.skills.afterSession({
+        ...{ sessionId: 's', platform: 'cli', person: null, entries: [], taintedBy: [], cwd: scene.home.cwd },
+        signal: new AbortController().signal,
+      })
+    await written('useless')
+    await use('useless', 4, { corrected: 4 })
+    await leave()
+    await use('useless', 1, { corrected: 1 })
+    await scene.type('curator pin useless')
+    await leave()
+    await scene.type('curator unpin useless')
+    await scene.type('curator pause')
+    await leave()
+    await scene.type('curator resume')
+    expect(await names()).toEqual(['useless'])
+    expect(await leave()).toBe(false)
+    expect(await names()).toEqual([])
+    expect(await scene.type('curator list-archived')).toMatch(/^useless \| /)
+    expect(requested).toEqual([])
+  })
+
   it('judges a skill by runs that came to an answer, not by how often it was loaded', async () => {
     await written('theirs')
     for (let time = 0; time < 5; time++) await scene.call('skill_view', { name: 'theirs' })

@@ -1,6 +1,6 @@
 // Looks after the skills of the home: what was not used for long is stale, what an agent wrote has to prove itself, and nothing is deleted.
 //
-//   skill of an agent ── five runs, most of them no help ──▶ .archive
+//   skill of an agent ── five runs, most of them no help ──▶ .archive, once the session is left
 //        │                unused for archive_after_days ───▶ .archive
 //        └─ five runs that it helped ─▶ kept
 //   skill of a person ── unused for stale_after_days ─▶ stale: named, never moved
@@ -79,15 +79,27 @@ export class Curator {
     const { isSelfWritten, isPinned } = record
     const stands = { name, use, isSelfWritten }
     if (isPinned) return { ...stands, state: 'pinned', archive: null }
-    const { completed, corrected } = use
-    const helped = Math.max(0, completed - corrected)
-    if (isSelfWritten && completed >= TRIAL_RUNS && helped * 2 < completed)
-      return { ...stands, state: 'trial', archive: `it helped ${helped} of ${completed} times` }
+    const { completed } = use
+    if (isSelfWritten && isNoHelp(use))
+      return { ...stands, state: 'trial', archive: `it helped ${helpedIn(use)} of ${completed} times` }
     if (isSelfWritten && idleDays >= curator.archive_after_days)
       return { ...stands, state: 'stale', archive: `not used for ${Math.floor(idleDays)} days` }
     if (idleDays >= curator.stale_after_days) return { ...stands, state: 'stale', archive: null }
     if (!isSelfWritten) return { ...stands, state: 'active', archive: null }
     return { ...stands, state: completed >= TRIAL_RUNS ? 'kept' : 'trial', archive: null }
+  }
+
+  /** Archives what an agent wrote and was no help in the runs that it had to prove itself in. Asks no model. Never rejects. */
+  async endTrials(): Promise<void> {
+    const { home, usage, records } = this.#library
+    // Most sessions end no trial: the skills are not looked at for that.
+    if (!home.curator.enabled || records.read().isPaused || ![...usage.all().values()].some(isNoHelp)) return
+    for (const { name, use, archive } of await this.skills()) {
+      if (archive === null || !isNoHelp(use)) continue
+      await this.archive(name, archive).catch((error: unknown) =>
+        home.logger.warn('A skill could not be archived.', { skill: name, error: errorLine(error) }),
+      )
+    }
   }
 
   /** Whether it is time. The first look begins the count, so that nothing happens on the first day. */
@@ -190,6 +202,10 @@ export class Curator {
     await this.#library.records.change(() => ({ isPaused }))
   }
 }
+
+const helpedIn = ({ completed, corrected }: SkillUse) => Math.max(0, completed - corrected)
+
+const isNoHelp = (use: SkillUse) => use.completed >= TRIAL_RUNS && helpedIn(use) * 2 < use.completed
 
 async function writtenMs({ folder }: Skill): Promise<number> {
   return (await stat(join(folder!, SKILL_FILE)).catch(() => null))?.mtimeMs ?? 0

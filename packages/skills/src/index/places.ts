@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import type { SkillsHome } from '../skills-home.js'
 import type { SkillRoot } from './skill-index.js'
 
@@ -33,17 +33,72 @@ const NONE = { roots: [], problems: [] } as const
 
 /** Those of the nearest folder above that has any. Nothing of a project counts that the person does not trust as it is. */
 async function projectRoots(home: SkillsHome, cwd: string, own: readonly string[]) {
+  const found = projectPlaces(home, cwd, own)
+  if (found === null) return NONE
+  const { project, places } = found
+  if (await home.trust.isTrusted(project))
+    return { roots: places.map((place): SkillRoot => ({ source: 'project', folder: place })), problems: [] }
+  const problem = `Skills in ${places.join(' and ')} are left out: the project is not trusted as it is. To trust it: hermes trust add ${project}`
+  return { roots: [], problems: [problem] }
+}
+
+function projectPlaces({ userHome }: SkillsHome, cwd: string, own: readonly string[]) {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const places = PROJECT_FOLDERS.map((place) => join(folder, place)).filter(
       (place) => !own.includes(place) && existsSync(place),
     )
-    if (places.length > 0) {
-      if (await home.trust.isTrusted(folder))
-        return { roots: places.map((place): SkillRoot => ({ source: 'project', folder: place })), problems: [] }
-      const problem = `Skills in ${places.join(' and ')} are left out: the project is not trusted as it is. To trust it: hermes trust add ${folder}`
-      return { roots: [], problems: [problem] }
-    }
+    if (places.length > 0) return { project: folder, places }
     // What lies above the person's home, or a repository, is no part of this project.
-    if (folder === home.userHome || existsSync(join(folder, '.git')) || folder === dirname(folder)) return NONE
+    if (folder === userHome || existsSync(join(folder, '.git')) || folder === dirname(folder)) return null
   }
 }
+
+/** A folder with skills of others. */
+export interface PlaceOfOthers {
+  /** Absolute. */
+  readonly folder: string
+  /** Whether it lies in the workspace, or around it: what works there sees it. */
+  readonly isOpen: boolean
+  /** Whether what its skills declare counts: the person trusts it as it is. */
+  readonly isTrusted: boolean
+}
+
+/** Folders of the person, outside the home, with skills of others: `~/.agents/skills` and `external`, for who works in `workspace`. All absolute. */
+export function personalPlaces(
+  { userHome, external }: { readonly userHome: string; readonly external: readonly string[] },
+  workspace: string,
+): readonly PlaceOfOthers[] {
+  const isOpen = isSeenFrom(workspace, userHome)
+  return [join(userHome, '.agents', 'skills'), ...external].map((folder) => ({
+    ...{ folder, isOpen: isOpen(folder), isTrusted: true },
+  }))
+}
+
+/** Whether a folder lies in the workspace, or around it. */
+function isSeenFrom(workspace: string, userHome: string): (folder: string) => boolean {
+  const whole = repositoryOf(workspace, userHome)
+  return (folder) => isWithin(folder, whole) || isWithin(workspace, folder)
+}
+
+/** Every folder outside the home with skills of others, for who works in `workspace`, whether those are loaded or not. Never rejects. */
+export async function placesOfOthers(home: SkillsHome, workspace: string): Promise<readonly PlaceOfOthers[]> {
+  const { userHome, settings, trust } = home
+  const personal = personalPlaces({ userHome, external: settings.external_dirs }, workspace)
+  const isOpen = isSeenFrom(workspace, userHome)
+  // A project may bring plugins, which lie in it.
+  const plugins = (await home.ofPlugins()).map(({ folder }) => ({ folder, isOpen: isOpen(folder), isTrusted: true }))
+  const own = [home.directory, ...personal.map(({ folder }) => folder)]
+  const found = settings.project_discovery ? projectPlaces(home, workspace, own) : null
+  if (found === null) return [...personal, ...plugins]
+  const isTrusted = await trust.isTrusted(found.project)
+  return [...found.places.map((folder) => ({ folder, isOpen: true, isTrusted })), ...personal, ...plugins]
+}
+
+/** The repository that a folder lies in; the folder itself where there is none. */
+function repositoryOf(cwd: string, userHome: string): string {
+  for (let folder = cwd; folder !== userHome && folder !== dirname(folder); folder = dirname(folder))
+    if (existsSync(join(folder, '.git'))) return folder
+  return cwd
+}
+
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}${sep}`)

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Clock, errorLine, nearestName } from '@hermes/contracts'
 import { readSkill } from '../format/read-skill.js'
-import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillSource } from '../format/skill.js'
+import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillHead, type SkillSource } from '../format/skill.js'
 import {
   type FoundFolder,
+  findSkillFolders,
   isAsLooked,
   isUnchanged,
   isWrittenAs,
@@ -136,6 +137,14 @@ export class SkillIndexer {
     const silent = new Set([...skills.values()].map(({ folder }) => folder))
     for (const { folder } of shown) silent.delete(folder)
     return { looked: seen.looked, written: seen.written.filter(([folder]) => !silent.has(folder)) }
+  }
+
+  /** The folders of skills below some folder, each with what its SKILL.md says by now; `null` for none. Never rejects. */
+  async headsBelow(folder: string): Promise<readonly { readonly folder: string; readonly head: SkillHead | null }[]> {
+    this.#cache.open()
+    const [read = []] = await readFolders([findSkillFolders(folder)], this.#cache)
+    await this.#cache.save()
+    return read.map((one) => ({ folder: one.folder, head: one.known.head }))
   }
 
   /** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */

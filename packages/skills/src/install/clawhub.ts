@@ -1,4 +1,4 @@
-// ClawHub, by its HTTP API v1 as documented in November 2026. Files are fetched one by one, each with the SHA-256 that the list of its version
+// ClawHub, by its HTTP API v1 as documented in November 2026 and as its own client reads it (npm clawhub 0.23.3, dist/schema). Files are fetched one by one, each with the SHA-256 that the list of its version
 // says; the archive is not touched. @see https://docs.openclaw.ai/clawhub/http-api
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'
@@ -46,8 +46,9 @@ export const clawhub: Hub = {
   },
 }
 
-function foundIn({ slug, ownerHandle, summary, displayName, version }: JsonObject) {
-  if (typeof slug !== 'string' || !SKILL_NAME.test(slug)) return []
+function foundIn({ slug, ownerHandle, summary, displayName, version, source = 'clawhub' }: JsonObject) {
+  // It finds those of skills.sh too, and does not have their files.
+  if (source !== 'clawhub' || typeof slug !== 'string' || !SKILL_NAME.test(slug)) return []
   const owner = lineOf(ownerHandle)
   const from = `clawhub:${/^[\w.-]{1,64}$/.test(owner) ? `${owner}/` : ''}${slug}`
   return [{ from, about: lineOf(summary) || lineOf(displayName), liked: lineOf(version) }]

@@ -1,4 +1,9 @@
-// Hubs of skills and marketplaces, over HTTP and from real repositories.
+// Hubs of skills and marketplaces, over HTTP and from real repositories. What each answers has the form that its own client takes:
+//   ClawHub       npm clawhub 0.23.3, dist/schema: ApiV1SkillResponse, ApiV1SkillVersionResponse, ApiV1SearchResponse
+//   skills.sh     npm skills 1.7.4: SkillDownloadResponse of src/blob.ts, the search of src/find.ts
+//   LobeHub       npm @lobehub/market-sdk 0.39.2: MarketSkillService
+//   marketplaces  SchemaStore, claude-code-marketplace.json of 2026-04-23
+//   MCP servers   SEP-2640 as of protocol 2026-07-28, served by the official SDK: server-skills.test.ts of @hermes/mcp
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdir, rm, symlink } from 'node:fs/promises'
@@ -52,14 +57,37 @@ describe('ClawHub', () => {
     files: Readonly<Record<string, string>>,
     over: { skill?: object; version?: object; digest?: string } = {},
   ) => {
+    const named = { slug: 'tides', displayName: 'Tides' }
+    const made = { createdAt: 1_790_000_000_000, changelog: 'First.' }
     json('/api/v1/skills/tides', {
-      ...{ skill: { slug: 'tides' }, latestVersion: { version: '1.2.0' }, owner: { handle: 'ada' }, ...over.skill },
+      skill: {
+        ...named,
+        summary: 'Tells the tides.',
+        tags: { latest: '1.2.0' },
+        stats: {},
+        createdAt: 1,
+        updatedAt: 2,
+      },
+      latestVersion: { ...made, version: '1.2.0', license: 'MIT-0' },
+      metadata: { setup: [{ key: 'MOON', required: true }], os: ['linux'], systems: null },
+      owner: { handle: 'ada', displayName: 'Ada', image: null },
+      moderation: {
+        isSuspicious: false,
+        isMalwareBlocked: false,
+        verdict: 'clean',
+        reasonCodes: [],
+        engineVersion: '1',
+      },
+      ...over.skill,
     })
     const listed = Object.entries(files).map(([path, text]) => ({
-      ...{ path, size: text.length },
+      ...{ path, size: text.length, contentType: 'text/markdown' },
       sha256: over.digest ?? createHash('sha256').update(text).digest('hex'),
     }))
-    json('/api/v1/skills/tides/versions/1.2.0', { version: { version: '1.2.0', files: listed, ...over.version } })
+    json('/api/v1/skills/tides/versions/1.2.0', {
+      version: { ...made, version: '1.2.0', changelogSource: 'user', files: listed, ...over.version },
+      skill: named,
+    })
     for (const [path, body] of Object.entries(files)) {
       const query = new URLSearchParams({ path, version: '1.2.0' })
       pages.set(`/api/v1/skills/tides/file?${query}`, { body })
@@ -111,14 +139,12 @@ describe('ClawHub', () => {
 
   it('is searched, page by page', async () => {
     const results = Array.from({ length: 60 }, (_, at) => ({
-      slug: `s${at}`,
-      ownerHandle: at ? null : 'ada',
-      summary: `S ${at}`,
-      version: '1.0.0',
+      ...{ id: `k${at}`, source: 'clawhub', slug: `s${at}`, displayName: `S${at}`, summary: `S ${at}` },
+      ...{ ownerHandle: at ? null : 'ada', version: '1.0.0', score: 0.5, downloads: 3, updatedAt: 2 },
     }))
     json('/api/v1/search?q=tides+now&limit=30&nonSuspiciousOnly=true', { results: results.slice(0, 30) })
     json('/api/v1/search?q=tides+now&limit=60&nonSuspiciousOnly=true', {
-      results: [...results.slice(0, 35), { slug: '../x' }, 3],
+      results: [...results.slice(0, 35), { slug: '../x' }, 3, { ...results[35], source: 'skills-sh' }],
     })
     const first = await scene.type('skills search tides now', { source: 'clawhub' })
     expect(first).toMatch(/^clawhub:ada\/s0 \| 1\.0\.0 \| S 0\nclawhub:s1 \|/)
@@ -488,6 +514,7 @@ describe('a marketplace of plugins', () => {
         { name: 'far', source: { source: 'github', repo: 'ada/far', ref: 'v1', sha: 'a'.repeat(40) } },
         { name: 'url', source: { source: 'url', url: 'https://gitlab.com/a/b.git', ref: 'main' } },
         { name: 'sub', source: { source: 'git-subdir', url: 'https://github.com/a/mono', path: 'tools/x' } },
+        { name: 'short', source: { source: 'git-subdir', url: 'ada/mono', path: 'tools/y', ref: 'v2' } },
         { name: 'npm', source: { source: 'npm', package: 'x' } },
         { name: 'odd', source: { source: 'url', url: 'https://x.y/$(touch z)' } },
         { name: '../climbs', source: './plugins/sea' },
@@ -514,6 +541,7 @@ describe('a marketplace of plugins', () => {
         `far | ${install(`https://github.com/ada/far.git#${'a'.repeat(40)}`)}`,
         `url | ${install('https://gitlab.com/a/b.git#main')}`,
         `sub | ${install('https://github.com/a/mono.git//tools/x')}`,
+        `short | ${install('https://github.com/ada/mono.git//tools/y#v2')}`,
         'npm | cannot be installed alone: git cannot get it, or its name is more than a word in a command',
         'odd | cannot be installed alone: git cannot get it, or its name is more than a word in a command',
       ].sort(),

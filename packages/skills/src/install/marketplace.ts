@@ -1,5 +1,5 @@
-// The skills of a marketplace of Claude Code plugins: `.claude-plugin/marketplace.json`, as its reference had it in November 2026. Of a plugin the
-// skills alone are taken. @see https://code.claude.com/docs/en/plugins/marketplace-reference
+// The skills of a marketplace of Claude Code plugins: `.claude-plugin/marketplace.json`, as its reference had it in November 2026 and its schema
+// in SchemaStore (claude-code-marketplace.json of 2026-04-23). Of a plugin the skills alone are taken. @see https://code.claude.com/docs/en/plugins/marketplace-reference
 import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join, posix } from 'node:path'
 import { isJsonObject, type JsonObject } from '@hermes/contracts'

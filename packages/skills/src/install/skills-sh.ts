@@ -1,5 +1,5 @@
-// skills.sh, by the two calls that its own client makes without a login (github.com/vercel-labs/skills, src/find.ts and src/blob.ts, November
-// 2026); those of its documented API want one. What it says as `hash` is its own affair, so that it is kept to see whether it says the same again.
+// skills.sh, by the two calls that its own client makes without a login (npm skills 1.7.4; github.com/vercel-labs/skills,
+// src/find.ts and src/blob.ts); those of its documented API want one. What it says as `hash` is its own affair, so that it is kept to see whether it says the same again.
 import { join } from 'node:path'
 import { isJsonObject } from '@hermes/contracts'
 import { SKILL_NAME } from '../format/skill.js'

@@ -37,13 +37,14 @@ export class Growth {
   }
 
   /**
-   * Looks back at a session, makes pitfalls of failures that were met again and again, and has the curator do its round when it is due. Resolves
-   * with whether a model was asked. Rejects as the model and the store do.
+   * Ends the trials of skills that were no help, makes pitfalls of failures that were met again and again, looks back at the session, and has the
+   * curator do its round when it is due. Resolves with whether a model was asked. Rejects as the model and the store do.
    */
   async afterSession(left: LeftSession): Promise<boolean> {
     const { sessionId, platform, person, entries, taintedBy, cwd, signal } = left
     const { home } = this.#library
     let usedModel = false
+    if (person === null) await this.#curator.endTrials()
     if (person === null && !UNATTENDED.has(platform)) {
       await addPitfalls(this.#library, this.#writer)
       if (home.settings.look_back && isWorthALook(entries)) {

@@ -359,26 +359,51 @@ describe('in a session the model is told', () => {
     ])
   })
 
-  it('that skills are a tenth of what tools give in long work, and nothing is kept back at its beginning', async () => {
-    const body = 'Do it well. '.repeat(1_500)
+  it('that skills are a tenth of what tools give in a home, in short sessions too, where the first is still read', async () => {
+    const body = 'Do it well.\n'.repeat(1_500)
     for (const name of ['first', 'second']) await scene.put(`home/skills/${name}/SKILL.md`, skillText(name, 'x', body))
     await scene.put('home/skills/first/more.md', body)
-    const gives = (toolName: string, text: string) =>
-      scene.fire('tool-result', {
-        ...{ toolName, tool: { toolset: 'x' }, args: { name: 'first' }, caller: 'model' },
-        outcome: { content: [{ type: 'text', text }], isError: false },
-      })
-    const view = async (args: object) => {
-      const text = await scene.call('skill_view', args)
-      if (!text.startsWith('error: ')) await gives('skill_view', text)
-      return text
+    await scene.put('home/skills/short/SKILL.md', skillText('short'))
+    /** A session of a home in that state, in a process of its own. */
+    const begin = async () => {
+      const { call, fire } = await scene.again()
+      const { keep: perRun } = keeper()
+      const gives = (toolName: string, text: string, name = 'first') =>
+        fire('tool-result', {
+          ...{ toolName, tool: { toolset: 'x' }, args: { name }, caller: 'model', perRun },
+          outcome: { content: [{ type: 'text', text }], isError: false },
+        })
+      const view = async (args: { readonly name: string; readonly file_path?: string }) => {
+        const text = await call('skill_view', args)
+        if (!text.startsWith('error: ')) await gives('skill_view', text, args.name)
+        return text
+      }
+      return { view, gives, leave: () => fire('run-end', { status: 'completed', perRun }) }
     }
-    expect(await view({ name: 'first' })).toContain('Do it well.')
+    const share = async () => Number(/Skills are ([\d.]+) %/.exec(await scene.type('skills stats'))?.[1])
+
+    const one = await begin()
+    expect(await one.view({ name: 'first' })).toMatch(/(?:Do it well\.\n){1499}/)
     for (const more of [{ name: 'second' }, { name: 'first', file_path: 'more.md' }])
-      expect(await view(more)).toMatch(/^error: \w+ is not shown: with it skills would be \d+ characters/)
-    await gives('terminal', 'x'.repeat(400_000))
-    expect(await view({ name: 'second' })).toContain('Do it well.')
-    expect(await view({ name: 'first', file_path: 'more.md' })).toContain('more than a tenth of what tools gave')
+      expect(await one.view(more)).toMatch(/^error: \w+ is not shown: with it skills would be \d+ characters/)
+    await one.gives('terminal', 'x'.repeat(400_000))
+    expect(await one.view({ name: 'second' })).toMatch(/(?:Do it well\.\n){1499}/)
+    expect(await one.view({ name: 'first', file_path: 'more.md' })).toContain('more than a tenth of what tools gave')
+    await one.leave()
+    expect(await share()).toBeLessThan(10)
+
+    // What is left of that is less than a skill of this size: of the first its beginning is shown, and how more is seen.
+    const two = await begin()
+    expect(await two.view({ name: 'short' })).toContain('Do short.')
+    const three = await begin()
+    const cut = await three.view({ name: 'first' })
+    expect(cut).toMatch(/(?:Do it well\.\n){500}/)
+    expect(cut).toMatch(/\[The first 79\d\d of 18\d\d\d characters: .* skill_view with file_path SKILL\.md\. /)
+    expect(await three.view({ name: 'first', file_path: 'SKILL.md' })).toContain('is not shown')
+    await three.gives('terminal', 'x'.repeat(400_000))
+    expect(await three.view({ name: 'first', file_path: 'SKILL.md' })).toMatch(/(?:Do it well\.\n){1499}/)
+    await three.leave()
+    expect(await share()).toBeLessThan(10)
   })
 
   it('that three skills are enough for a task, and that runs without a person write none', async () => {

@@ -83,7 +83,7 @@ async function afterCall(event: ToolResultEvent, library: SkillLibrary): Promise
   const { tool, toolName, args, outcome, caller, session } = event
   const counts = countsOf(event)
   const bytes = outcome.content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
-  const share = shareOf(session.state)
+  const share = shareOf(session.state, library.records)
   counts.resultBytes += bytes
   share.resultBytes += bytes
   if (toolName === 'skill_view' && !outcome.isError && typeof args !== 'string') {

@@ -1,8 +1,8 @@
 import { defineTool, type ToolResult } from '@hermes/contracts/tool'
 import type { FromSchema } from 'json-schema-to-ts'
 import { bundledNames } from '../bundled.js'
-import type { Skill } from '../format/skill.js'
-import { requireRoom } from '../learning/skill-share.js'
+import { SKILL_FILE, type Skill } from '../format/skill.js'
+import { cutTo, roomFor, shareOf } from '../learning/skill-share.js'
 import { type LoadedSkill, loadSkill, loadSkillFile } from '../load-skill.js'
 import type { SkillLibrary } from '../skill-library.js'
 
@@ -38,9 +38,9 @@ export const skillViewTool = (library: SkillLibrary) =>
         loaded === null
           ? await loadSkillFile(skill, path!, library)
           : { ...loaded, text: shownSkill(skill, loaded, library.home) }
-      requireRoom(state, skill.name, shown.text.length)
+      const room = roomFor(shareOf(state, library.records), skill.name, shown.text.length)
       if (loaded !== null) library.usage.note(skill.name, library.home.clock.now())
-      return toResult(shown)
+      return toResult({ ...shown, text: cutTo(room, shown.text, { name: skill.name, path: path ?? SKILL_FILE }) })
     },
   })
 
@@ -60,7 +60,7 @@ export function shownSkill(
     `# Skill: ${name} (${source})`,
     ...(missing.length > 0 ? [`Not set up: the user has to set ${missing.join(', ')} in .env first.`] : []),
     ...(tools.length > 0 ? [`Needs the tools: ${tools.join(', ')}.`] : []),
-    ...(source === 'installed'
+    ...(source !== 'user' && source !== 'bundled'
       ? [
           `It says that it uses: ${capabilities.length === 0 ? 'nothing but what you do for it' : capabilities.join(', ')}.`,
         ]
