@@ -11,7 +11,7 @@ import { homeLayout } from '@hermes/config'
 import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { ImagePart } from '@hermes/contracts/conversation'
 import { StagedNotes } from '@hermes/memory'
-import { createIsolationSupport, type SharedLogins, SharedWatcher, type Workspaces } from '@hermes/sandbox'
+import { createIsolationSupport, type SharedLogins, SharedPipes, SharedWatcher, type Workspaces } from '@hermes/sandbox'
 import { PROVIDERS } from '@hermes/transports'
 import { HomeAgents, SKILL_TOOL } from './agents/home-agents.js'
 import { openHomeCode } from './agents/home-code.js'
@@ -91,6 +91,7 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
     workspaces: new Map() as Workspaces,
     logins: new Map() as SharedLogins,
     watcher: new SharedWatcher(),
+    pipes: new SharedPipes(homeLayout(home).outputs),
   }
   const secretNames = () => {
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
