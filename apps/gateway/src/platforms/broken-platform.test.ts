@@ -55,7 +55,7 @@ const bringing = (platforms: Readonly<Record<string, ChatPlatform['open']>>): Ex
   },
 })
 
-it('has a platform named in one line that cannot be opened, connected, asked or ended, and all others run', async () => {
+it('has a platform named in one line that cannot be opened, connected, sent or ended, and all others run', async () => {
   const { bot, server, start } = await chatStage({}, {}, undefined, {}, [bringing(BROKEN)])
   server.setHandler(() => ({ text: 'Here.' }))
   const { reports, stop, storage } = await start()
@@ -108,13 +108,13 @@ it('gives a platform 20 seconds to open, and ends one that opens later', async (
 
 it('opens a platform again and again that could not be opened or connected as the gateway started, and hears it then', async () => {
   let isWell = false
-  const asked: PlatformMessage[] = []
+  const sent: PlatformMessage[] = []
   const event: Incoming = {
     ...({ type: 'message', id: '1', messageId: '1', sender: { id: '7', name: 'Ada' } } as const),
     ...{ chat: { id: '7', type: 'dm' }, text: 'hi', attachments: [], isToBot: true, atMs: 1 },
   }
   const connect: Platform['connect'] = ({ hear }) => (isWell ? void hear(event) : fails())
-  const send: Platform['send'] = async (message) => `${asked.push(message)}`
+  const send: Platform['send'] = async (message) => `${sent.push(message)}`
   const late = () => (isWell ? adapter('late', { connect, send }) : fails())
   const brought = bringing({ late, shy: () => adapter('shy', { connect: () => (isWell ? undefined : fails()) }) })
   const { reports } = await (await chatStage({}, {}, undefined, {}, [brought])).start()
@@ -123,7 +123,7 @@ it('opens a platform again and again that could not be opened or connected as th
   isWell = true
   await expect.poll(states, { timeout: 15_000 }).toMatchObject({ late: 'connected', shy: 'connected' })
   await expect
-    .poll(() => asked.map(({ text }) => text).join(), { timeout: 5_000 })
+    .poll(() => sent.map(({ text }) => text).join(), { timeout: 5_000 })
     .toMatch(/^I do not know you yet\..*pairing approve late \w+$/s)
   expect(reports().filter(({ name }) => name === 'late')).toHaveLength(1)
 })
