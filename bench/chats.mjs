@@ -31,7 +31,7 @@ export async function chats({ rounds, workspace }) {
     config: configOf(telegram),
   })
   const all = Array.from({ length: CHATS }, (_, index) => index + 1)
-  const samples = { fifty: [], hundred: [], words: [], commands: [], bare: [] }
+  const samples = { fifty: [], hundred: [], words: [], commands: [], calls: [], bare: [] }
   let unanswered = 0
   const sent = async (perSecond, chatsNow, words) => {
     const times = await Promise.all(
@@ -56,6 +56,8 @@ export async function chats({ rounds, workspace }) {
       samples.words.push(await sent(Number.POSITIVE_INFINITY, from(COMMANDS), 'hello'))
       samples.bare.push(await spawned())
       samples.commands.push(await sent(Number.POSITIVE_INFINITY, from(COMMANDS), 'run'))
+      await sent(Number.POSITIVE_INFINITY, from(COMMANDS), 'run together')
+      samples.calls.push(percentile(model.takeCalls(), 0.95))
     }
     await gateway.stop()
     const { peakMb, heldMs } = JSON.parse(readFileSync(watchFile, 'utf8'))
@@ -66,6 +68,8 @@ export async function chats({ rounds, workspace }) {
       row(`${COMMANDS} bare spawns at once, p95`, 'ms', samples.bare),
       row(`${COMMANDS} chats that run a command at once, p95`, 'ms', samples.commands),
       row('  over the bare spawns', 'x', ratios(samples.commands, samples.bare), atMost(1.5)),
+      row(`  of ${COMMANDS} whose calls come at once: from the calls to the result, p95`, 'ms', samples.calls),
+      row('  over the bare spawns', 'x', ratios(samples.calls, samples.bare), atMost(1.5)),
       row('messages that were not answered', '', [unanswered], atMost(0)),
       row('gateway with chats: the event loop is held, p99', 'ms', [heldMs], atMost(50)),
       row('gateway with chats: peak memory', 'MB', [peakMb], atMost(600)),
@@ -105,16 +109,33 @@ async function listening(answer) {
   return { url: `http://127.0.0.1:${server.address().port}`, close }
 }
 
-/** Answers at once, `run` by a command first; knows how long it had each message in its hands. */
+/**
+ * Answers at once, `run` by a command first, which `run together` calls for only once all ask; knows how long it had each message in its hands, and
+ * how long those calls took until their result was sent.
+ */
 async function startModel() {
   const tookMs = new Map()
+  const calls = []
+  let together = Promise.withResolvers()
+  let [waiting, calledMs] = [0, 0]
+  const allCalled = () => {
+    if (++waiting === COMMANDS) {
+      calledMs = performance.now()
+      together.resolve()
+      together = Promise.withResolvers()
+      waiting = 0
+    } else return together.promise
+  }
   const { url, close } = await listening(async (request, response) => {
     const startedMs = performance.now()
     const { model, messages } = await json(request)
     const last = messages.at(-1)
     const words = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content ?? '')
     const [marker = ''] = /#\d+-\d+\./.exec(words) ?? []
-    const runs = last.role === 'user' && words.includes('run #')
+    const runs = last.role === 'user' && words.includes('run ')
+    const isTogether = words.includes('run together ')
+    if (isTogether && !runs) calls.push(performance.now() - calledMs)
+    if (isTogether && runs) await allCalled()
     const call = {
       id: `call_${marker}`,
       type: 'function',
@@ -131,7 +152,8 @@ async function startModel() {
     response.end(`${pieces.map((piece) => `data: ${JSON.stringify(piece)}\n\n`).join('')}data: [DONE]\n\n`)
     tookMs.set(marker, (tookMs.get(marker) ?? 0) + performance.now() - startedMs)
   })
-  return { baseUrl: `${url}/v1`, tookMs, close }
+  const takeCalls = () => calls.splice(0)
+  return { baseUrl: `${url}/v1`, tookMs, takeCalls, close }
 }
 
 /** Of the Bot API what a gateway needs that polls. */

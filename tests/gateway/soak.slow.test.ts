@@ -1,5 +1,6 @@
 // Chats and clients of the API for a long time, with faults on every side: what the gateway holds does not grow.
 // HERMES_TEST_SOAK_MINUTES is for how long, the warm-up included (45 in a long run); without it nothing runs: less says nothing. `pnpm soak tests/gateway/soak` is this alone.
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -72,6 +73,14 @@ it.runIf(MINUTES > 0)(
       await gateway.stop()
       await Promise.all([server.close(), bot.close(), home.remove()])
     })
+    let isOver = false
+    // Whatever waits for an answer would wait in vain.
+    const gone = once(gateway.child, 'exit').then(([code, signal]) => {
+      if (!isOver) throw new Error(`the gateway ended by itself, ${signal ?? code}: ${gateway.stderr()}`)
+    })
+    onTestFinished(() => {
+      isOver = true
+    })
     let [modelFaults, calls] = [0, 0]
     let isFaulty = false
     server.setHandler(({ body }) => {
@@ -140,7 +149,7 @@ it.runIf(MINUTES > 0)(
       const work = [...Array.from({ length: CHATS }, (_, index) => converse(1_000 + index)), callApi(), disturb()]
       const seen: Held[] = []
       for (let sample = 0; sample < samples; sample++) {
-        await sleep(ms / samples)
+        await Promise.race([sleep(ms / samples), gone])
         seen.push(await held())
       }
       stop.abort()

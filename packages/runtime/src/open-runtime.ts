@@ -11,7 +11,7 @@ import { homeLayout } from '@hermes/config'
 import { errorLine, silentLogger, systemClock } from '@hermes/contracts'
 import type { ImagePart } from '@hermes/contracts/conversation'
 import { StagedNotes } from '@hermes/memory'
-import { createIsolationSupport, type SharedLogins, SharedWatcher, type Workspaces } from '@hermes/sandbox'
+import { createIsolationSupport, type SharedLogins, SharedPipes, SharedWatcher, type Workspaces } from '@hermes/sandbox'
 import type { HomeSkills } from '@hermes/skills'
 import { PROVIDERS } from '@hermes/transports'
 import { HomeAgents, SKILL_TOOL } from './agents/home-agents.js'
@@ -92,6 +92,7 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
     workspaces: new Map() as Workspaces,
     logins: new Map() as SharedLogins,
     watcher: new SharedWatcher(),
+    pipes: new SharedPipes(homeLayout(home).outputs),
   }
   /** Known once skills are open, which needs a policy, which asks for these. */
   const heldSkills: { programs: HomeSkills['programs'] } = { programs: async () => [] }

@@ -2,7 +2,7 @@
 import { defaultConfig, platformEntry } from '@hermes/config'
 import { silentLogger } from '@hermes/contracts'
 import type { ChatPlatform, Extension } from '@hermes/contracts/extension'
-import type { Platform } from '@hermes/contracts/platform'
+import type { Incoming, Platform, PlatformMessage } from '@hermes/contracts/platform'
 import { createFakeClock } from '@hermes/testkit'
 import { expect, it } from 'vitest'
 import { chatStage } from '../__fixtures__/chat-stage.js'
@@ -55,19 +55,21 @@ const bringing = (platforms: Readonly<Record<string, ChatPlatform['open']>>): Ex
   },
 })
 
-it('has a platform named in one line that cannot be opened, connected, asked or ended, and all others run', async () => {
+it('has a platform named in one line that cannot be opened, connected, sent or ended, and all others run', async () => {
   const { bot, server, start } = await chatStage({}, {}, undefined, {}, [bringing(BROKEN)])
   server.setHandler(() => ({ text: 'Here.' }))
   const { reports, stop, storage } = await start()
   const states = () => Object.fromEntries(reports().map((report) => [report.name, hearing(report, 0).text]))
   const off = (why: string) => expect.stringMatching(new RegExp(`^off until the configuration changes: .*${why}.*$`))
-  await expect.poll(() => states()['later']).toEqual(off('no such room'))
+  const tried = (why: string) =>
+    expect.stringMatching(new RegExp(`to connect.* failed \\(.*${why}.*\\), the next is in`))
+  await expect.poll(() => states()['later']).toEqual(tried('no such room'))
   expect(states()).toMatchObject({
-    throws: off('no such room'),
-    rejects: off('no such room'),
-    formless: off('has no close'),
-    tiny: off('maxLength'),
-    unconnected: off('no such room'),
+    throws: tried('no such room'),
+    rejects: tried('no such room'),
+    formless: tried('has no close'),
+    tiny: tried('maxLength'),
+    unconnected: tried('no such room'),
     stateless: off('no such room'),
     unstated: off('does not say how it is doing'),
     unclosed: expect.stringContaining('connected as bot'),
@@ -102,6 +104,28 @@ it('gives a platform 20 seconds to open, and ends one that opens later', async (
   const ended = Promise.withResolvers<void>()
   late.resolve(adapter('slow', { close: async () => ended.resolve() }))
   await ended.promise
+})
+
+it('opens a platform again and again that could not be opened or connected as the gateway started, and hears it then', async () => {
+  let isWell = false
+  const sent: PlatformMessage[] = []
+  const event: Incoming = {
+    ...({ type: 'message', id: '1', messageId: '1', sender: { id: '7', name: 'Ada' } } as const),
+    ...{ chat: { id: '7', type: 'dm' }, text: 'hi', attachments: [], isToBot: true, atMs: 1 },
+  }
+  const connect: Platform['connect'] = ({ hear }) => (isWell ? void hear(event) : fails())
+  const send: Platform['send'] = async (message) => `${sent.push(message)}`
+  const late = () => (isWell ? adapter('late', { connect, send }) : fails())
+  const brought = bringing({ late, shy: () => adapter('shy', { connect: () => (isWell ? undefined : fails()) }) })
+  const { reports } = await (await chatStage({}, {}, undefined, {}, [brought])).start()
+  const states = () => Object.fromEntries(reports().map(({ name, state }) => [name, state.type]))
+  expect(states()).toMatchObject({ late: 'waiting', shy: 'waiting' })
+  isWell = true
+  await expect.poll(states, { timeout: 15_000 }).toMatchObject({ late: 'connected', shy: 'connected' })
+  await expect
+    .poll(() => sent.map(({ text }) => text).join(), { timeout: 5_000 })
+    .toMatch(/^I do not know you yet\..*pairing approve late \w+$/s)
+  expect(reports().filter(({ name }) => name === 'late')).toHaveLength(1)
 })
 
 it('takes nothing from a platform that says who speaks where in a way that nobody can go by', async () => {

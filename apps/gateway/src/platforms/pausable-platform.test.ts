@@ -94,7 +94,7 @@ it('tries at once, by one word of a person, what waits to connect or was refused
   // What was said before this gateway began is no word for it.
   expect(await look()).toEqual([])
   expect(platform.state.type).toBe('waiting')
-  expect(await resume()).toMatch(/was not paused.*could open it: hermes gateway restart$/)
+  expect(await resume()).toMatch(/was not paused.*waits to reach or open it, it tries now\.$/)
   expect(await look()).toEqual(['telegram'])
   await expect.poll(() => platform.state.type).toBe('connected')
   const lookUps = () => bot.calls.filter(({ method }) => method === 'getMe').length

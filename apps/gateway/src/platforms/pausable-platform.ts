@@ -8,7 +8,7 @@ import type {
   PlatformMessage,
   PlatformState,
 } from '@hermes/contracts/platform'
-import { platformError } from '@hermes/platform'
+import { platformError, Reconnection } from '@hermes/platform'
 
 /** How long an adapter is waited for to end. */
 const CLOSED_WITHIN_MS = 10_000
@@ -34,6 +34,7 @@ export class PausablePlatform implements Platform {
   #listener: PlatformListener | null = null
   #isPaused = false
   #isClosed = false
+  readonly #reconnection: Reconnection
   readonly #closing = new AbortController()
   #changing: Promise<void> = Promise.resolve()
 
@@ -42,6 +43,7 @@ export class PausablePlatform implements Platform {
     this.#adapter = adapter
     this.#create = create
     this.#clock = clock
+    this.#reconnection = new Reconnection(clock)
     this.name = adapter.name
     this.abilities = adapter.abilities
     if (adapter.edit) this.edit = async (...args) => this.#used().edit!(...args)
@@ -115,21 +117,38 @@ export class PausablePlatform implements Platform {
     throw platformError('unreachable', `It was not there within ${MADE_WITHIN_MS / 1_000} seconds.`)
   }
 
-  /** One whose `connect` throws, or is a promise that rejects, has failed for good. */
+  /** Where `connect` throws, or is a promise that rejects, another adapter is tried after a while. */
   #begin(listener: PlatformListener): void {
     const adapter = this.#adapter
     const fail = (error: unknown) => {
-      if (this.#adapter !== adapter || this.#isClosed) return
-      this.#broken = brokenBy(error)
-      listener.onState(this.#broken)
+      if (this.#adapter === adapter) this.#tryLater(error, listener)
+    }
+    const onState = (state: PlatformState) => {
+      if (state.type === 'connected') this.#reconnection.delivers()
+      listener.onState(state)
     }
     this.#broken = null
+    this.#reconnection.tries()
     try {
-      const connected: unknown = adapter.connect(listener)
+      const connected: unknown = adapter.connect({ hear: (event) => listener.hear(event), onState })
       Promise.resolve(connected).catch(fail)
     } catch (error) {
       fail(error)
     }
+  }
+
+  /** Less and less often, up to every 5 minutes, until it connects, rests or is closed, or a person has it tried. */
+  #tryLater(error: unknown, listener: PlatformListener): void {
+    if (this.#isClosed || this.#closing.signal.aborted) return
+    const line = shortLine(error)
+    const waitMs = this.#reconnection.failed(line, { retryAfterMs: null })
+    const { failures } = this.#reconnection
+    const broken: PlatformState = { type: 'waiting', error: line, retryAtMs: this.#clock.now() + waitMs, failures }
+    this.#broken = broken
+    listener.onState(broken)
+    const isStill = () => this.#broken === broken && !this.#isPaused
+    const tried = this.#clock.sleep(waitMs, this.#closing.signal).then(() => (isStill() ? this.retry() : undefined))
+    tried.catch((again: unknown) => isStill() && this.#tryLater(again, listener))
   }
 
   /** Ends the adapter; one that cannot, or takes too long, is left. Never rejects. */
@@ -198,5 +217,9 @@ function isState(state: Partial<PlatformState> | null | undefined): state is Pla
 }
 
 function brokenBy(error: unknown): PlatformState {
-  return { type: 'failed', error: errorLine(error).slice(0, MOST_ERROR_CHARS) }
+  return { type: 'failed', error: shortLine(error) }
+}
+
+function shortLine(error: unknown): string {
+  return errorLine(error).slice(0, MOST_ERROR_CHARS)
 }

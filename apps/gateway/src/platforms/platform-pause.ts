@@ -11,7 +11,7 @@ const USAGE = 'list, pause NAME or resume NAME'
 type Facts = Pick<MetaStore, 'set' | 'list'>
 
 /** The names of those that rest. */
-async function pausedPlatforms(meta: Pick<Facts, 'list'>): Promise<ReadonlySet<string>> {
+export async function pausedPlatforms(meta: Pick<Facts, 'list'>): Promise<ReadonlySet<string>> {
   return new Set((await meta.list(PAUSED)).map(({ key }) => key.slice(PAUSED.length)))
 }
 
@@ -38,19 +38,19 @@ export class PlatformPauses {
     const tried = new Map((await meta.list(TRIED)).map(({ key, value }) => [key.slice(TRIED.length), value]))
     const before = this.#tried ?? tried
     this.#tried = tried
-    const anew = platforms.filter(({ name }) => tried.get(name) !== before.get(name))
+    const anew = [...tried.keys()].filter((name) => tried.get(name) !== before.get(name))
     for (const platform of platforms) {
       const { name } = platform
-      if (this.#changing.has(name) && !anew.includes(platform)) continue
+      if (this.#changing.has(name) && !anew.includes(name)) continue
       const change = this.#alone(platform, async () => {
         await platform.setPaused(paused.has(name))
-        if (anew.includes(platform)) await platform.retry()
+        if (anew.includes(name)) await platform.retry()
       }).finally(() => {
         if (this.#changing.get(name) === change) this.#changing.delete(name)
       })
       this.#changing.set(name, change)
     }
-    return anew.map(({ name }) => name)
+    return anew
   }
 
   /** Resolves once nothing changes that has begun to. */
@@ -101,7 +101,7 @@ export async function changePause(
     await meta.set(TRIED + name, String(clock.now()))
     const text = wasPaused
       ? `${name} goes on. What was said there meanwhile comes now.`
-      : `${name} was not paused. Where a gateway waits to reach it, it tries now; where none could open it: hermes gateway restart`
+      : `${name} was not paused. Where a gateway waits to reach or open it, it tries now.`
     return { isDone: true, text }
   }
   if (name === from)

@@ -2,7 +2,7 @@
 
 import { basename, join } from 'node:path'
 import { homeLayout } from '@hermes/config'
-import { type Clock, errorLine, isAbort, knownTimeZone, type Logger, systemClock } from '@hermes/contracts'
+import { type Clock, errorLine, HermesError, isAbort, knownTimeZone, type Logger, systemClock } from '@hermes/contracts'
 import type { EventReader, OpenRequest, SessionHost } from '@hermes/host'
 import {
   Breaker,
@@ -11,6 +11,7 @@ import {
   createPairings,
   namedFiles,
   openAliases,
+  Reconnection,
   SESSION_MAIL,
   sendOutbox,
   targetOf,
@@ -30,7 +31,7 @@ import { type ChannelOverride, type ConfiguredPlatform, lockAccount } from './op
 import { OutgoingFiles } from './outgoing-files.js'
 import { PausablePlatform } from './pausable-platform.js'
 import { hearing, type PlatformReport } from './platform-health.js'
-import { changePause, PlatformPauses } from './platform-pause.js'
+import { changePause, PlatformPauses, pausedPlatforms } from './platform-pause.js'
 import { isStale, resetIn } from './session-reset.js'
 import { createTranscribe } from './transcription.js'
 import { Wake } from './wake.js'
@@ -96,11 +97,12 @@ export async function runPlatforms(
   const clock = systemClock
   const storage = await runtime.storage()
   const aliases = runtime.config.privacy.redact_pii ? await openAliases(storage.meta) : null
-  const stopSending = new AbortController()
+  const [stopSending, stopOpening] = [new AbortController(), new AbortController()]
   const releases: (() => void)[] = []
   const connected: Connected[] = []
-  /** Foreign ones that could not be opened. */
-  const broken: PlatformReport[] = []
+  /** Foreign ones that could not be opened yet, by name. */
+  const broken = new Map<string, PlatformReport>()
+  const reconnections = new Map<string, Reconnection>()
   const [wake, changes] = [new Wake(), new Wake()]
   const pauses = new PlatformPauses(logger)
   const reader = await host.subscribe()
@@ -115,30 +117,61 @@ export async function runPlatforms(
       ...{ name: platform.name, state: platform.state, heardAtMs: platform.heardAtMs, atWork: dispatcher.atWork },
       sending: breaker.state,
     })),
-    ...broken,
+    ...broken.values(),
   ]
+  /** Opens one and counts it in; a foreign one that cannot be opened is reported, and `null`. */
+  const openOne = async (one: ConfiguredPlatform): Promise<Connected | null> => {
+    const { name } = one
+    const reconnection = reconnections.get(name) ?? new Reconnection(clock)
+    reconnections.set(name, reconnection)
+    const create = () =>
+      one.create({ fetchTo: (address) => runtime.fetchTo(address), keeper: keeperOf(storage, one), clock, logger })
+    let release: (() => void) | null = null
+    try {
+      release = await lockAccount(one, userHome)
+      const platform = new PausablePlatform(await create(), create)
+      const masked: ChatWorkerOptions['masked'] = (user) => aliases?.userOf(name, user) ?? user
+      const signal = stopSending.signal
+      const opened = open({ one, platform, storage, masked, wake, clock, reports, signal }, options)
+      releases.push(release)
+      broken.delete(name)
+      connected.push(opened)
+      return opened
+    } catch (error) {
+      release?.()
+      const isTaken = HermesError.isInstance(error) && error.code === 'gateway.account_taken'
+      if (!one.isForeign || (isTaken && !broken.has(name))) throw error
+      const line = errorLine(error).slice(0, MOST_ERROR_CHARS)
+      const retryAtMs = clock.now() + reconnection.failed(line, { retryAfterMs: null })
+      const { failures } = reconnection
+      if (failures === 1) logger.error(`${name}: cannot be opened, and all else goes on without it: ${line}`)
+      broken.set(name, {
+        name,
+        state: { type: 'waiting', error: line, retryAtMs, failures },
+        heardAtMs: null,
+        atWork: 0,
+      })
+      changes.ring()
+      return null
+    }
+  }
+  const connect = ({ platform, isForeign, dispatcher }: Connected) =>
+    platform.connect({
+      hear: async (event) => {
+        if (isForeign) requireEvent(event, platform.name)
+        await dispatcher.hear(event)
+      },
+      onState: (state) => {
+        const level = state.type === 'failed' ? 'error' : state.type === 'waiting' ? 'warn' : 'info'
+        const why = 'error' in state ? { error: state.error } : {}
+        logger[level](`${platform.name}: ${state.type}`, why)
+        changes.ring()
+      },
+    })
   try {
     for (const one of configured) {
-      const release = await lockAccount(one, userHome)
       for (const warning of one.warnings) logger.warn(`${one.name}: ${warning}`)
-      const fetchTo = (address: string) => runtime.fetchTo(address)
-      const create = () => one.create({ fetchTo, keeper: keeperOf(storage, one), clock, logger })
-      const { name } = one
-      const adapter = await create().catch((error: unknown) => {
-        release()
-        if (!one.isForeign) throw error
-        const line = errorLine(error).slice(0, MOST_ERROR_CHARS)
-        logger.error(`${name}: cannot be opened, and all else goes on without it: ${line}`)
-        broken.push({ name, state: { type: 'failed', error: line }, heardAtMs: null, atWork: 0 })
-        return null
-      })
-      if (adapter === null) continue
-      releases.push(release)
-      const platform = new PausablePlatform(adapter, create)
-      const masked: ChatWorkerOptions['masked'] = (user) => aliases?.userOf(name, user) ?? user
-      connected.push(
-        open({ one, platform, storage, masked, wake, clock, reports, signal: stopSending.signal }, options),
-      )
+      await openOne(one)
     }
     await pauses.apply(
       storage.meta,
@@ -153,23 +186,27 @@ export async function runPlatforms(
     throw error
   }
   const showing = showAll(reader, connected, logger)
-  for (const { platform, isForeign, dispatcher } of connected) {
-    platform.connect({
-      hear: async (event) => {
-        if (isForeign) requireEvent(event, platform.name)
-        await dispatcher.hear(event)
-      },
-      onState: (state) => {
-        const level = state.type === 'failed' ? 'error' : state.type === 'waiting' ? 'warn' : 'info'
-        const why = 'error' in state ? { error: state.error } : {}
-        logger[level](`${platform.name}: ${state.type}`, why)
-        changes.ring()
-      },
-    })
-  }
+  for (const one of connected) connect(one)
   const looking = { clock, logger, signal: stopSending.signal }
   const seeing = seeAnswers(storage, connected, looking)
-  const pausing = seePauses(storage, connected, { ...looking, pauses })
+  const tryNow = (name: string) => {
+    const report = broken.get(name)
+    if (report?.state.type === 'waiting') broken.set(name, { ...report, state: { ...report.state, retryAtMs: 0 } })
+  }
+  const pausing = seePauses(storage, connected, { ...looking, pauses, tryNow })
+  const begin = async (one: Connected) => {
+    await one.platform.setPaused((await pausedPlatforms(storage.meta)).has(one.platform.name))
+    await one.dispatcher.recover()
+    if (!stopOpening.signal.aborted) connect(one)
+  }
+  const isDue = ({ name }: ConfiguredPlatform) => {
+    const { state } = broken.get(name) ?? {}
+    return state?.type === 'waiting' && state.retryAtMs <= clock.now()
+  }
+  const opening = openLater(
+    { due: () => configured.filter(isDue), open: openOne, begin },
+    { ...looking, signal: stopOpening.signal },
+  )
   const pruning = prune(storage, looking)
   return {
     reports,
@@ -177,6 +214,8 @@ export async function runPlatforms(
       connected.find(({ platform }) => platform.name === name)?.platform.receive?.(request) ?? null,
     changed: changes.wait,
     drain: async (signal) => {
+      stopOpening.abort(new DOMException('The gateway stops.', 'AbortError'))
+      await opening
       await Promise.all(
         connected.map(async ({ platform, dispatcher }) => {
           await platform.close()
@@ -186,7 +225,8 @@ export async function runPlatforms(
     },
     close: async () => {
       await untilSent(storage, connected, clock)
-      await letGo(pruning, seeing, pausing, showing)
+      stopOpening.abort(new DOMException('The gateway stops.', 'AbortError'))
+      await letGo(opening, pruning, seeing, pausing, showing)
     },
   }
 }
@@ -433,7 +473,17 @@ async function seeAnswers(
 async function seePauses(
   { meta }: Storage,
   connected: readonly Connected[],
-  { pauses, clock, logger, signal }: Looking & { readonly pauses: PlatformPauses },
+  {
+    pauses,
+    tryNow,
+    clock,
+    logger,
+    signal,
+  }: Looking & {
+    readonly pauses: PlatformPauses
+    /** For one that could not be opened. */
+    readonly tryNow: (name: string) => void
+  },
 ): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -442,9 +492,42 @@ async function seePauses(
         connected.map(({ platform }) => platform),
       )
       for (const { platform, breaker } of connected) if (tried.includes(platform.name)) breaker.tryNow()
+      for (const name of tried) tryNow(name)
     } catch (error) {
       logger.warn('Which platforms are to rest could not be looked for.', { error: errorLine(error) })
     }
+    await clock.sleep(SEE_EVERY_MS, signal).catch(() => undefined)
+  }
+}
+
+/** Opens those that could not be opened as the gateway started, once each is due, until the signal fires. Never rejects. */
+async function openLater(
+  late: {
+    readonly due: () => readonly ConfiguredPlatform[]
+    readonly open: (one: ConfiguredPlatform) => Promise<Connected | null>
+    readonly begin: (one: Connected) => Promise<void>
+  },
+  { clock, logger, signal }: Looking,
+): Promise<void> {
+  /** Opened, and not connected yet: what they heard before cannot be read. */
+  let unread: readonly Connected[] = []
+  const beginAll = async (all: readonly Connected[]) => {
+    const begun = await Promise.all(
+      all.map(async (one) => {
+        try {
+          await late.begin(one)
+          return null
+        } catch (error) {
+          logger.warn(`${one.platform.name}: is not connected yet.`, { error: errorLine(error) })
+          return one
+        }
+      }),
+    )
+    return begun.filter((one) => one !== null)
+  }
+  while (!signal.aborted) {
+    const opened = await Promise.all(late.due().map((one) => late.open(one)))
+    unread = await beginAll([...unread, ...opened.filter((one) => one !== null)])
     await clock.sleep(SEE_EVERY_MS, signal).catch(() => undefined)
   }
 }

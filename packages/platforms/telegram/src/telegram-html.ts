@@ -10,6 +10,18 @@ export function toTelegramHtml(markdown: string): string {
   return blocks(marked.lexer(markdown, { gfm: true }), 0).trim()
 }
 
+/**
+ * What a rich message reads as something else: pictures, which Telegram would fetch from wherever they are, tags, formulas, and signs of
+ * its own dialect.
+ */
+const OF_RICH_MESSAGES = /!\[|[<$]|\|\||==|tg:/
+
+/** Whether it has a table, which HTML has no tag for, and nothing that a rich message would show otherwise. */
+export function isForRichMessage(markdown: string): boolean {
+  if (OF_RICH_MESSAGES.test(markdown)) return false
+  return marked.lexer(markdown, { gfm: true }).some(({ type }) => type === 'table')
+}
+
 function blocks(tokens: readonly Token[], depth: number): string {
   return tokens.map((token) => block(token as MarkedToken, depth)).join('')
 }

@@ -105,6 +105,32 @@ it('shows drafts in private chats of a server that has them, and asks one that h
   expect(await shown('Another', '8')).toBe(true)
 })
 
+it('sends a table as a rich message where the server has them and takes it, with nothing in it that Telegram would fetch', async () => {
+  const { server, platform } = await start()
+  onTestFinished(() => server.close())
+  const tries = () => server.calls.filter(({ method }) => method === 'sendRichMessage').length
+  const table = '| a | b |\n| - | - |\n| 1 | 2 |'
+  const modes = () => server.messages(CHAT).map(({ parseMode }) => parseMode)
+  const by = (bot: typeof platform) => (text: string) =>
+    bot.send({ target: { chatId: String(CHAT) }, text, markup: 'markdown', replyTo: '1' })
+  for (const text of [table, table]) await by(platform)(text)
+  expect([modes(), tries()]).toEqual([['HTML', 'HTML'], 1])
+  server.offerRichMessages()
+  const own = { token: server.token, apiRoot: server.url, fetch, clock: systemClock, logger: silentLogger }
+  const send = by(createTelegram(own))
+  await send(`Here:\n\n${table}`)
+  expect(server.messages(CHAT).at(-1)).toMatchObject({ text: `Here:\n\n${table}`, parseMode: 'rich', replyTo: 1 })
+  for (const more of ['![x](https://example.org/?q=1)', '<img src="https://example.org">', '$1 or $2'])
+    await send(`${table}\n\n${more}`)
+  await send('No table.')
+  server.fail('sendRichMessage', { type: 'error', code: 400, description: "Bad Request: can't parse rich message" })
+  await send(table)
+  expect([modes().slice(3), tries()]).toEqual([Array(5).fill('HTML'), 3])
+  server.fail('sendRichMessage', { type: 'error', code: 429, description: 'Too Many Requests' })
+  await expect(send(table)).rejects.toMatchObject({ code: 'platform.rate_limited' })
+  expect(modes()).toHaveLength(8)
+})
+
 it('sends any Markdown, marked up where Telegram has a tag for it and never refused', async () => {
   const { server, platform } = await start()
   onTestFinished(() => server.close())

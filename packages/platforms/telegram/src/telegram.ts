@@ -18,7 +18,7 @@ import type { InlineKeyboardMarkup, ReactionTypeEmoji, Update } from 'grammy/typ
 import { Api } from 'grammy/web'
 import { type BotIdentity, readUpdate } from './read-update.js'
 import { isNotModified, isUnknownMethod, movedTo, toPlatformError } from './telegram-error.js'
-import { toTelegramHtml } from './telegram-html.js'
+import { isForRichMessage, toTelegramHtml } from './telegram-html.js'
 import { UpdateTaker } from './update-taker.js'
 
 const DEFAULT_API_ROOT = 'https://api.telegram.org'
@@ -88,6 +88,8 @@ class Telegram implements Platform {
   readonly #moved = new Map<string, string>()
   /** Chats that refused a draft, or all of them where the server knows of none. */
   readonly #withoutDrafts = new Set<string>()
+  /** Until the server says that it has none. */
+  #hasRichMessages = true
   #state: PlatformState = { type: 'connecting' }
   #listener: PlatformListener | null = null
   #bot: BotIdentity | null = null
@@ -241,21 +243,43 @@ class Telegram implements Platform {
 
   async send(message: PlatformMessage): Promise<string> {
     const { target, replyTo } = message
-    const { text, ...other } = shown(message)
+    const { text, parse_mode: mode, ...other } = { parse_mode: undefined, ...shown(message) }
     const place = target.threadId === undefined ? {} : { message_thread_id: Number(target.threadId) }
     const answers =
       replyTo === undefined
         ? {}
         : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } }
-    const sent = await this.#toChat(target, (chatId, abort) =>
-      this.#api.sendMessage(
-        chatId,
-        text,
-        { ...other, ...place, ...answers, link_preview_options: { is_disabled: true } },
-        abort,
-      ),
+    const around = { ...other, ...place, ...answers }
+    const plain = { ...around, ...(mode ? { parse_mode: mode } : {}), link_preview_options: { is_disabled: true } }
+    const sent = await this.#toChat(
+      target,
+      async (chatId, abort) =>
+        (await this.#sendRich(chatId, message, around, abort)) ??
+        (await this.#api.sendMessage(chatId, text, plain, abort)),
     )
     return String(sent.message_id)
+  }
+
+  /** A text with a table, shown as one; `null` where it surely was not sent, as the server has no such messages or does not take this one. */
+  async #sendRich(
+    chatId: string,
+    { text, markup }: PlatformMessage,
+    around: NonNullable<Parameters<Api['sendRichMessage']>[2]>,
+    abort: Abort,
+  ): Promise<{ readonly message_id: number } | null> {
+    if (markup !== 'markdown' || !this.#hasRichMessages || !isForRich(text)) return null
+    try {
+      return await this.#api.sendRichMessage(chatId, { markdown: text, skip_entity_detection: true }, around, abort)
+    } catch (error) {
+      // A token that is not known is refused in the same way: the other method tells.
+      if (isUnknownMethod(error)) {
+        this.#hasRichMessages = false
+        return null
+      }
+      const { failure } = failureOf(toPlatformError(error))
+      if (movedTo(error) !== null || (failure !== 'rejected' && failure !== 'markup_refused')) throw error
+      return null
+    }
   }
 
   async sendFile(target: PlatformTarget, file: PlatformFile): Promise<string> {
@@ -430,6 +454,14 @@ function shown({ text, markup, buttons }: PlatformMessage) {
   const html = markup === 'markdown' ? htmlOf(text) : null
   const words = html === null ? { text } : ({ text: html, parse_mode: 'HTML' } as const)
   return { ...words, ...(keyboard ? { reply_markup: keyboard } : {}) }
+}
+
+function isForRich(markdown: string): boolean {
+  try {
+    return isForRichMessage(markdown)
+  } catch {
+    return false
+  }
 }
 
 function htmlOf(markdown: string): string | null {

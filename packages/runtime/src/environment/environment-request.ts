@@ -2,7 +2,7 @@ import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Factories } from '@hermes/contracts/extension'
 import type { ActingSkill } from '@hermes/contracts/policy'
-import type { IsolationSupport, SharedLogins, SharedWatcher, Workspaces } from '@hermes/sandbox'
+import type { IsolationSupport, SharedLogins, SharedPipes, SharedWatcher, Workspaces } from '@hermes/sandbox'
 
 /** The variable that tells a program for which session it runs. */
 export const SESSION_MARK = 'HERMES_SESSION_ID'
@@ -38,4 +38,6 @@ export interface EnvironmentRequest {
   readonly logins?: SharedLogins
   /** What ends the commands of environments when the program dies. Default: each has its own. */
   readonly watcher?: SharedWatcher
+  /** Named pipes that no command had yet. Default: each has its own. */
+  readonly pipes?: SharedPipes
 }

@@ -79,6 +79,7 @@ function openLocal(request: EnvironmentRequest): Environment {
     user,
     ...(readsLogin ? { login: { shell: env['SHELL'], shared: request.logins, unshared: [SESSION_MARK] } } : {}),
     ...(request.watcher ? { watcher: request.watcher } : {}),
+    ...(request.pipes ? { pipes: request.pipes } : {}),
     ...(isolation === null ? {} : { temp: [...new Set([request.tempDir, '/tmp', '/var/tmp'])], isolation }),
   })
 }

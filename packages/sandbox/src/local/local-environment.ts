@@ -25,6 +25,7 @@ import { realIfThere } from '../isolation/paths.js'
 import { ProcessTable } from '../processes/process-table.js'
 import { savedOutput } from '../shell/command-output.js'
 import { checkCommand } from '../shell/command-text.js'
+import type { SharedPipes } from '../shell/output-pipe.js'
 import { Shell } from '../shell/shell.js'
 import { nearestDirectory } from '../shell/shell-files.js'
 import { shellProgram } from '../shell/shell-script.js'
@@ -81,6 +82,8 @@ export interface LocalEnvironmentOptions {
   readonly login?: Pick<LoginOptions, 'shell' | 'shared' | 'unshared'>
   /** What ends commands when the program dies, shared by environments without isolation. Default: each has its own. */
   readonly watcher?: SharedWatcher
+  /** Named pipes that no command had yet, shared by environments. Default: each has those beside its outputs. */
+  readonly pipes?: SharedPipes
   /** Where temporary files go; isolated commands may write there. Default `/tmp` and `/var/tmp`. */
   readonly temp?: readonly string[]
   /** The user's name for `probe`. Default: the one this program runs as. */
@@ -162,6 +165,7 @@ class LocalEnvironment implements Environment {
       take: (taken, handle) => this.#table.take(taken, handle),
       isolate: this.#isolate,
       isIsolated: this.#isIsolated,
+      pipes: this.#options.pipes,
       // What is isolated is found by the mark of its own guard.
       ...(this.#isolate ? {} : { watcher: this.#options.watcher }),
     })

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import { Launcher } from './launcher.js'
 
 const MARK = 'HERMES_GUARDED'
+/** Fewer shells at once are not worth the memory of one more process. */
+const LAUNCHED_FROM = 8
 
 // Reads "+ group" and "- group" lines. When the agent is gone, however it went, the pipe ends and the groups left are ended. A group may
 // name the socket that what it starts has among its variables ("+ group socket"): by it daemons are found that left the group, on Linux.
@@ -49,6 +52,7 @@ end KILL`
 /** The shell that waits for the agent's end of a pipe to close. */
 class Watcher {
   readonly #child: ChildProcess
+  #launcher: Launcher | null = null
 
   constructor(mark: string) {
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', mark], {
@@ -71,12 +75,21 @@ class Watcher {
     return pid === undefined || stdin === null || stdin.destroyed ? null : stdin
   }
 
+  /** Started with the first look; `null` until it runs. */
+  launcher(): Launcher | null {
+    const { channel } = this
+    if (!channel) return null
+    if (!this.#launcher || this.#launcher.isClosed) this.#launcher = new Launcher(channel)
+    return this.#launcher.isReady ? this.#launcher : null
+  }
+
   write(line: string): void {
     this.#child.stdin?.write(line)
   }
 
   /** What it still knows of is ended. */
   close(): void {
+    this.#launcher?.close()
     this.#child.stdin?.end('close\n')
   }
 }
@@ -85,6 +98,11 @@ class Watcher {
 export class SharedWatcher {
   #watcher: Watcher | null = null
   readonly #users = new Set<OrphanGuard>()
+
+  /** How many environments have run a command and are open. */
+  get size(): number {
+    return this.#users.size
+  }
 
   /** For the first command of an environment. One that is gone is replaced. */
   take(user: OrphanGuard, mark: string): Watcher {
@@ -142,6 +160,12 @@ export class OrphanGuard {
     const line = `+ ${group}${socket === undefined ? '' : ` ${socket}`}\n`
     if (this.#watcher) this.#watcher.write(line)
     else this.#groups.set(group, line)
+  }
+
+  /** What starts programs in place of this one, where many environments run commands: each start holds up all of them. */
+  launcher(): Launcher | null {
+    if (!this.#shared || this.#shared.size < LAUNCHED_FROM || !this.channel()) return null
+    return this.#watcher?.launcher() ?? null
   }
 
   /** Notes a group that tells of itself on the channel. */

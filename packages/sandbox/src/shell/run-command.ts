@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import { systemCode } from '../file-error.js'
@@ -53,15 +53,11 @@ export interface CommandEnd {
  * @throws HermesError `environment.command_too_long`, `environment.spawn_failed`.
  */
 export async function runCommand(run: CommandRun): Promise<CommandEnd> {
-  const child = start(run)
-  const group = child.pid
+  const child = await start(run)
+  const { pid: group, exit } = child
   const output = run.pipe.reader ?? child.stdout!
   const drained = reading(output, run.onOutput)
   run.pipe.started()
-  const exit = new Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>((resolve, reject) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
-    child.once('error', (error) => reject(spawnFailed(error, run.program)))
-  })
   const finish = async () => {
     await drained.quiet()
     const left = group !== undefined && groupExists(group)
@@ -90,13 +86,13 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
 }
 
 /** A child whose end somebody may look for later; from now on it keeps nobody alive. */
-function detached(
-  child: ChildProcess,
-  output: Readable,
-  exit: Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>,
-): ProcessHandle {
-  const streams = [child, output as { ref?: () => void; unref?: () => void }]
-  for (const stream of streams) stream.unref?.()
+function detached(child: Child, output: Readable, exit: Child['exit']): ProcessHandle {
+  const stream = output as { ref?: () => void; unref?: () => void }
+  const keepAlive = (isKept: boolean) => {
+    child.keepAlive(isKept)
+    isKept ? stream.ref?.() : stream.unref?.()
+  }
+  keepAlive(false)
   exit.catch(() => undefined)
   return {
     pid: child.pid ?? 0,
@@ -107,32 +103,62 @@ function detached(
       ),
     write: () => false,
     closeInput: () => undefined,
-    keepAlive: (isKept) => {
-      for (const stream of streams) isKept ? stream.ref?.() : stream.unref?.()
-    },
+    keepAlive,
   }
 }
 
-function start(run: CommandRun) {
+/** The process of a command. */
+interface Child {
+  /** Missing where it could not be started; `exit` says why. */
+  readonly pid: number | undefined
+  /** What Node reads of it; `null` when the output goes elsewhere. */
+  readonly stdout: Readable | null
+  /** @throws HermesError `environment.command_too_long`, `environment.spawn_failed`. */
+  readonly exit: Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>
+  /** Whether this program waits for its end before it ends itself. */
+  keepAlive(isKept: boolean): void
+}
+
+async function start(run: CommandRun): Promise<Child> {
   try {
-    const child = spawn(run.program, run.args, {
-      cwd: run.cwd,
-      env: run.isConfined ? { ...run.env, ...run.guard.mark } : run.env,
-      detached: true,
-      stdio: [
-        run.stdin ?? 'ignore',
-        run.pipe.childEnd,
-        typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
-        (run.isConfined ? run.mark?.descriptor : run.guard.channel()) ?? 'ignore',
-        ...run.descriptors,
-      ],
-    })
-    if (child.pid !== undefined) run.isConfined ? run.guard.add(child.pid) : run.guard.begun(child.pid)
-    return child
+    return (await launched(run)) ?? spawned(run)
   } catch (error) {
     run.pipe.discard()
     throw spawnFailed(error, run.program)
   }
+}
+
+/** By the process that starts programs, where there is one and the command has nothing open that only this program has. */
+async function launched(run: CommandRun): Promise<Child | null> {
+  const { program, args, cwd, env, guard, pipe } = run
+  const isPlain = !run.isConfined && run.stdin === null && run.descriptors.length === 0
+  const launcher = isPlain && pipe.path !== null ? guard.launcher() : null
+  if (launcher === null || pipe.path === null) return null
+  const child = await launcher.launch({ program, args, cwd, env, output: pipe.path })
+  guard.begun(child.pid)
+  return { ...child, stdout: null }
+}
+
+function spawned(run: CommandRun): Child {
+  const child = spawn(run.program, run.args, {
+    cwd: run.cwd,
+    env: run.isConfined ? { ...run.env, ...run.guard.mark } : run.env,
+    detached: true,
+    stdio: [
+      run.stdin ?? 'ignore',
+      run.pipe.childEnd,
+      typeof run.pipe.childEnd === 'number' ? run.pipe.childEnd : 'ignore',
+      (run.isConfined ? run.mark?.descriptor : run.guard.channel()) ?? 'ignore',
+      ...run.descriptors,
+    ],
+  })
+  if (child.pid !== undefined) run.isConfined ? run.guard.add(child.pid) : run.guard.begun(child.pid)
+  const exit = new Promise<Pick<CommandEnd, 'exitCode' | 'signal'>>((resolve, reject) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+    child.once('error', (error) => reject(spawnFailed(error, run.program)))
+  })
+  const keepAlive = (isKept: boolean) => (isKept ? child.ref() : child.unref())
+  return { pid: child.pid, stdout: child.stdout, exit, keepAlive }
 }
 
 /** Waits for the end, or brings it about at the time limit or on abort. */

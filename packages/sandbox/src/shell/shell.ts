@@ -13,7 +13,7 @@ import type { ProcessTable } from '../processes/process-table.js'
 import { groupExists, killTree } from '../processes/process-tree.js'
 import { commandOutput, outputListener } from './command-output.js'
 import type { OutputCollector } from './output-collector.js'
-import { OutputPipes } from './output-pipe.js'
+import { OutputPipes, type SharedPipes, UnusedPipes } from './output-pipe.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { RunningCommands } from './running-commands.js'
 import { commandLimitMs, commandResult, missingDirectory, ShellSession, whenAborted } from './session.js'
@@ -54,6 +54,8 @@ interface ShellOptions {
   readonly take: ProcessTable['take']
   /** Shared with other shells. Default: one of its own. */
   readonly watcher?: SharedWatcher | undefined
+  /** Shared with other shells. Default: those beside the outputs. */
+  readonly pipes?: SharedPipes | undefined
   /** Whose start-up files the first command waits for. */
   readonly login: (LoginOptions & { readonly home: string }) | null
 }
@@ -219,9 +221,10 @@ export class Shell {
   }
 
   async #readLogin(login: LoginOptions & { readonly home: string }, signal: AbortSignal): Promise<void> {
-    const { program, env, logger, outputDir, isIsolated, clock } = this.#options
+    const { program, env, logger, outputDir, isolate, isIsolated, clock } = this.#options
     const capture: Capture = (requested) => this.#capture(requested, signal)
-    const circumstances = [this.cwd(), outputDir, isIsolated() ? 'isolated' : '']
+    // Bounds are drawn around the outputs; without any, the files find the same whoever is served.
+    const circumstances = isolate ? [this.cwd(), outputDir, isIsolated() ? 'isolated' : ''] : [this.cwd()]
     const at = { commandShell: program.path, home: login.home, env, capture, circumstances, nowMs: clock.now() }
     try {
       this.#session.restart(await withLogin(login, at))
@@ -286,13 +289,14 @@ export class Shell {
     const directory = join(shellsFolder(this.#options.outputDir), scratchName())
     // Isolated commands write their state apart from what is ours.
     const state = this.#options.isolate ? join(directory, 'state') : directory
-    const pipes = pipesFolder(this.#options.outputDir)
+    const { outputDir, isolate, pipes } = this.#options
+    const unused = pipes?.of(outputDir, { isOpen: !isolate }) ?? new UnusedPipes(pipesFolder(outputDir))
     try {
-      for (const folder of [state, pipes]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+      for (const folder of [state, pipesFolder(outputDir)]) mkdirSync(folder, { recursive: true, mode: 0o700 })
     } catch (error) {
       throw fileError(error, 'make the directory', directory)
     }
-    this.#scratch = { directory, state, pipes: new OutputPipes(directory, pipes) }
+    this.#scratch = { directory, state, pipes: new OutputPipes(directory, unused) }
     return this.#scratch
   }
 

@@ -64,6 +64,8 @@ export interface BotApiServer {
   readonly drafts: ReadonlyMap<number, { readonly id: number; readonly text: string }>
   /** It has drafts from now on; before that it knows no such method, as servers of old. */
   offerDrafts(): void
+  /** From now on it has rich messages; those that it takes have `rich` as their parse mode. */
+  offerRichMessages(): void
   /** The next calls of a method fail; `count` of them, default one. */
   fail(method: string, fault: BotApiFault, count?: number): void
   /** The token is good for nothing from now on, or again. */
@@ -128,6 +130,9 @@ export async function startBotApiServer(): Promise<BotApiServer> {
     toasts: state.toasts,
     files: state.files,
     drafts: state.drafts,
+    offerRichMessages: () => {
+      state.hasRichMessages = true
+    },
     offerDrafts: () => {
       state.hasDrafts = true
     },
@@ -161,6 +166,7 @@ class BotApi {
   readonly files = new Map<string, Uint8Array>()
   readonly drafts = new Map<number, { readonly id: number; readonly text: string }>()
   hasDrafts = false
+  hasRichMessages = false
   readonly faults: { readonly method: string; readonly fault: BotApiFault }[] = []
   updates: (Json & { readonly update_id: number })[] = []
   isRevoked = false
@@ -327,6 +333,11 @@ class BotApi {
         return ok(BOT)
       case 'sendMessage':
         return this.#send(payload)
+      case 'sendRichMessage': {
+        if (!this.hasRichMessages) return failed(404, 'Not Found')
+        const { rich_message: rich, ...around } = payload as Json & { rich_message: { markdown: string } }
+        return this.#send({ ...around, text: rich.markdown, parse_mode: 'rich' })
+      }
       case 'sendPhoto':
       case 'sendVoice':
       case 'sendAudio':
