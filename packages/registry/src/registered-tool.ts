@@ -1,4 +1,3 @@
-import { isValueTooDeep } from '@hermes/contracts'
 import type { Tool } from '@hermes/contracts/tool'
 import { type ToolParameters, toolParameters } from './arguments.js'
 import { TOOL_CALL, TOOL_SEARCH } from './disclosure.js'
@@ -25,12 +24,6 @@ export interface RegisteredTool {
  */
 export function toRegisteredTool(tool: Tool, about: Omit<RegisteredTool, 'tool' | 'parameters'>): RegisteredTool {
   for (const name of [tool.name, ...(tool.aliases ?? [])]) checkName(name)
-  // Before anything walks it: of others, it may be as deep as they like.
-  if (about.isOutside && isValueTooDeep(tool.parameters))
-    throw new RegistryError(
-      'registry.bad_schema',
-      `The parameters of tool "${tool.name}" are nested more than 200 deep.`,
-    )
   const parameters = readParameters(tool)
   if (parameters?.whole['type'] !== 'object')
     throw new RegistryError('registry.bad_schema', `The parameters of tool "${tool.name}" must be an object schema.`)

@@ -214,6 +214,8 @@ describe('a source that gives what is no tool', () => {
   it('is named in one line, and its other tools work', async () => {
     const loop: Record<string, unknown> = { type: 'object' }
     loop['self'] = loop
+    let deep: object = { type: 'object' }
+    for (let level = 0; level < 100_000; level++) deep = { type: 'object', properties: { a: deep } }
     const hostile = {
       get name(): string {
         throw new Error('no\nname')
@@ -228,6 +230,7 @@ describe('a source that gives what is no tool', () => {
       null,
       hostile,
       tool('loop', { parameters: loop as never }),
+      tool('deep', { parameters: deep as never }),
       tool('elsewhere', { toolset: 'file' }),
       tool('late'),
     ]
@@ -238,7 +241,7 @@ describe('a source that gives what is no tool', () => {
     expect(lines).toHaveLength(1)
     expect(lines[0]).not.toContain('\n')
     expect(lines[0]).toMatch(
-      /^Tool source far lists what is left out: "good" is listed twice; Tool name "x{40}…" must be 1 to 64 .* and 3 more\.$/,
+      /^Tool source far lists what is left out: "good" is listed twice; Tool name "x{40}…" must be 1 to 64 .* and 4 more\.$/,
     )
     change(listed as readonly Tool[])
     expect(lines).toHaveLength(1)

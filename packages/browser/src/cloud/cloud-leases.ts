@@ -45,7 +45,7 @@ type ServiceName = keyof typeof SERVICES
 /** Longer than any work; the cloud ends a session then, whatever became of us. */
 const LONGEST_SECONDS = 3_600
 /** How often what has no end of its own says that it is at work. */
-const SAID_AGAIN_MS = 600_000
+const MARKED_EVERY_MS = 600_000
 /** A stop waits for it. */
 const RELEASED_WITHIN_MS = 20_000
 /** What was asked for so long ago is there, or never will be. */
@@ -179,7 +179,7 @@ export class CloudLeases {
       isOnly: async () => (await this.#recordsOf(cloud, id)).length === 1,
       used: () => {
         const nowMs = this.#clock.now()
-        if (nowMs - writtenMs < SAID_AGAIN_MS) return
+        if (nowMs - writtenMs < MARKED_EVERY_MS) return
         writtenMs = nowMs
         void utimes(file, nowMs / 1_000, nowMs / 1_000).catch(() => undefined)
       },

@@ -1,6 +1,5 @@
 import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import type { CommandRule } from './rule.js'
-import { outsideWorkspace } from './write-targets.js'
 
 const OPTIONS = /^\$\{?\w*(?:FLAG|OPT|ARG)/i
 const GLOBAL_VALUED = [
@@ -108,18 +107,6 @@ export const GIT_RULES: readonly CommandRule[] = Object.freeze([
     matches: ({ args }: Invocation) => {
       const { verb, rest } = gitCommand(args)
       return verb === 'maintenance' && /^(?:start|register)$/.test(texts(rest)[0] ?? '')
-    },
-  },
-  {
-    rule: 'git-internals',
-    reason: 'puts files from outside the workspace into the repository',
-    programs: ['git'],
-    matches: ({ args, context, redirects }: Invocation) => {
-      const { verb, rest } = gitCommand(args)
-      const options = readOptions(rest, ['-t', '--path'])
-      if (verb !== 'hash-object' || !hasOption(options, 'w')) return false
-      const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
-      return outsideWorkspace([...options.operands, ...read], context).length > 0
     },
   },
   {

@@ -1,12 +1,13 @@
 import { resolveShellPath } from './context.js'
 import { inlineCode } from './inline-code.js'
-import { type Invocation, texts } from './invocation.js'
+import { hasOption, type Invocation, readOptions, texts } from './invocation.js'
 import { mayName, placesOf } from './may-name.js'
 import { namesWholeEnvironment, printsEnvironment } from './prints-environment.js'
 import { PROGRAMS } from './program-tables.js'
 import { usesNetwork } from './reaching-code.js'
 import { isSecretPath } from './reads-secrets.js'
 import type { CommandRule } from './rule.js'
+import { gitCommand } from './rules-git.js'
 import { isLoopback, sendsData } from './sends-data.js'
 import { outsideWorkspace, writeTargets } from './write-targets.js'
 
@@ -121,6 +122,18 @@ export const SECRET_RULES: readonly CommandRule[] = Object.freeze([
     rule: 'credential-send',
     reason: 'sends keys, or files from outside the workspace, to another machine',
     matches: leaves,
+  },
+  {
+    rule: 'git-internals',
+    reason: 'puts files from outside the workspace into the repository',
+    programs: ['git'],
+    matches: ({ args, context, redirects }: Invocation) => {
+      const { verb, rest } = gitCommand(args)
+      const options = readOptions(rest, ['-t', '--path'])
+      if (verb !== 'hash-object' || !hasOption(options, 'w')) return false
+      const read = redirects.filter(({ operator }) => operator === '<').map(({ target }) => target.text)
+      return outsideWorkspace([...options.operands, ...read], context).length > 0
+    },
   },
   {
     rule: 'remote-shell',
