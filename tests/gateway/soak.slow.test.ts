@@ -1,7 +1,8 @@
 // Chats and clients of the API for a long time, with faults on every side: what the gateway holds does not grow.
 // HERMES_TEST_SOAK_MINUTES is for how long, the warm-up included (45 in a long run); without it nothing runs: less says nothing. `pnpm soak tests/gateway/soak` is this alone.
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ModelStep, startModelServer, temporaryHome } from '@hermes/testkit'
@@ -96,6 +97,12 @@ it.runIf(MINUTES > 0)(
     const held = async () => (await (await fetch(`http://127.0.0.1:${readFileSync(probeFile, 'utf8')}`)).json()) as Held
     const processes = () => childrenOf(gateway.child.pid!)
 
+    /** Leaves what the gateway knows for whoever looks for the reason. */
+    const unanswered = (chat: number): never => {
+      const kept = mkdtempSync(join(tmpdir(), 'hermes-soak-'))
+      cpSync(home.path, kept, { recursive: true, filter: (path) => !/\/(?:pipes|shells|probe)(?:\/|$)/.test(path) })
+      throw new Error(`chat ${chat} was not answered; the home is kept in ${kept}. ${gateway.stderr()}`)
+    }
     let [answered, requests] = [0, 0]
     let pauseMs = WARM_PAUSE_MS
     let stop = new AbortController()
@@ -104,7 +111,7 @@ it.runIf(MINUTES > 0)(
         const before = bot.messages(chat).length
         if (turn % MESSAGES_PER_CONVERSATION === 0) bot.say('/new', { userId: chat })
         else bot.say(`message ${turn}`, { userId: chat })
-        await bot.waitFor(chat, (all) => all.length > before, ANSWERED_MS)
+        await bot.waitFor(chat, (all) => all.length > before, ANSWERED_MS).catch(() => unanswered(chat))
         answered++
         await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal: stop.signal }).catch(() => undefined)
       }
@@ -149,7 +156,11 @@ it.runIf(MINUTES > 0)(
       const work = [...Array.from({ length: CHATS }, (_, index) => converse(1_000 + index)), callApi(), disturb()]
       const seen: Held[] = []
       for (let sample = 0; sample < samples; sample++) {
-        await Promise.race([sleep(ms / samples), gone])
+        await Promise.race([
+          sleep(ms / samples),
+          gone,
+          ...work.map((one) => one.then(() => new Promise<never>(() => {}))),
+        ])
         seen.push(await held())
       }
       stop.abort()

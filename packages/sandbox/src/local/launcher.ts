@@ -12,7 +12,7 @@ export interface Launch {
 }
 
 /** How a program ended. */
-export interface LaunchEnd {
+interface LaunchEnd {
   readonly exitCode: number | null
   readonly signal: string | null
 }
