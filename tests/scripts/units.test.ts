@@ -35,10 +35,10 @@ var whole = { where: 1 };
 // ../../packages/c/src/c.ts
 log("c");
 var eager = START;
-export { where as default, eager, count, far };
+export { where as default, eager, count, remote };
 `
 
-function run(code: string, imported = new Map([['far', 'there().far']])) {
+function run(code: string, imported = new Map([['remote', 'there().remote']])) {
   const { program, comments, module } = parseSync('chunk.js', code)
   const exports = module.staticExports
     .flatMap(({ entries }) => entries)
@@ -61,7 +61,7 @@ function run(code: string, imported = new Map([['far', 'there().far']])) {
     log,
     chunk: make(
       (line) => log.push(line),
-      () => (log.push('there'), { far: 'far' }),
+      () => (log.push('there'), { remote: 'remote' }),
     ),
   }
 }
@@ -78,7 +78,7 @@ it('evaluates what others wrote in its turn, and what is ours when it is used fi
   // What changes is seen as it is.
   expect(chunk['count']).toBe(1)
   expect(log).toEqual([])
-  expect(chunk['far']).toBe('far')
+  expect(chunk['remote']).toBe('remote')
   expect(log).toEqual(['there'])
 })
 
