@@ -54,7 +54,7 @@ export class ChatWorker {
   /** Something other than words of people waits for a run. */
   #isWoken = false
   /** Runs under way, of what was said and such that began by themselves. */
-  #runs = 0
+  readonly #runs = new Set<symbol>()
   readonly #ownRuns = new Set<Promise<void>>()
   #isLeft = false
   readonly #stopping = new AbortController()
@@ -89,7 +89,13 @@ export class ChatWorker {
 
   /** Whether a run is under way. */
   get isRunning(): boolean {
-    return this.#runs > 0
+    return this.#runs.size > 0
+  }
+
+  /** Of what is under way now: says later whether any of that still is. */
+  underWay(): () => boolean {
+    const runs = [...this.#runs]
+    return () => runs.some((run) => this.#runs.has(run))
   }
 
   /** Whether anything goes on in its session here, or may yet by itself: a process in the background, a goal that waits. */
@@ -297,7 +303,8 @@ export class ChatWorker {
   }
 
   async #awaited(begin: () => Promise<RunResult>): Promise<Outcome> {
-    this.#runs++
+    const run = Symbol('run')
+    this.#runs.add(run)
     try {
       const ended = await begin()
       if (this.#isLeft) return 'failed'
@@ -308,7 +315,7 @@ export class ChatWorker {
       await this.#tellFailure(errorLine(error))
       return 'failed'
     } finally {
-      this.#runs--
+      this.#runs.delete(run)
     }
   }
 

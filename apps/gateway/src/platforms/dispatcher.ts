@@ -265,6 +265,7 @@ export class Dispatcher {
   async #say(event: IncomingMessage, worker: ChatWorker): Promise<void> {
     const { platform, keep, busyMode, host, timeZone } = this.#options
     const isBusy = worker.isRunning
+    const isStillBusy = worker.underWay()
     this.#last.set(worker.chat.key, event)
     if (isBusy && busyMode === 'steer' && event.attachments.length === 0 && !event.isForwarded)
       return this.#act(event, worker, { type: 'steer', text: event.text }, false)
@@ -286,8 +287,9 @@ export class Dispatcher {
     const body = { parts, platformMessageId: event.messageId, ...author }
     await worker.take(key, body, { joinMs })
     if (!isBusy) return
-    if (busyMode === 'interrupt') host.interrupt(worker.chat.sessionId, 'a new message came')
-    else this.#track(this.#acknowledge(event, worker), event.id)
+    // Once what was under way is over, the run of these words is, which nobody interrupts.
+    if (busyMode !== 'interrupt') this.#track(this.#acknowledge(event, worker), event.id)
+    else if (isStillBusy()) host.interrupt(worker.chat.sessionId, 'a new message came')
   }
 
   /** Makes words of what was spoken in a chat, and adds them to `heard`; `null` where nothing does. */
