@@ -189,10 +189,12 @@ function referencesIn(node: unknown, role: Role = 'value', found: Reference[] = 
   const { type, start, end, name, computed, shorthand } = node as Node
   if (type === 'Identifier') found.push({ name: String(name), start, end, role })
   for (const [key, child] of Object.entries(node)) {
-    if (key === 'label' || ((key === 'key' || key === 'property') && computed === false)) continue
+    if (key === 'label' || type === 'MetaProperty' || ((key === 'key' || key === 'property') && computed === false))
+      continue
     const isShort = key === 'value' && shorthand === true
     const isCalled = (key === 'callee' && type === 'CallExpression') || key === 'tag'
-    const isMade = key === 'callee' && type === 'NewExpression'
+    // `new a.B()` makes a B, whatever has to be called to get at `a`.
+    const isMade = key === 'callee' ? type === 'NewExpression' : key === 'object' && role === 'constructor'
     referencesIn(child, isShort ? 'short' : isCalled ? 'callee' : isMade ? 'constructor' : 'value', found)
   }
   return found

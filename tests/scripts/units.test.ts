@@ -16,6 +16,7 @@ var BASE = (log("a"), 20);
 var Shape = class {
   size = BASE;
 };
+var kinds = { Inner: class { name = "inner" } };
 var count = 0;
 function next() {
   return ++count;
@@ -28,7 +29,7 @@ function nothing() {
 var START = (log("b"), 1);
 function where(name) {
   const local = { BASE, [name]: START, key: 1 };
-  return $join(String(local.BASE), String(new Shape().size + local[name]), \`\${lib.twice(next())}\`, String(nothing()));
+  return $join(String(local.BASE), String(new Shape().size + local[name]), \`\${lib.twice(next())}\`, String(nothing()), new kinds.Inner().name);
 }
 var whole = { where: 1 };
 
@@ -74,7 +75,7 @@ it('evaluates what others wrote in its turn, and what is ours when it is used fi
   expect(log).not.toContain('a')
   expect(chunk['count']).toBe(0)
   expect(log.splice(0)).toEqual(['lib', 'c', 'builtin', 'b', 'a'])
-  expect((chunk['default'] as (name: string) => string)('name')).toBe('20/21/2/true')
+  expect((chunk['default'] as (name: string) => string)('name')).toBe('20/21/2/true/inner')
   // What changes is seen as it is.
   expect(chunk['count']).toBe(1)
   expect(log).toEqual([])

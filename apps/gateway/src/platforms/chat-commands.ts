@@ -103,7 +103,10 @@ export class ChatCommandLine {
   ): Promise<{ readonly text: string; readonly changes: readonly SessionChange[] }> {
     try {
       if (typed.type === 'unknown') return textOnly(unknownLine(typed))
-      if (typed.type === 'own') return textOnly(await this.#own(typed, { worker, own, caller }))
+      if (typed.type === 'own') {
+        await this.#mustPass(typed, { worker, caller, signal })
+        return textOnly(await this.#own(typed, { worker, own, caller }))
+      }
       const outputs = await this.#registered(typed, { worker, caller, signal })
       const changes = outputs.flatMap((output) => (output.type === 'change' ? [output.change] : []))
       const help = typed.command.name === 'help' ? [ownHelp()] : []
@@ -112,6 +115,18 @@ export class ChatCommandLine {
       if (HermesError.isInstance(error) && !error.code.startsWith('store.')) return textOnly(error.message)
       throw error
     }
+  }
+
+  /** As for registered commands: hooks may object to all but what ends a run or answers a question. */
+  async #mustPass(
+    { name, words }: TypedInChat & { readonly type: 'own' },
+    { worker, caller, signal }: { worker: ChatWorker; caller: ChatCaller; signal: AbortSignal },
+  ): Promise<void> {
+    const { outside } = this.#options.runtime.extensions
+    if (name === 'stop' || name === 'approve' || name === 'deny' || !outside.has('before-command')) return
+    const { platform, user } = this.callerOf(worker, caller)
+    const event = { command: name, args: { words }, platform, user, sessionId: worker.chat.sessionId }
+    await outside.mustPass('before-command', event, { signal, code: 'command.blocked' })
   }
 
   async #own(

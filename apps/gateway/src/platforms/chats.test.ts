@@ -77,6 +77,19 @@ it('an extension drops what is written, before anybody is let in, and what it wr
   expect(JSON.stringify(server.requests[0]!.body.messages.at(-1))).toContain('/new')
 })
 
+it('asks extensions about the commands of chats, but not about an end', async () => {
+  const strict: Extension = {
+    name: 'strict',
+    setup: ({ hooks }) => void hooks.on('before-command', () => ({ type: 'block', reason: 'Not here.' })),
+  }
+  const { bot, start } = await stage({}, {}, undefined, {}, [strict])
+  await start()
+  for (const line of ['/whoami', '/new', '/help', '/stop']) bot.say(line)
+  await until(bot, /Nothing is running/)
+  expect(texts(bot).filter((text) => text.includes('Not here.'))).toHaveLength(3)
+  expect(texts(bot)).toHaveLength(4)
+})
+
 it('says nothing to strangers but a pairing code in private, and lets in who was paired', async () => {
   const { bot, server, home, start } = await stage()
   server.enqueue({ text: 'Welcome, Eve.' })

@@ -175,9 +175,17 @@ export class Dispatcher {
     }
   }
 
+  /** Rejects where the end of this program came first: nobody knows whether the message may pass, and the platform tells it again. */
+  async #verdictOf(message: IncomingMessage | IncomingEdit) {
+    const { signal } = this.#stopping
+    const verdict = await this.#options.verdict({ platform: this.#options.platform.name, message }, signal)
+    signal.throwIfAborted()
+    return verdict
+  }
+
   async #hearMessage(heard: IncomingMessage): Promise<void> {
     const { access, commands, requiresMention, platform } = this.#options
-    const verdict = await this.#options.verdict({ platform: platform.name, message: heard }, this.#stopping.signal)
+    const verdict = await this.#verdictOf(heard)
     if (verdict?.type === 'drop') return
     // Words that somebody else put there are for the model to read, as what somebody else wrote is: no command, and no answer.
     const isRewritten = verdict?.type === 'rewrite'
@@ -216,7 +224,7 @@ export class Dispatcher {
   /** What is under answer, or waits for it, is told as it reads now; what was answered stays as it was said, and other edits change no words. */
   async #hearEdit(heard: IncomingEdit): Promise<void> {
     const { access, chats, platform, storage } = this.#options
-    const verdict = await this.#options.verdict({ platform: platform.name, message: heard }, this.#stopping.signal)
+    const verdict = await this.#verdictOf(heard)
     if (verdict?.type === 'drop') return
     const event = verdict?.type === 'rewrite' ? { ...heard, text: verdict.text } : heard
     const { chat: place, sender } = event
