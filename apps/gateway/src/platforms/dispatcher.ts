@@ -184,7 +184,7 @@ export class Dispatcher {
   }
 
   async #hearMessage(heard: IncomingMessage): Promise<void> {
-    const { access, commands, requiresMention, platform } = this.#options
+    const { access, commands, requiresMention } = this.#options
     const verdict = await this.#verdictOf(heard)
     if (verdict?.type === 'drop') return
     // Words that somebody else put there are for the model to read, as what somebody else wrote is: no command, and no answer.
