@@ -1,17 +1,22 @@
 // Commands of many sessions, started by the small process that stands in for this one.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { systemClock } from '@hermes/contracts'
 import type { ExecOptions } from '@hermes/contracts/environment'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { groupExists } from '../processes/process-tree.js'
-import { SharedPipes } from '../shell/output-pipe.js'
+import { OutputPipes, SharedPipes, UnusedPipes } from '../shell/output-pipe.js'
+import { runCommand } from '../shell/run-command.js'
+import { REGISTER } from '../shell/shell-script.js'
 import { testPermit } from '../testing/index.js'
+import { Launcher } from './launcher.js'
 import { createLocalEnvironment } from './local-environment.js'
-import { SharedWatcher } from './orphan-guard.js'
+import { OrphanGuard, SharedWatcher } from './orphan-guard.js'
 
 const ENOUGH = 8
 const fixture = (name: string) => fileURLToPath(new URL(`../__fixtures__/${name}`, import.meta.url))
@@ -20,6 +25,16 @@ async function temporaryFolder(): Promise<string> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'hermes-launcher-')))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   return root
+}
+
+/** An agent of a process of its own, and the numbers it tells. */
+async function startAgent(script: string, ...more: readonly string[]) {
+  const load = fixture('../../../testkit/src/__fixtures__/load-sources.mjs')
+  const args = ['--conditions=@hermes/source', '--import', load, fixture(script), ...more]
+  const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void agent.kill('SIGKILL'))
+  const [line] = (await once(agent.stdout, 'data')) as [Buffer]
+  return { agent, numbers: line.toString().trim().split(' ').map(Number) }
 }
 
 /** Sessions that share what those of a program share, as soon as commands of theirs are launched; `launcher` is the process that does it. */
@@ -90,21 +105,65 @@ describe.runIf(process.platform === 'linux')('a launched command', () => {
   })
 
   it('is ended when the agent is killed, and so is the process that started it', async () => {
-    const load = fixture('../../../testkit/src/__fixtures__/load-sources.mjs')
-    const args = [
-      '--conditions=@hermes/source',
-      '--import',
-      load,
-      fixture('many-sessions.mjs'),
-      await temporaryFolder(),
-    ]
-    const agent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    onTestFinished(() => void agent.kill('SIGKILL'))
-    const [line] = (await once(agent.stdout, 'data')) as [Buffer]
-    const [group = 0, parent = 0, launcher] = line.toString().trim().split(' ').map(Number)
+    const { agent, numbers } = await startAgent('many-sessions.mjs', await temporaryFolder())
+    const [group = 0, parent = 0, launcher] = numbers
     expect(parent).toBe(launcher)
     expect(parent).not.toBe(agent.pid)
     agent.kill('SIGKILL')
     await expect.poll(() => groupExists(group) || groupExists(parent)).toBe(false)
+  })
+
+  it('is not started once the agent is killed, and holds up neither the process that was to start it nor the end of the others', async () => {
+    const root = await temporaryFolder()
+    const { agent, numbers } = await startAgent('queued-launches.mjs', root)
+    const [launcher = 0, running = 0] = numbers
+    onTestFinished(() => {
+      for (const group of [launcher, running].filter(groupExists)) process.kill(-group, 'SIGKILL')
+    })
+    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', `${agent.pid}`], { encoding: 'utf8' })
+    const [watcher = 0, ...others] = children
+      .match(/\d+/g)!
+      .map(Number)
+      .filter((pid) => pid !== launcher)
+    expect(others).toEqual([])
+    agent.kill('SIGKILL')
+    await once(agent, 'exit')
+    process.kill(launcher, 'SIGCONT')
+    await expect.poll(() => [launcher, running, watcher].filter(groupExists), { timeout: 8_000 }).toEqual([])
+    expect((await readdir(root)).filter((name) => name.startsWith('ran-'))).toEqual([])
+  })
+
+  it('is ended when the process that started it is gone before it told of it, and its output is no other command’s', async () => {
+    const root = await temporaryFolder()
+    const [guard, pipes] = [new OrphanGuard(), new OutputPipes(root, new UnusedPipes(join(root, 'pipes')))]
+    const [starts, gone] = [new Launcher(guard.channel()!), new Launcher(guard.channel()!)]
+    onTestFinished(() => {
+      starts.close()
+      guard.close()
+    })
+    gone.close()
+    let [group, output] = [0, '']
+    const launch: Launcher['launch'] = async (requested) => {
+      output = requested.output
+      group = (await starts.launch(requested)).pid
+      return gone.launch(requested)
+    }
+    const launchers = [Object.assign(Object.create(gone) as Launcher, { launch })]
+    Object.assign(guard, { launcher: () => launchers.pop() ?? null })
+    const run = async (command: string) => {
+      const chunks: Buffer[] = []
+      await runCommand({
+        ...{ program: '/bin/sh', args: ['-c', REGISTER, 'sh', '/bin/sh', '-c', command] },
+        ...{ cwd: root, env: { PATH: '/usr/bin:/bin' }, stdin: null, descriptors: [], isConfined: false, mark: null },
+        ...{ guard, clock: systemClock, signal: new AbortController().signal, timeoutMs: 10_000 },
+        ...{ pipe: await pipes.acquire(), onOutput: (chunk) => void chunks.push(chunk) },
+      })
+      return Buffer.concat(chunks).toString()
+    }
+    const lost = run('trap "" PIPE; while :; do echo theirs; sleep 0.01; done')
+    await expect(lost).rejects.toMatchObject({ code: 'environment.spawn_failed' })
+    await expect.poll(() => groupExists(group)).toBe(false)
+    expect(existsSync(output)).toBe(false)
+    expect(await run('sleep 0.1; echo mine')).toBe('mine\n')
   })
 })

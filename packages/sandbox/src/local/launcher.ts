@@ -26,6 +26,13 @@ export interface Launched {
   keepAlive(isKept: boolean): void
 }
 
+/** The process that starts programs ended before it told of this one, which may run all the same. */
+export class LauncherLost extends Error {
+  constructor() {
+    super('the process that starts programs has ended, and with it the command, which may have begun')
+  }
+}
+
 /** What the process says of a launch: that it runs, that it ended, or why it cannot be started. */
 type Answer = { readonly id: number } & (
   | { readonly pid: number }
@@ -44,16 +51,21 @@ interface Waiting {
 
 const IDLE_MS = 300_000
 
-// Descriptor 4 is the orphan guard's, see there; a launch has it as 3. Without the program that asks, nothing is launched.
+// Descriptor 4 is the orphan guard's, see there; a launch has it as 3. Without the program that asks, nothing is launched: of a pipe that
+// nobody reads the first end cannot be opened. The second one is for a reader that goes just then: without any, the third would be waited for without end,
+// and the guard's descriptor kept open. Only the third has no O_NONBLOCK, which a program would inherit.
 const SCRIPT = `
 const { spawn } = require('node:child_process')
 const { closeSync, constants, openSync } = require('node:fs')
 const failed = (id, { code, message }) => process.send({ id, code, message })
 process.on('disconnect', () => process.exit())
 process.on('message', ({ id, program, args, cwd, env, output }) => {
-  let end
+  const ends = []
+  const open = (flags) => ends[ends.push(openSync(output, flags)) - 1]
   try {
-    end = openSync(output, constants.O_WRONLY)
+    open(constants.O_WRONLY | constants.O_NONBLOCK)
+    open(constants.O_RDONLY | constants.O_NONBLOCK)
+    const end = open(constants.O_WRONLY)
     const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', end, end, 4] })
     child.once('error', (error) => failed(id, error))
     child.once('exit', (exitCode, signal) => process.send({ id, exitCode, signal }))
@@ -61,7 +73,7 @@ process.on('message', ({ id, program, args, cwd, env, output }) => {
   } catch (error) {
     failed(id, error)
   } finally {
-    if (end !== undefined) closeSync(end)
+    for (const end of ends) closeSync(end)
   }
 })
 process.send({ id: 0, pid: process.pid })
@@ -105,7 +117,7 @@ export class Launcher {
     return this.#isClosed
   }
 
-  /** Resolves once the program runs. @throws what starting it throws, with the system's `code`. */
+  /** Resolves once the program runs. @throws LauncherLost, and what starting it throws, with the system's `code`. */
   launch(launch: Launch): Promise<Launched> {
     const id = ++this.#launches
     this.#idle.refresh()
@@ -155,7 +167,7 @@ export class Launcher {
     clearTimeout(this.#idle)
     for (const { pid, failed, ended } of this.#waiting.values()) {
       endGroup(pid)
-      failed(new Error('the process that starts programs has ended'))
+      failed(new LauncherLost())
       ended({ exitCode: null, signal: 'SIGKILL' })
     }
     this.#waiting.clear()

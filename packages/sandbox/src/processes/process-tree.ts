@@ -81,21 +81,46 @@ export async function killTree(
  * also those that left session and family. On Linux; elsewhere it finds none.
  */
 export async function killMarked(entry: string, options: { readonly clock: Clock }): Promise<void> {
-  for (let round = 0; round < MARK_ROUNDS; round++) {
-    const found = markedProcesses(entry)
-    if (found.length === 0) return
-    await Promise.all(found.map(({ pid, startTime }) => killTree(pid, { ...options, startTime })))
-  }
+  await killFound((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(entry), options)
 }
 
-function markedProcesses(entry: string): ProcessRow[] {
+/**
+ * Ends this user's processes whose standard output is the named pipe at `path`, and all they started, as {@link killTree} does. On Linux; elsewhere
+ * it finds none. Resolves to the groups that they led.
+ */
+export async function killWriters(path: string, options: { readonly clock: Clock }): Promise<readonly number[]> {
+  const pipe = statSync(path, { throwIfNoEntry: false })
+  if (!pipe) return []
+  const found = await killFound((pid) => {
+    const output = statSync(`/proc/${pid}/fd/1`)
+    return output.ino === pipe.ino && output.dev === pipe.dev
+  }, options)
+  return found.flatMap(({ pid, group }) => (pid === group ? [group] : []))
+}
+
+/** `isWanted` may throw for what ended in between, or may not be looked at. */
+async function killFound(
+  isWanted: (pid: number) => boolean,
+  options: { readonly clock: Clock },
+): Promise<readonly ProcessRow[]> {
+  const all: ProcessRow[] = []
+  for (let round = 0; round < MARK_ROUNDS; round++) {
+    const found = processesThat(isWanted)
+    if (found.length === 0) break
+    all.push(...found)
+    await Promise.all(found.map(({ pid, startTime }) => killTree(pid, { ...options, startTime })))
+  }
+  return all
+}
+
+function processesThat(isWanted: (pid: number) => boolean): ProcessRow[] {
   if (process.platform !== 'linux') return []
   const user = process.getuid?.()
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) return []
     try {
       if (statSync(`/proc/${name}`).uid !== user) return []
-      if (!readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(entry)) return []
+      if (!isWanted(Number(name))) return []
     } catch {
       // It ended in between, or may not be looked at.
       return []

@@ -25,8 +25,8 @@ export interface OutputPipe {
   started(): void
   /** Gives the pipe back. `drained` says that nobody writes to it any more, so that the next command can have it. */
   release(drained: boolean): void
-  /** Gives a pipe back that no child got. */
-  discard(): void
+  /** Closes both ends of a pipe whose child is not known. `isUnused` says that there is none, so that the next command can have it. */
+  discard(isUnused: boolean): void
 }
 
 const nodePipe: OutputPipe = {
@@ -139,19 +139,20 @@ export class OutputPipes {
     if (path === null) return nodePipe
     const { readEnd, childEnd } = openEnds(path)
     const reader = new Socket({ fd: readEnd, readable: true, writable: false })
+    const release = (drained: boolean) => {
+      if (drained) this.#free.push(path)
+      else rmSync(path, { force: true })
+    }
     return {
       childEnd,
       path,
       reader,
       started: () => closeSync(childEnd),
-      release: (drained) => {
-        if (drained) this.#free.push(path)
-        else rmSync(path, { force: true })
-      },
-      discard: () => {
+      release,
+      discard: (isUnused) => {
         closeSync(childEnd)
         reader.destroy()
-        this.#free.push(path)
+        release(isUnused)
       },
     }
   }

@@ -3,9 +3,10 @@ import type { Readable } from 'node:stream'
 import { type Clock, HermesError } from '@hermes/contracts'
 import { systemCode } from '../file-error.js'
 import type { StartMark } from '../isolation/start-mark.js'
+import { LauncherLost } from '../local/launcher.js'
 import type { OrphanGuard } from '../local/orphan-guard.js'
 import type { ProcessHandle } from '../processes/process-handle.js'
-import { groupExists, killTree } from '../processes/process-tree.js'
+import { groupExists, killTree, killWriters } from '../processes/process-tree.js'
 import { commandTooLong } from './command-text.js'
 import type { OutputPipe } from './output-pipe.js'
 
@@ -123,7 +124,12 @@ async function start(run: CommandRun): Promise<Child> {
   try {
     return (await launched(run)) ?? spawned(run)
   } catch (error) {
-    run.pipe.discard()
+    const isLost = error instanceof LauncherLost
+    try {
+      if (isLost) await endLost(run)
+    } finally {
+      run.pipe.discard(!isLost)
+    }
     throw spawnFailed(error, run.program)
   }
 }
@@ -137,6 +143,12 @@ async function launched(run: CommandRun): Promise<Child | null> {
   const child = await launcher.launch({ program, args, cwd, env, output: pipe.path })
   guard.begun(child.pid)
   return { ...child, stdout: null }
+}
+
+/** What was started without a word of its number is known by its output, and must not go on: nobody waits for it. */
+async function endLost({ pipe, clock, guard }: CommandRun): Promise<void> {
+  if (pipe.path === null) return
+  for (const group of await killWriters(pipe.path, { clock })) guard.remove(group)
 }
 
 function spawned(run: CommandRun): Child {

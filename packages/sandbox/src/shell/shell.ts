@@ -151,7 +151,7 @@ export class Shell {
     try {
       const pipe = await scratch.pipes.acquire()
       if (signal.aborted) {
-        pipe.discard()
+        pipe.discard(true)
         return this.#result(NOT_STARTED, output, startedMs)
       }
       askpass = this.askpass(options)
