@@ -68,6 +68,8 @@ export interface BotApiServer {
   offerRichMessages(): void
   /** The next calls of a method fail; `count` of them, default one. */
   fail(method: string, fault: BotApiFault, count?: number): void
+  /** Whether a call of the method is yet to fail. */
+  willFail(method: string): boolean
   /** The token is good for nothing from now on, or again. */
   setRevoked(isRevoked: boolean): void
   /** Another program has updates delivered elsewhere. */
@@ -139,6 +141,7 @@ export async function startBotApiServer(): Promise<BotApiServer> {
     fail: (method, fault, count = 1) => {
       for (let index = 0; index < count; index++) state.faults.push({ method, fault })
     },
+    willFail: (method) => state.faults.some((one) => one.method === method),
     setRevoked: (isRevoked) => {
       state.isRevoked = isRevoked
     },
