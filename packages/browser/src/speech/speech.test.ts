@@ -46,4 +46,14 @@ describe('what pages know', () => {
     pages[0].document = 3
     expect(await asks('A')).toBe(true)
   })
+
+  it('goes on to other tabs when the agent closes the one that got it, or opens another page there', async () => {
+    for (const way of ['close', 'leave']) {
+      const { pages, speech, asks } = setUp()
+      await speech.give(pages[1].tab, 'opal kestrel')
+      if (way === 'close') pages[1].isClosed = true
+      else await speech.leave(pages[1].tab)
+      expect(await asks('A'), way).toBe(false)
+    }
+  })
 })

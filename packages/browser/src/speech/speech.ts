@@ -112,16 +112,11 @@ export class Speech {
     return true
   }
 
-  /** The agent closes a tab: nothing of its document stays. */
-  forget(tab: Tab): void {
-    this.#informed.delete(tab)
-  }
-
   /** A document that got text goes before the agent opens another one in its place, or it could speak meanwhile. */
   async leave(tab: Tab): Promise<void> {
     if (!this.#informed.has(tab)) return
     await tab.page.goto('about:blank')
-    this.#informed.delete(tab)
+    await this.#passOn(tab)
   }
 
   #note(url: string, method: string): void {
@@ -161,8 +156,7 @@ export class Speech {
     for (const [tab, informed] of this.#informed) {
       const { documentId } = informed
       if (tab.page.isClosed()) {
-        this.#informed.delete(tab)
-        await this.#inherit()
+        await this.#passOn(tab)
         continue
       }
       const now = await documentOf(tab, documentId)
@@ -175,10 +169,13 @@ export class Speech {
     return this.#informed.size > 0
   }
 
-  /** A page that closed itself may have said what it knew to the one that opened it, or to one that it opened. */
-  async #inherit(): Promise<void> {
-    for (const tab of this.#ports.tabs())
-      if (!this.#informed.has(tab)) this.#informed.set(tab, { documentId: await documentOf(tab, 0), isFollowed: false })
+  /** A document that goes may have said what it knew to the page that opened it, to one that it opened, or to others of its site. */
+  async #passOn(from: Tab): Promise<void> {
+    const others = this.#ports.tabs().filter(({ zone, page }) => zone === from.zone && !page.isClosed())
+    for (const tab of others)
+      if (tab !== from && !this.#informed.has(tab))
+        this.#informed.set(tab, { documentId: await documentOf(tab, 0), isFollowed: false })
+    this.#informed.delete(from)
   }
 
   #goes(url: string, method: string): true {
