@@ -60,7 +60,10 @@ function isPlainlySame(left: Action, right: Action): boolean {
   const names = Object.keys(fields!)
   return (
     names.length === Object.keys(others!).length &&
-    names.every((name) => typeof fields![name] !== 'object' && fields![name] === others![name])
+    names.every(
+      // A field that is there without a value is not one that is missing.
+      (name) => Object.hasOwn(others!, name) && typeof fields![name] !== 'object' && fields![name] === others![name],
+    )
   )
 }
 

@@ -6,6 +6,7 @@ import {
   type AuditRecord,
   createAllowAllPolicy,
   createMemoryApprovalStore,
+  createPermit,
   createPolicy,
   type PermissionRule,
   type PolicyOptions,
@@ -168,6 +169,13 @@ describe('createPolicy', () => {
     if (decision.type !== 'allow') throw new Error('expected leave')
     expect(() => decision.permit.consume(action)).toThrow('ask the policy again')
     decision.permit.consume({ ...action, argv: ['ls'] })
+  })
+
+  it('gives no permit of a field that is not set for another field', () => {
+    const action = { type: 'spawn', command: 'ls', cwd: '/home/ada/project', backend: 'local' } as const
+    const permit = createPermit({ ...action, network: undefined } as unknown as Action)
+    expect(() => permit.consume({ ...action, outside: true })).toThrow('ask the policy again')
+    permit.consume(action)
   })
 
   describe('mode off', () => {

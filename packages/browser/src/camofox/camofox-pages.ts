@@ -173,7 +173,16 @@ export class CamofoxPages {
   }
 
   #mayBeAt(url: string): Promise<boolean> {
-    const request = { url, method: 'GET', body: null, headers: '', isDocument: true, isFrame: false, isRedirect: false }
+    const request = {
+      targetId: '',
+      url,
+      method: 'GET',
+      body: null,
+      headers: '',
+      isDocument: true,
+      isFrame: false,
+      isRedirect: false,
+    }
     return this.#gate.mayGo('public', { isHere: false })(request)
   }
 

@@ -3,6 +3,8 @@ import type { CdpHub } from '../wire/cdp-hub.js'
 
 /** What something wants to open or to load: the model, a script, a form, a redirect, a frame. */
 export interface PageRequest {
+  /** The browser's name for the page, or for the frame with a process of its own, that it is of. */
+  readonly targetId: string
   readonly url: string
   readonly method: string
   readonly body: string | null
@@ -172,14 +174,15 @@ export class DocumentGuard {
   async #decide(paused: Paused, sessionId: string): Promise<void> {
     const { requestId, request, frameId, resourceType } = paused
     const target = this.#targets.get(sessionId)
+    const targetId = target?.targetId ?? ''
     const watched = this.#contexts.get(target?.browserContextId ?? '')
     const isFrame = target?.type === 'iframe' || (target !== undefined && frameId !== target.targetId)
     const isDocument = resourceType === 'Document'
     const { url, method } = request
     const isRedirect = paused.redirectedRequestId !== undefined
     const headers = await this.#headersOf(request, target?.browserContextId ?? '')
-    const about = { url, method, body: bodyOf(request), headers, isDocument, isFrame, isRedirect }
-    const goes = !this.#leaving.has(target?.targetId ?? '') && ((await watched?.mayGo(about)) ?? false)
+    const about = { targetId, url, method, body: bodyOf(request), headers, isDocument, isFrame, isRedirect }
+    const goes = !this.#leaving.has(targetId) && ((await watched?.mayGo(about)) ?? false)
     // No content: the page that is there stays as it is.
     const [answer, params] = goes
       ? ['Fetch.continueRequest', { requestId }]

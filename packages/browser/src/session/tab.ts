@@ -27,8 +27,9 @@ export class Tab {
   readonly page: Page
   readonly zone: Zone
   readonly number: number
+  /** The browser's own name for it. */
+  readonly targetId: string
   readonly #worlds: Worlds
-  readonly #targetId: string
   readonly #refs = new Map<string, KnownRef>()
   readonly #busy = new Set<Request>()
   readonly #sockets = new Set<WebSocket>()
@@ -61,7 +62,7 @@ export class Tab {
     this.page = page
     this.zone = zone
     this.number = number
-    this.#targetId = targetId
+    this.targetId = targetId
     this.#worlds = new Worlds(process.hub, process.guard)
     page.on('request', (request) => this.#begun(request))
     const over = (request: Request) => {
@@ -266,7 +267,7 @@ export class Tab {
   }
 
   #main(): FramePlace {
-    return { frameId: this.#targetId, parent: null }
+    return { frameId: this.targetId, parent: null }
   }
 
   async #collect(place: FramePlace, scope?: string): Promise<Found> {

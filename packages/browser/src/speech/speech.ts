@@ -11,7 +11,8 @@ const ANSWER_MS = 1_000
 
 interface Informed {
   readonly documentId: number
-  readonly documents: number
+  /** Whether another document of this tab was let come since. */
+  isFollowed: boolean
 }
 
 /** What speech needs of its session. */
@@ -35,10 +36,8 @@ export class Speech {
   readonly #pieces: Pieces = new Map()
   readonly #known = new Set<string>()
   readonly #hosts = new Set<string>()
-  /** Tabs whose document got text, which document that was, and how many had been let come then. */
+  /** Tabs whose document got text, or may have it from one that did. */
   readonly #informed = new Map<Tab, Informed>()
-  /** Documents of pages that were let come. */
-  #documents = 0
   #heard: Heard = { entries: [], isByProgram: false, isDelegated: false }
   /** Whether every request is held: a page was given text after text from outside was read. */
   isHolding = false
@@ -58,7 +57,7 @@ export class Speech {
     this.isHolding = true
     const [documentId, addresses] = await Promise.all([tab.documentId(), tab.addresses()])
     for (const address of addresses) this.#learn(address)
-    this.#informed.set(tab, { documentId, documents: this.#documents })
+    this.#informed.set(tab, { documentId, isFollowed: false })
     await this.#ports.hold()
     for (const origin of tab.openSockets())
       if (!(await this.#ports.maySpeak(origin)))
@@ -113,16 +112,11 @@ export class Speech {
     return true
   }
 
-  /** The agent closes a tab: nothing of its document stays. */
-  forget(tab: Tab): void {
-    this.#informed.delete(tab)
-  }
-
   /** A document that got text goes before the agent opens another one in its place, or it could speak meanwhile. */
   async leave(tab: Tab): Promise<void> {
     if (!this.#informed.has(tab)) return
     await tab.page.goto('about:blank')
-    this.#informed.delete(tab)
+    await this.#passOn(tab)
   }
 
   #note(url: string, method: string): void {
@@ -133,7 +127,8 @@ export class Speech {
   /** Whether a request may go. Never rejects. */
   async mayGo(request: PageRequest): Promise<boolean> {
     const goes = await this.#mayGo(request)
-    if (goes && request.isDocument && !request.isFrame) this.#documents++
+    if (goes && request.isDocument && !request.isFrame)
+      for (const [{ targetId }, informed] of this.#informed) informed.isFollowed ||= targetId === request.targetId
     return goes
   }
 
@@ -158,26 +153,29 @@ export class Speech {
 
   /** Whether a document stands that got text. */
   async #anyInformed(): Promise<boolean> {
-    for (const [tab, { documentId, documents }] of this.#informed) {
+    for (const [tab, informed] of this.#informed) {
+      const { documentId } = informed
       if (tab.page.isClosed()) {
-        this.#informed.delete(tab)
-        await this.#inherit()
+        await this.#passOn(tab)
         continue
       }
       const now = await documentOf(tab, documentId)
-      if (now === documentId) continue
+      // It may have got text meanwhile.
+      if (now === documentId || this.#informed.get(tab) !== informed) continue
       // One that nobody asked for is made by the one before it, of whatever that knew: a `blob:`, or what a script gives.
-      if (documents === this.#documents) this.#informed.set(tab, { documentId: now, documents })
-      else this.#informed.delete(tab)
+      if (informed.isFollowed) this.#informed.delete(tab)
+      else this.#informed.set(tab, { documentId: now, isFollowed: false })
     }
     return this.#informed.size > 0
   }
 
-  /** A page that closed itself may have said what it knew to the one that opened it, or to one that it opened. */
-  async #inherit(): Promise<void> {
-    for (const tab of this.#ports.tabs())
-      if (!this.#informed.has(tab))
-        this.#informed.set(tab, { documentId: await documentOf(tab, 0), documents: this.#documents })
+  /** A document that goes may have said what it knew to the page that opened it, to one that it opened, or to others of its site. */
+  async #passOn(from: Tab): Promise<void> {
+    const others = this.#ports.tabs().filter(({ zone, page }) => zone === from.zone && !page.isClosed())
+    for (const tab of others)
+      if (tab !== from && !this.#informed.has(tab))
+        this.#informed.set(tab, { documentId: await documentOf(tab, 0), isFollowed: false })
+    this.#informed.delete(from)
   }
 
   #goes(url: string, method: string): true {

@@ -247,7 +247,6 @@ async function tabs(session: BrowserSession, action: string, number?: number): P
   if (number === undefined) throw new HermesError('Say which tab, by its number.', { code: 'browser.no_page' })
   const tab = session.switchTo(number)
   if (action === 'close') {
-    session.gate.speech.forget(tab)
     await tab.page.close()
     return list()
   }

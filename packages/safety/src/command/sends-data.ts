@@ -53,20 +53,40 @@ function staysHere({ args }: Invocation): boolean {
 }
 
 /** Whether the database that a client names is on another machine, or on one that is known only then. */
-function isElsewhere({ args, written }: Invocation): boolean {
+function isElsewhere({ name, args, written }: Invocation): boolean {
   const words = texts(args)
   const hosts = words.flatMap((word, at) => {
     if (/^(?:-h|-S|--host|--server)$/.test(words[at - 1] ?? '')) return [word]
-    const [, named] = /^(?:-h|--host=|--server=)([^-].*)$/s.exec(word) ?? /(?:^|\s)host(?:addr)?=(\S+)/.exec(word) ?? []
-    if (named !== undefined) return [named]
-    return /^[a-z][a-z\d+.-]*:\/\//i.test(word) ? [word] : []
+    const [, ofOption] = /^(?:-h|--host=|--server=)([^-].*)$/s.exec(word) ?? []
+    if (ofOption !== undefined) return [ofOption]
+    const ofParameters = [...word.matchAll(/(?:^(?:-d|--dbname=)?|[\s?&])host(?:addr)?=([^\s&]+)/g)].map(
+      ([, host]) => host!,
+    )
+    // Also as the value of an option, whichever that is.
+    const ofAddresses = word.split('://').slice(1)
+    return [...ofParameters, ...ofAddresses.map((rest) => `any://${rest}`)]
   })
-  const [, ofVariable] = /(?:^|\s)(?:PGHOST(?:ADDR)?|MYSQL_HOST|DATABASE_URL)=(\S+)/.exec(written) ?? []
-  return [...hosts, ...(ofVariable === undefined ? [] : [ofVariable])].some(
+  const [, ofVariable] = /(?:^|\s)(?:PGHOST(?:ADDR)?|MYSQL_HOST|CQLSH_HOST|DATABASE_URL)=(\S+)/.exec(written) ?? []
+  return [...hosts, ...operandHosts(name, args), ...(ofVariable === undefined ? [] : [ofVariable])].some(
     // A path is a socket of this machine.
     (host) => !host.startsWith('/') && !isLoopback(host) && !/^(?:tcp:)?\.?$/.test(host),
   )
 }
+
+/** Hosts that clients take without an option. A value of an option that is not known here counts as one, to be safe. */
+function operandHosts(name: string, args: Invocation['args']): readonly string[] {
+  if (!OPERAND_IS_HOST.has(name)) return []
+  const { operands } = readOptions(args, VALUED_OF_CLIENTS)
+  if (name === 'cqlsh') return operands.filter((word) => !/^\d{1,5}$/.test(word))
+  return operands.filter((word) => {
+    const isHost = /[.:]/.test(word.includes('/') ? word.slice(0, word.indexOf('/')) : '')
+    // A name alone is a database of this machine.
+    const isFile = /^[./~]/.test(word) || (!isHost && /\.(?:[cm]?js|mongodb)$/i.test(word))
+    return /[.:/]/.test(word) && !isFile
+  })
+}
+
+const OPERAND_IS_HOST: ReadonlySet<string> = new Set(['mongosh', 'mongo', 'cqlsh'])
 
 /** What is longer than any host and path together is no address. */
 export const MAX_ADDRESS = 4_096
@@ -91,6 +111,12 @@ const VALUED = Object.freeze([
     '--upload-file',
   ],
   ...['-H', '--header', '-X', '--request', '-o', '--output', '-u', '--user', '-w', '--write-out', '-m', '--max-time'],
+])
+
+/** Options of mongosh and cqlsh whose value is the next word. */
+const VALUED_OF_CLIENTS = Object.freeze([
+  ...['-u', '--username', '-p', '--password', '-f', '--file', '--eval', '-e', '--execute', '-k', '--keyspace'],
+  ...['-h', '--host', '--port', '--authenticationDatabase', '--authenticationMechanism', '--cqlshrc', '--encoding'],
 ])
 
 const sendsOption = (name: string, word: string): boolean =>
