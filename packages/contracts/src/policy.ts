@@ -86,6 +86,12 @@ export interface ActingPlugin {
   readonly network: boolean | readonly string[]
 }
 
+/** A command line, and the absolute folder that it starts in. */
+export interface StartedLine {
+  readonly command: string
+  readonly cwd: string
+}
+
 /** A skill of others as the policy knows it: what it said of itself, and the person agreed to. */
 export interface ActingSkill {
   readonly name: string

@@ -1,5 +1,5 @@
 // Programs of skills of others: which command runs one, and what it has to be asked for or denied then.
-import type { ActingSkill, Action, Subject } from '@hermes/contracts/policy'
+import type { ActingSkill, Action, StartedLine, Subject } from '@hermes/contracts/policy'
 import { collectInvocations } from './command/collect.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { onlyLooks } from './command/only-looks.js'
@@ -91,6 +91,12 @@ function together(skills: readonly ActingSkill[]): ActingSkill {
     variables: inAll(({ variables }) => variables),
   }
 }
+
+/** The line of a command or program. */
+export const lineOf = (action: Extract<Action, { readonly type: 'spawn' }>): StartedLine => ({
+  command: commandText(action),
+  cwd: action.cwd,
+})
 
 /**
  * The skill that an action is done as; `null` for none. Where nothing holds the command, one that may reach a skill without naming it is of it

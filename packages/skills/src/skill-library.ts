@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
-import type { ActingSkill } from '@hermes/contracts/policy'
+import type { ActingSkill, StartedLine } from '@hermes/contracts/policy'
 import type { ToolState } from '@hermes/contracts/tool'
+import { pathsInCommand } from '@hermes/safety'
 import { BUNDLED } from './bundled.js'
 import { SkillRecords } from './curator/skill-records.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
@@ -75,22 +76,26 @@ export class SkillLibrary {
 
   /**
    * Every skill of others that commands may run programs of, for who works in `workspace`, as they are now: installed ones, and what lies in
-   * folders of projects, plugins and the person. One that is not loaded is among them, and one that nobody vouches for has declared nothing.
-   * Never rejects.
+   * folders of projects, plugins and the person; of folders below the workspace those that `line` leads to. One that is not loaded is among them,
+   * and one that nobody vouches for has declared nothing. Never rejects.
    */
-  async programs(workspace: string): Promise<readonly ActingSkill[]> {
+  async programs(workspace: string, line: StartedLine | null = null): Promise<readonly ActingSkill[]> {
+    const paths = line === null ? [] : pathsInCommand(line, this.home.userHome)
     const [installed, places] = await Promise.all([
       skillPrograms(this.home.directory),
-      placesOfOthers(this.home, workspace),
+      placesOfOthers(this.home, workspace, paths),
     ])
     const others = await Promise.all(places.map((place) => this.#programsIn(place)))
     return [...installed, ...others.flat()]
   }
 
   async #programsIn({ folder: place, isOpen, isTrusted }: PlaceOfOthers): Promise<readonly ActingSkill[]> {
-    return (await this.#indexer.headsBelow(place)).map(({ folder, head }) => {
+    const heads = await this.#indexer.headsBelow(place)
+    // Looking whether it is as it was agreed to takes a look at each of its files.
+    const counts = heads.some(({ head }) => head !== null && head.capabilities.length > 0) && (await isTrusted())
+    return heads.map(({ folder, head }) => {
       const { name = basename(folder), capabilities = [], variables = [] } = head ?? {}
-      const declared = isTrusted ? { capabilities, variables } : { capabilities: [], variables: [] }
+      const declared = counts ? { capabilities, variables } : { capabilities: [], variables: [] }
       return { name, folder, ...declared, ...(isOpen ? { isOpen } : {}) }
     })
   }

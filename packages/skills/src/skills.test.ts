@@ -58,13 +58,16 @@ describe('skills are found', () => {
       ['user/.agents/skills/notes', declares('notes')],
       ['user/.agents/skills/broken', '---\nname: [\n---\nx'],
       ['plugins/b/skills/away', declares('away')],
+      ['plugins/c/skills/other', declares('other')],
     ] as const)
       await scene.put(`${path}/SKILL.md`, text)
     const { settings } = scene.home
     scene = await scene.again({
       settings: { ...settings, external_dirs: [join(scene.root, 'work/team')] },
-      ofPlugins: async () =>
-        ['work/plugins/a', 'plugins/b'].map((folder) => ({ plugin: 'p', folder: join(scene.root, folder, 'skills') })),
+      pluginPlaces: async () =>
+        ['work/plugins/a', 'plugins/b', 'plugins/c'].map((folder) => ({
+          ...{ folder: join(scene.root, folder, 'skills'), isAgreed: async () => folder !== 'plugins/c' },
+        })),
     })
     const programs = async () =>
       (await scene.skills.programs(join(scene.home.cwd)))
@@ -77,12 +80,31 @@ describe('skills are found', () => {
       'broken||',
       'near|exec network|open',
       'notes|exec network|',
+      'other||',
       'plan|exec network|open',
       seed,
     ]
     expect(await programs()).toEqual(of('seed||open'))
     scene.trusted.add(scene.home.cwd)
     expect(await programs()).toEqual(of('seed|exec network|open'))
+  })
+
+  it('and so are all of a project, loaded or not: those further up, of its plugins, and below where a line leads', async () => {
+    await scene.put('work/.git/HEAD', '')
+    const folders = ['.agents/skills/top', 'packages/a/.hermes/skills/near', 'packages/b/.agents/skills/below']
+    for (const folder of [...folders, '.agents/plugins/p/skills/brought'])
+      await scene.put(`work/${folder}/SKILL.md`, skillText(folder.split('/').at(-1)!))
+    scene = await scene.again({ settings: { ...scene.home.settings, project_discovery: false } })
+    const cwd = join(scene.home.cwd, 'packages/a')
+    const of = async (command: string) =>
+      (await scene.skills.programs(cwd, { command, cwd })).map(({ name, isOpen }) => isOpen && name).sort()
+    expect(await of('make')).toEqual(['brought', 'near', 'top'])
+    for (const line of [
+      'bash ../b/.agents/skills/below/run.sh',
+      'cd ../b/.ag""ents && sh skills/below/run.sh',
+      'python3 -c "import runpy; runpy.run_path(\'../b/.agents/skills/below/x.py\')"',
+    ])
+      expect(await of(line)).toEqual(['below', 'brought', 'near', 'top'])
   })
 
   it('without those of others in safe mode, of another system and those that are switched off', async () => {
