@@ -97,6 +97,8 @@ export interface ActingSkill {
   readonly name: string
   /** Where its files lie. Absolute. */
   readonly folder: string
+  /** Paths in the line that lead into it by links, and not by its folder. Absolute. Default: none. */
+  readonly links?: readonly string[]
   /** It lies where commands work: isolated ones see it without naming it. Default: only those see it that name it. */
   readonly isOpen?: true
   /** What its programs may beyond working on files. */

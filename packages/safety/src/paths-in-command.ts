@@ -20,9 +20,13 @@ export function pathsInCommand({ command, cwd }: StartedLine, userHome: string):
     ...invocations.flatMap(({ context }) => (context.cwd === undefined ? [] : [absolute(cwd, context.cwd)])),
   ])
   const words = new Set([
-    ...invocations.flatMap(({ program, args }) => [program.text, ...texts(args)]),
+    ...invocations.flatMap(({ name, program, args }) => [
+      program.text,
+      // A word of git is a path where it has a slash: messages and branches are words too.
+      ...texts(args).filter((word) => name !== 'git' || word.includes('/')),
+    ]),
     // Paths stand in code, in assignments and behind options too.
-    ...command.split(/[\s;|&()<>"'`=,:]+/),
+    ...command.split(/[\s;|&()<>"'`=,:]+/).filter((word) => word.includes('/')),
   ])
   const paths = new Set(folders)
   for (const folder of folders)

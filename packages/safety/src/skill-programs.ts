@@ -1,4 +1,5 @@
 // Programs of skills of others: which command runs one, and what it has to be asked for or denied then.
+import { posix } from 'node:path'
 import type { ActingSkill, Action, StartedLine, Subject } from '@hermes/contracts/policy'
 import { collectInvocations } from './command/collect.js'
 import { type Invocation, texts } from './command/invocation.js'
@@ -32,8 +33,11 @@ export function skillsInCommand(
     isHeld = true,
   }: { readonly cwd: string; readonly skills: readonly ActingSkill[]; readonly isHeld?: boolean },
 ): SkillsInCommand {
-  const isOutOfSight = ({ folder, isOpen }: ActingSkill) =>
-    isHeld && isOpen !== true && !`${command}\n${cwd}/`.includes(folder.slice(folder.lastIndexOf('/') + 1))
+  const isOutOfSight = ({ folder, isOpen, links }: ActingSkill) =>
+    isHeld &&
+    isOpen !== true &&
+    links === undefined &&
+    !`${command}\n${cwd}/`.includes(folder.slice(folder.lastIndexOf('/') + 1))
   if (skills.every(isOutOfSight)) return NONE
   const collected = collectInvocations(command, { cwd })
   const { invocations, complete } = collected
@@ -54,8 +58,9 @@ export function skillsInCommand(
   return { named: all, acting: isRun ? together(all) : null }
 }
 
-/** Whether the parts of a skill's folder stand in a line. The last one of an installed skill ends in a hash: whatever stands around it means that folder. */
-function isNamed({ folder }: ActingSkill, line: string): boolean {
+/** Whether a line leads into a skill by links, or the parts of its folder stand in it. The last one of an installed skill ends in a hash: whatever stands around it means that folder. */
+function isNamed({ folder, links }: ActingSkill, line: string): boolean {
+  if (links !== undefined) return true
   const parts = folder.split('/').slice(-3)
   const name = parts.at(-1)!
   return line.includes(name) && (isHashed(folder) || parts.every((part) => hasPart(line, part)))
@@ -71,6 +76,7 @@ function hasPart(line: string, part: string): boolean {
 function isActing({ name, program, args, written, variables, context }: Invocation, named: readonly ActingSkill[]) {
   const path = `${context.cwd ?? ''}/${program.text}`
   if (program.text.includes('/') && named.some(({ folder }) => path.includes(markOf(folder)))) return true
+  if (program.text.includes('/') && named.some(({ links }) => links?.includes(posix.resolve(path)))) return true
   const isKept = name === 'git' && KEEPS_IN_GIT.has(args[0]?.text ?? '')
   const handsOn = (name === '' || isKept || HANDS_ON.has(name)) && variables.length === 0
   return !handsOn && !onlyLooks(written)

@@ -8,6 +8,7 @@ import { BUNDLED } from './bundled.js'
 import { SkillRecords } from './curator/skill-records.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
 import { HeadCache } from './index/head-cache.js'
+import { withLinks } from './index/linked-skills.js'
 import { type PlaceOfOthers, placesOfOthers, skillRoots } from './index/places.js'
 import { findSkill, type Grounds, type Look, type SkillIndex, SkillIndexer } from './index/skill-index.js'
 import { SkillLock, sha256 } from './install/lock.js'
@@ -86,7 +87,7 @@ export class SkillLibrary {
       placesOfOthers(this.home, workspace, paths),
     ])
     const others = await Promise.all(places.map((place) => this.#programsIn(place)))
-    return [...installed, ...others.flat()]
+    return withLinks([...installed, ...others.flat()], paths)
   }
 
   async #programsIn({ folder: place, isOpen, isTrusted }: PlaceOfOthers): Promise<readonly ActingSkill[]> {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { estimateTokens } from '@hermes/contracts/conversation'
+import { skillsInCommand } from '@hermes/safety'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from './__fixtures__/scene.js'
 import { HEADS_FORM } from './index/head-cache.js'
@@ -105,6 +106,35 @@ describe('skills are found', () => {
       'python3 -c "import runpy; runpy.run_path(\'../b/.agents/skills/below/x.py\')"',
     ])
       expect(await of(line)).toEqual(['below', 'brought', 'near', 'top'])
+  })
+
+  it('and one that a line leads to by links is met by them', async () => {
+    await scene.put('work/.git/HEAD', '')
+    await scene.put('work/.agents/skills/seed/run.sh', '')
+    await scene.put('work/.agents/skills/seed/SKILL.md', skillText('seed'))
+    await scene.put('src/notes/SKILL.md', skillText('notes'))
+    await scene.put('user/.agents/skills/x', '')
+    await scene.put('work/.claude/skills/x', '')
+    await symlink('../../.agents/skills/seed', join(scene.home.cwd, '.claude/skills/seed'))
+    await symlink(join(scene.root, 'src/notes'), join(scene.home.userHome, '.agents/skills/notes'))
+    const of = async (command: string, cwd = scene.home.cwd) => {
+      const skills = await scene.skills.programs(scene.home.cwd, { command, cwd })
+      return skillsInCommand(command, { cwd, skills }).acting?.name
+    }
+    expect(await of('bash .claude/skills/seed/run.sh')).toBe('seed')
+    expect(await of('D=.claude/skills/seed; bash $D/run.sh')).toBe('seed')
+    expect(await of('cd .claude/skills && sh "see"d/run.sh')).toBe('seed')
+    expect(await of('./run.sh', join(scene.home.cwd, '.claude/skills/seed'))).toBe('seed')
+    expect(await of('bash ~/../src/notes/SKILL.md')).toBe('notes')
+    expect(await of('cat .claude/skills/seed/SKILL.md')).toBeUndefined()
+    expect(await of('git commit -m notes', join(scene.root, 'src'))).toBeUndefined()
+    // Its own folder is no link, and what is named like a program that looks is no less one of the skill.
+    await scene.put('work/.agents/skills/seed/cat', '')
+    expect(await of('.claude/skills/seed/cat README.md')).toBe('seed')
+    const [seed] = (
+      await scene.skills.programs(scene.home.cwd, { command: 'bash .agents/skills/seed/run.sh', cwd: scene.home.cwd })
+    ).filter(({ name }) => name === 'seed')
+    expect(seed).not.toHaveProperty('links')
   })
 
   it('without those of others in safe mode, of another system and those that are switched off', async () => {
