@@ -43,7 +43,10 @@ export function skillsInCommand(
   const { invocations, complete } = collected
   // Quotes within a word do not hide it.
   const words = invocations.flatMap(({ program, args }) => [program.text, ...texts(args)])
-  const line = [command, `${cwd}/`, ...words].join('\n')
+  const folders = [cwd, ...invocations.flatMap(({ context }) => context.cwd ?? [])].map((path) =>
+    posix.resolve(cwd, path),
+  )
+  const line = { words: [command, ...words].join('\n'), cwd, folders, isWhole: complete }
   const named = skills.filter((skill) => isNamed(skill, line))
   const others = skills.filter((skill) => !named.includes(skill) && (skill.isOpen === true || !isHeld))
   const reached = skillsReached(command, collected, {
@@ -58,12 +61,45 @@ export function skillsInCommand(
   return { named: all, acting: isRun ? together(all) : null }
 }
 
+interface Line {
+  /** All that it says, as it was written and without quotes. */
+  readonly words: string
+  /** Where it starts. */
+  readonly cwd: string
+  /** Where it works. */
+  readonly folders: readonly string[]
+  /** Whether all of it could be followed. */
+  readonly isWhole: boolean
+}
+
 /** Whether a line leads into a skill by links, or the parts of its folder stand in it. The last one of an installed skill ends in a hash: whatever stands around it means that folder. */
-function isNamed({ folder, links }: ActingSkill, line: string): boolean {
+function isNamed({ folder, links }: ActingSkill, { words, cwd, folders, isWhole }: Line): boolean {
   if (links !== undefined) return true
   const parts = folder.split('/').slice(-3)
   const name = parts.at(-1)!
-  return line.includes(name) && (isHashed(folder) || parts.every((part) => hasPart(line, part)))
+  const line = `${words}\n${cwd}/`
+  if (!line.includes(name)) return false
+  if (isHashed(folder)) return true
+  if (!parts.every((part) => hasPart(line, part))) return false
+  // Beside a folder named test, `npm test` means no folder.
+  const isInside = folders.some((path) => `${path}/`.startsWith(`${folder}/`))
+  return isInside || !isWhole || parts.every((part) => hasPart(words, part)) || standsAsPath(words, name)
+}
+
+/** What puts words together to others. */
+const COMPUTES = /[$`]|\bxargs\b/
+
+/** Whether a name is part of a path, quoted in code, or anywhere where words are computed. */
+function standsAsPath(words: string, name: string): boolean {
+  if (COMPUTES.test(words)) return hasPart(words, name)
+  for (let at = words.indexOf(name); at !== -1; at = words.indexOf(name, at + 1)) {
+    const [before, after] = [words.slice(0, at), words[at + name.length] ?? '']
+    const isEnd = !/[\w-]/.test(after)
+    if (isEnd && before.endsWith('/')) return true
+    if (after === '/' && !/[\w.-]$/.test(before)) return true
+    if (/["']$/.test(before) && after === before.at(-1) && /[(,[+]\s*["']$/.test(before.slice(-20))) return true
+  }
+  return false
 }
 
 function hasPart(line: string, part: string): boolean {
