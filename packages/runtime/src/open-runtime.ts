@@ -96,7 +96,7 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
   }
   /** Known once skills are open, which needs a policy, which asks for these. */
   const heldSkills: { programs: HomeSkills['programs'] } = { programs: async () => [] }
-  const skills: HomeSkills['programs'] = (workspace, line) => heldSkills.programs(workspace, line)
+  const skills: HomeSkills['programs'] = (workspace, line) => heldSkills.programs(workspace, line, { isDecided: true })
   const secretNames = () => {
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
     return [...known, ...redaction.keyVariables(), ...secrets.secretNames]

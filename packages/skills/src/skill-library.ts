@@ -17,6 +17,9 @@ import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
 
+/** A line that starts so soon after it was decided about is held by the same look. */
+const SHARED_MS = 2_000
+
 /** Where skills are looked for, and what is not right about that. */
 export interface SkillPlaces {
   readonly look: Look
@@ -39,6 +42,8 @@ export class SkillLibrary {
   /** Goes up when sessions have to look anew. */
   #generation = 0
   readonly #disabled: Set<string>
+  /** What lines were decided by, until they start. */
+  readonly #decided = new Map<string, { readonly skills: Promise<readonly ActingSkill[]>; readonly atMs: number }>()
 
   constructor(home: SkillsHome) {
     this.home = home
@@ -78,9 +83,28 @@ export class SkillLibrary {
   /**
    * Every skill of others that commands may run programs of, for who works in `workspace`, as they are now: installed ones, and what lies in
    * folders of projects, plugins and the person; of folders below the workspace those that `line` leads to. One that is not loaded is among them,
-   * and one that nobody vouches for has declared nothing. Never rejects.
+   * and one that nobody vouches for has declared nothing. `isDecided`: what was decided about the line just now is taken once, without another
+   * look. Never rejects.
    */
-  async programs(workspace: string, line: StartedLine | null = null): Promise<readonly ActingSkill[]> {
+  async programs(
+    workspace: string,
+    line: StartedLine | null = null,
+    { isDecided = false }: { readonly isDecided?: boolean } = {},
+  ): Promise<readonly ActingSkill[]> {
+    if (line === null) return this.#programs(workspace, null)
+    const key = JSON.stringify([workspace, line.command, line.cwd])
+    const known = this.#decided.get(key)
+    this.#decided.delete(key)
+    const now = this.home.clock.now()
+    if (isDecided)
+      return known !== undefined && now - known.atMs < SHARED_MS ? known.skills : this.#programs(workspace, line)
+    for (const [old, { atMs }] of this.#decided) if (now - atMs >= SHARED_MS) this.#decided.delete(old)
+    const skills = this.#programs(workspace, line)
+    this.#decided.set(key, { skills, atMs: now })
+    return skills
+  }
+
+  async #programs(workspace: string, line: StartedLine | null): Promise<readonly ActingSkill[]> {
     const paths = line === null ? [] : pathsInCommand(line, this.home.userHome)
     const [installed, places] = await Promise.all([
       skillPrograms(this.home.directory),

@@ -137,6 +137,31 @@ describe('skills are found', () => {
     expect(seed).not.toHaveProperty('links')
   })
 
+  it('and a look at many of them is kept while their folders are as they were, and shared by what decides and what holds', async () => {
+    await scene.put('work/.agents/skills/a/b/c/notes.md', '')
+    await scene.put('work/.agents/skills/seed/SKILL.md', skillText('seed'))
+    let looks = 0
+    const later = Date.now() + 10_000
+    scene = await scene.again({
+      clock: { ...scene.home.clock, now: () => later },
+      pluginPlaces: async () => {
+        looks++
+        return []
+      },
+    })
+    const line = { command: 'make', cwd: scene.home.cwd }
+    const of = async (how?: { isDecided: boolean }) =>
+      (await scene.skills.programs(scene.home.cwd, line, how)).map(({ name }) => name)
+    expect(await of()).toEqual(['seed'])
+    // The deepest folder that counts is one where a skill may come.
+    await scene.put('work/.agents/skills/a/b/c/SKILL.md', skillText('deep'))
+    expect(await of({ isDecided: true })).toEqual(['seed'])
+    expect(looks).toBe(1)
+    expect(await of({ isDecided: true })).toEqual(['deep', 'seed'])
+    await scene.put('work/.agents/skills/seed/SKILL.md', skillText('other'))
+    expect(await of()).toEqual(['deep', 'other'])
+  })
+
   it('without those of others in safe mode, of another system and those that are switched off', async () => {
     await own('here')
     await scene.put('user/.agents/skills/notes/SKILL.md', skillText('notes'))
