@@ -86,11 +86,19 @@ export interface ActingPlugin {
   readonly network: boolean | readonly string[]
 }
 
+/** A command line, and the absolute folder that it starts in. */
+export interface StartedLine {
+  readonly command: string
+  readonly cwd: string
+}
+
 /** A skill of others as the policy knows it: what it said of itself, and the person agreed to. */
 export interface ActingSkill {
   readonly name: string
   /** Where its files lie. Absolute. */
   readonly folder: string
+  /** Paths in the line that lead into it by links, and not by its folder. Absolute. Default: none. */
+  readonly links?: readonly string[]
   /** It lies where commands work: isolated ones see it without naming it. Default: only those see it that name it. */
   readonly isOpen?: true
   /** What its programs may beyond working on files. */

@@ -505,8 +505,23 @@ it('components of the standard are read: servers, hooks, prompts, skills; what i
   })
   expect(await plugins(['doctor'])).not.toContain('skill')
   expect(await opened.skills()).toEqual([{ plugin: 'whole', folder: join(root, 'skills') }])
+  // Who holds its programs hears of it in any case, of what it may only while it is what was agreed to.
+  const held = async () =>
+    Promise.all(
+      (await opened.skillPlaces()).map(async ({ folder, isAgreed }) => [folder.slice(home.length), await isAgreed()]),
+    )
+  const other = '/project/.agents/plugins/other/skills'
+  await mkdir(join(home, other), { recursive: true })
+  const at = join(root, 'skills').slice(home.length)
+  expect(await held()).toEqual([
+    [at, true],
+    [other, false],
+  ])
   await writeFile(join(root, 'skills', 'one', 'SKILL.md'), 'other words')
   expect(await opened.skills()).toEqual([])
+  expect(await held()).toContainEqual([at, false])
+  await plugins(['disable', 'whole'])
+  expect(await held()).toContainEqual([at, false])
 })
 
 it('the dot folder of Claude Code is read: what its manifest lists, and what has no effect by name', async () => {

@@ -6,6 +6,7 @@ import { actingOf, changed, processOf } from './agree.js'
 import { registerApart } from './extension/apart.js'
 import { loadInside } from './extension/inside.js'
 import { promptCommand } from './extension/prompts.js'
+import { pluginFolders } from './found.js'
 import type { PluginComponents, PluginHooks } from './package/components.js'
 import { digestOf } from './package/digest.js'
 import { shortened } from './package/shortened.js'
@@ -21,6 +22,14 @@ export interface LoadedPlugin {
   readonly process: PluginProcess | null
   /** Why it was left out after all, in a line: what it registers has the name of something else. `null` where it is set up. */
   readonly leftOut: () => string | null
+}
+
+/** A folder with skills of a plugin. */
+interface SkillPlace {
+  /** Absolute. */
+  readonly folder: string
+  /** Whether the plugin is enabled and, file by file, what the person agreed to. Never rejects. */
+  isAgreed(): Promise<boolean>
 }
 
 /** The plugins of a home. */
@@ -42,6 +51,8 @@ export interface HomePlugins {
   hooks(): Promise<readonly PluginHooks[]>
   /** Folders with their skills, as they are agreed to now. Absolute. Never rejects. */
   skills(): Promise<readonly { readonly plugin: string; readonly folder: string }[]>
+  /** Folders with skills of every plugin that is there, enabled or not, for who holds their programs. Never rejects. */
+  skillPlaces(): Promise<readonly SkillPlace[]>
 }
 
 /**
@@ -84,19 +95,26 @@ export async function openPlugins(host: PluginHost): Promise<HomePlugins> {
         plugin: name,
         folder: join(folder, 'skills'),
       })),
+    skillPlaces: async () =>
+      (await pluginFolders(host)).map((folder) => ({
+        folder: join(folder, 'skills'),
+        isAgreed: async () => (await agreedNow(host, () => true, folder)).length > 0,
+      })),
   }
 }
 
 const enabledEntries = async ({ stateFile, isSafe }: PluginHost) =>
   isSafe ? [] : (await readState(stateFile)).filter(({ isEnabled }) => isEnabled)
 
-/** The plugins that bring something and are, file by file, what the person agreed to. */
+/** The plugins that bring something and are, file by file, what the person agreed to; with `only`, the one in that folder. */
 async function agreedNow(
   host: PluginHost,
   brings: (components: PluginComponents) => boolean,
+  only: string | null = null,
 ): Promise<readonly LoadedPlugin['entry'][]> {
   const entries = (await enabledEntries(host)).filter(
-    (entry): entry is LoadedPlugin['entry'] => entry.agreed !== null && brings(entry.agreed.components),
+    (entry): entry is LoadedPlugin['entry'] =>
+      entry.agreed !== null && brings(entry.agreed.components) && (only === null || entry.folder === only),
   )
   const project = entries.some((entry) => entry.project !== null) ? await host.project().catch(() => null) : null
   const found = await Promise.all(

@@ -96,7 +96,7 @@ function layGround(options: RuntimeOptions, facts: HomeFacts) {
   }
   /** Known once skills are open, which needs a policy, which asks for these. */
   const heldSkills: { programs: HomeSkills['programs'] } = { programs: async () => [] }
-  const skills = (workspace: string) => heldSkills.programs(workspace)
+  const skills: HomeSkills['programs'] = (workspace, line) => heldSkills.programs(workspace, line, { isDecided: true })
   const secretNames = () => {
     const known = PROVIDERS.flatMap((provider) => provider.keyVariables)
     return [...known, ...redaction.keyVariables(), ...secrets.secretNames]
@@ -201,7 +201,7 @@ function openPermissions(
     currentRules: currentRules({ home, rules, asksAlways }),
     currentDenials: (known) => currentDenials({ home, env, known }),
     redactor: () => redaction.redactor(),
-    skills: (workspace) => heldSkills.programs(workspace),
+    skills: (workspace, line) => heldSkills.programs(workspace, line),
     // Chosen as for any auxiliary task: what config.yaml names, else the model of the session.
     reviewModel: async (sessionId) => auxiliaryTasks.client('approval', await auxiliaryTasks.mainOf(sessionId)),
   })
@@ -258,6 +258,7 @@ function openParts(
     isSafe: isSafe(options) || options.ignoreRules === true,
     takesCommands: options.takesCommands ?? true,
     ofPlugins: () => plugins.plugins.skills(),
+    pluginPlaces: () => plugins.plugins.skillPlaces(),
     serverSkills: mcp.skills,
     learnt: learntElsewhere({ storage: common.storage, memory: () => personal.owner.files }),
     ask: (request, { sessionId, signal }) => auxiliaryTasks.ask(request, { sessionId, signal }),

@@ -27,6 +27,7 @@ export {
   changesLifecycle,
   surfaceOf,
 } from './path/surfaces.js'
+export { pathsInCommand } from './paths-in-command.js'
 export { createPermit, isPermit } from './permit.js'
 export { createPolicy, type PolicyOptions, type RevocablePolicy } from './policy.js'
 export { fenceRecalled, type RecallFence, recallFences, withoutRecallFence } from './recall-fence.js'
@@ -36,7 +37,7 @@ export { createStreamRedactor } from './redact/stream-redactor.js'
 export type { Review, Reviewer } from './reviewer.js'
 export { type PermissionRule, parseRules, type RuleEffect } from './rules.js'
 export type { ContextFinding } from './scan-context.js'
-export { type SkillsInCommand, skillOf, skillsInCommand } from './skill-programs.js'
+export { lineOf, type SkillsInCommand, skillOf, skillsInCommand } from './skill-programs.js'
 export { type CheckUrlOptions, checkUrl } from './url/check-url.js'
 export { isRange } from './url/ip-address.js'
 export { createOriginFetch } from './url/origin-fetch.js'

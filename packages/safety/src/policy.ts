@@ -13,6 +13,7 @@ import {
   type Permit,
   type Policy,
   rootSessionOf,
+  type StartedLine,
   type Subject,
   type Unanswered,
 } from '@hermes/contracts/policy'
@@ -37,7 +38,7 @@ import { createRedactor } from './redact/redactor.js'
 import { type Reviewer, reviewable } from './reviewer.js'
 import { isIn, type ParsedRule, type PermissionRule } from './rules.js'
 import { broadGrants, grantName, isListed, isRepeatable } from './session-grants.js'
-import { skillOf } from './skill-programs.js'
+import { lineOf, skillOf } from './skill-programs.js'
 
 /** Options of {@link createPolicy}. */
 export interface PolicyOptions extends EvaluationSettings {
@@ -60,8 +61,8 @@ export interface PolicyOptions extends EvaluationSettings {
    * Default: names say enough.
    */
   readonly identifyPrograms?: (names: readonly string[], cwd: string) => Promise<string | null>
-  /** The skills of others as they are now for who works in an absolute folder: their programs act as them. Default: none. */
-  readonly skills?: (workspace: string) => Promise<readonly ActingSkill[]>
+  /** The skills of others as they are now for who works in an absolute folder, and those that the line leads to: their programs act as them. Default: none. */
+  readonly skills?: (workspace: string, line: StartedLine) => Promise<readonly ActingSkill[]>
   /** Keeps an "always" answer. What it throws is logged; the answer counts for this process all the same. */
   readonly onAlways?: (rule: PermissionRule) => void | Promise<void>
   /** Looks at questions before a person does: `approvals.mode: smart`. Default: none. */
@@ -187,7 +188,7 @@ class RulePolicy implements RevocablePolicy {
   async #skillOf(action: Action, subject: Subject): Promise<ActingSkill | null> {
     const { skills } = this.#options
     if (action.type !== 'spawn' || skills === undefined) return null
-    return skillOf(action, await skills(subject.workspace ?? action.cwd), subject)
+    return skillOf(action, await skills(subject.workspace ?? action.cwd, lineOf(action)), subject)
   }
 
   /** What is decided in one turn of the event loop, such as the calls of one reply, is decided by one look at the rules. */

@@ -132,6 +132,35 @@ describe('a skill of a project, which isolated commands see too', () => {
   it('is run by what starts in it', () => expect(acting('./run.sh', `${cwd}/.agents/skills/moon`)).toEqual(open))
 })
 
+describe('a skill in the folder that is worked in', () => {
+  const cwd = '/home/ada/team/skills'
+  const [test, deploy] = ['test', 'deploy'].map(
+    (name): ActingSkill => ({
+      ...{ name, capabilities: [], variables: [], isOpen: true },
+      folder: `${cwd}/${name}`,
+    }),
+  )
+  const acting = (command: string, from = cwd) =>
+    skillsInCommand(command, { cwd: from, skills: [test!, deploy!] }).acting?.name
+
+  it.each([['npm test'], ['git commit -m "fix deploy"'], ['make deploy # test'], ['npm run --if-present "test"']])(
+    'is not run by %s',
+    (command) => expect(acting(command)).toBeUndefined(),
+  )
+
+  it.each([
+    ['bash deploy/run.sh'],
+    ['./deploy/run.sh'],
+    ['cd deploy && make'],
+    ['D=deploy; bash $D/run.sh'],
+    ['for one in deploy; do bash $one/run.sh; done'],
+    ["python3 -c \"import os; exec(open(os.path.join('deploy', 'x.py')).read())\""],
+    ['bash ~/team/skills/deploy/run.sh'],
+  ])('is run by %s', (command) => expect(acting(command)).toBe('deploy'))
+
+  it('is run by what works in it', () => expect(acting('make', `${cwd}/deploy/scripts`)).toBe('deploy'))
+})
+
 describe('the program of an installed skill', () => {
   const run = (command: string, more: object = {}): Action => ({
     ...{ type: 'spawn', command, cwd: '/home/ada/work', backend: 'local' },

@@ -1,5 +1,6 @@
 // Programs of skills of others: which command runs one, and what it has to be asked for or denied then.
-import type { ActingSkill, Action, Subject } from '@hermes/contracts/policy'
+import { posix } from 'node:path'
+import type { ActingSkill, Action, StartedLine, Subject } from '@hermes/contracts/policy'
 import { collectInvocations } from './command/collect.js'
 import { type Invocation, texts } from './command/invocation.js'
 import { onlyLooks } from './command/only-looks.js'
@@ -32,14 +33,20 @@ export function skillsInCommand(
     isHeld = true,
   }: { readonly cwd: string; readonly skills: readonly ActingSkill[]; readonly isHeld?: boolean },
 ): SkillsInCommand {
-  const isOutOfSight = ({ folder, isOpen }: ActingSkill) =>
-    isHeld && isOpen !== true && !`${command}\n${cwd}/`.includes(folder.slice(folder.lastIndexOf('/') + 1))
+  const isOutOfSight = ({ folder, isOpen, links }: ActingSkill) =>
+    isHeld &&
+    isOpen !== true &&
+    links === undefined &&
+    !`${command}\n${cwd}/`.includes(folder.slice(folder.lastIndexOf('/') + 1))
   if (skills.every(isOutOfSight)) return NONE
   const collected = collectInvocations(command, { cwd })
   const { invocations, complete } = collected
   // Quotes within a word do not hide it.
   const words = invocations.flatMap(({ program, args }) => [program.text, ...texts(args)])
-  const line = [command, `${cwd}/`, ...words].join('\n')
+  const folders = [cwd, ...invocations.flatMap(({ context }) => context.cwd ?? [])].map((path) =>
+    posix.resolve(cwd, path),
+  )
+  const line = { words: [command, ...words].join('\n'), cwd, folders, isWhole: complete }
   const named = skills.filter((skill) => isNamed(skill, line))
   const others = skills.filter((skill) => !named.includes(skill) && (skill.isOpen === true || !isHeld))
   const reached = skillsReached(command, collected, {
@@ -54,11 +61,45 @@ export function skillsInCommand(
   return { named: all, acting: isRun ? together(all) : null }
 }
 
-/** Whether the parts of a skill's folder stand in a line. The last one of an installed skill ends in a hash: whatever stands around it means that folder. */
-function isNamed({ folder }: ActingSkill, line: string): boolean {
+interface Line {
+  /** All that it says, as it was written and without quotes. */
+  readonly words: string
+  /** Where it starts. */
+  readonly cwd: string
+  /** Where it works. */
+  readonly folders: readonly string[]
+  /** Whether all of it could be followed. */
+  readonly isWhole: boolean
+}
+
+/** Whether a line leads into a skill by links, or the parts of its folder stand in it. The last one of an installed skill ends in a hash: whatever stands around it means that folder. */
+function isNamed({ folder, links }: ActingSkill, { words, cwd, folders, isWhole }: Line): boolean {
+  if (links !== undefined) return true
   const parts = folder.split('/').slice(-3)
   const name = parts.at(-1)!
-  return line.includes(name) && (isHashed(folder) || parts.every((part) => hasPart(line, part)))
+  const line = `${words}\n${cwd}/`
+  if (!line.includes(name)) return false
+  if (isHashed(folder)) return true
+  if (!parts.every((part) => hasPart(line, part))) return false
+  // Beside a folder named test, `npm test` means no folder.
+  const isInside = folders.some((path) => `${path}/`.startsWith(`${folder}/`))
+  return isInside || !isWhole || parts.every((part) => hasPart(words, part)) || standsAsPath(words, name)
+}
+
+/** What puts words together to others. */
+const COMPUTES = /[$`]|\bxargs\b/
+
+/** Whether a name is part of a path, quoted in code, or anywhere where words are computed. */
+function standsAsPath(words: string, name: string): boolean {
+  if (COMPUTES.test(words)) return hasPart(words, name)
+  for (let at = words.indexOf(name); at !== -1; at = words.indexOf(name, at + 1)) {
+    const [before, after] = [words.slice(0, at), words[at + name.length] ?? '']
+    const isEnd = !/[\w-]/.test(after)
+    if (isEnd && before.endsWith('/')) return true
+    if (after === '/' && !/[\w.-]$/.test(before)) return true
+    if (/["']$/.test(before) && after === before.at(-1) && /[(,[+]\s*["']$/.test(before.slice(-20))) return true
+  }
+  return false
 }
 
 function hasPart(line: string, part: string): boolean {
@@ -71,6 +112,7 @@ function hasPart(line: string, part: string): boolean {
 function isActing({ name, program, args, written, variables, context }: Invocation, named: readonly ActingSkill[]) {
   const path = `${context.cwd ?? ''}/${program.text}`
   if (program.text.includes('/') && named.some(({ folder }) => path.includes(markOf(folder)))) return true
+  if (program.text.includes('/') && named.some(({ links }) => links?.includes(posix.resolve(path)))) return true
   const isKept = name === 'git' && KEEPS_IN_GIT.has(args[0]?.text ?? '')
   const handsOn = (name === '' || isKept || HANDS_ON.has(name)) && variables.length === 0
   return !handsOn && !onlyLooks(written)
@@ -91,6 +133,12 @@ function together(skills: readonly ActingSkill[]): ActingSkill {
     variables: inAll(({ variables }) => variables),
   }
 }
+
+/** The line of a command or program. */
+export const lineOf = (action: Extract<Action, { readonly type: 'spawn' }>): StartedLine => ({
+  command: commandText(action),
+  cwd: action.cwd,
+})
 
 /**
  * The skill that an action is done as; `null` for none. Where nothing holds the command, one that may reach a skill without naming it is of it

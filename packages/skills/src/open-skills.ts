@@ -1,6 +1,6 @@
 import { errorLine } from '@hermes/contracts'
 import type { Extension } from '@hermes/contracts/extension'
-import type { ActingSkill } from '@hermes/contracts/policy'
+import type { ActingSkill, StartedLine } from '@hermes/contracts/policy'
 import { BundleStore } from './bundles/bundle-store.js'
 import { Curator } from './curator/curator.js'
 import { SkillInstaller } from './install/installer.js'
@@ -36,8 +36,12 @@ export interface HomeSkills {
   afterSession(session: LeftSession): Promise<boolean>
   /** Names of skills and bundles that a message brings along when it begins with `/NAME`, for who works in `cwd`. Never rejects. */
   typed(cwd: string): Promise<readonly string[]>
-  /** The skills of others whose programs are held to what they declared, for who works in `workspace`. Never rejects. */
-  programs(workspace: string): Promise<readonly ActingSkill[]>
+  /** The skills of others whose programs are held to what they declared, for who works in `workspace` and has this line run. `isDecided`: by the look that the policy decided by, where that was just now. Never rejects. */
+  programs(
+    workspace: string,
+    line?: StartedLine,
+    how?: { readonly isDecided?: boolean },
+  ): Promise<readonly ActingSkill[]>
   /** The skills for who works in `cwd`, as they are now; those that are switched off are left out. Never rejects. */
   list(cwd: string): Promise<readonly SkillFacts[]>
 }
@@ -67,7 +71,7 @@ export function openSkills(home: SkillsHome): HomeSkills {
     },
     section: (of) => prompt.section(of),
     served: (cwd) => serveSkills(library, cwd),
-    programs: (workspace) => library.programs(workspace),
+    programs: (workspace, line, how) => library.programs(workspace, line, how),
     unknown: (names, cwd) => unknown(library, names, cwd),
     typed: async (cwd) => {
       const [{ skills }, { bundles: own }] = await Promise.all([library.index(cwd), bundles.list()])

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { HermesError } from '@hermes/contracts'
-import type { ActingSkill } from '@hermes/contracts/policy'
+import type { ActingSkill, StartedLine } from '@hermes/contracts/policy'
 import type { ToolState } from '@hermes/contracts/tool'
+import { pathsInCommand } from '@hermes/safety'
 import { BUNDLED } from './bundled.js'
 import { SkillRecords } from './curator/skill-records.js'
 import { SKILL_FILE, type Skill } from './format/skill.js'
 import { HeadCache } from './index/head-cache.js'
+import { withLinks } from './index/linked-skills.js'
 import { type PlaceOfOthers, placesOfOthers, skillRoots } from './index/places.js'
 import { findSkill, type Grounds, type Look, type SkillIndex, SkillIndexer } from './index/skill-index.js'
 import { SkillLock, sha256 } from './install/lock.js'
@@ -14,6 +16,9 @@ import { skillPrograms } from './install/skill-programs.js'
 import { SkillHistory } from './learning/skill-history.js'
 import type { SkillsHome } from './skills-home.js'
 import { SkillUsage } from './usage.js'
+
+/** A line that starts so soon after it was decided about is held by the same look. */
+const SHARED_MS = 2_000
 
 /** Where skills are looked for, and what is not right about that. */
 export interface SkillPlaces {
@@ -37,6 +42,8 @@ export class SkillLibrary {
   /** Goes up when sessions have to look anew. */
   #generation = 0
   readonly #disabled: Set<string>
+  /** What lines were decided by, until they start. */
+  readonly #decided = new Map<string, { readonly skills: Promise<readonly ActingSkill[]>; readonly atMs: number }>()
 
   constructor(home: SkillsHome) {
     this.home = home
@@ -75,22 +82,45 @@ export class SkillLibrary {
 
   /**
    * Every skill of others that commands may run programs of, for who works in `workspace`, as they are now: installed ones, and what lies in
-   * folders of projects, plugins and the person. One that is not loaded is among them, and one that nobody vouches for has declared nothing.
-   * Never rejects.
+   * folders of projects, plugins and the person; of folders below the workspace those that `line` leads to. One that is not loaded is among them,
+   * and one that nobody vouches for has declared nothing. `isDecided`: what was decided about the line just now is taken once, without another
+   * look. Never rejects.
    */
-  async programs(workspace: string): Promise<readonly ActingSkill[]> {
+  async programs(
+    workspace: string,
+    line: StartedLine | null = null,
+    { isDecided = false }: { readonly isDecided?: boolean } = {},
+  ): Promise<readonly ActingSkill[]> {
+    if (line === null) return this.#programs(workspace, null)
+    const key = JSON.stringify([workspace, line.command, line.cwd])
+    const known = this.#decided.get(key)
+    this.#decided.delete(key)
+    const now = this.home.clock.now()
+    if (isDecided)
+      return known !== undefined && now - known.atMs < SHARED_MS ? known.skills : this.#programs(workspace, line)
+    for (const [old, { atMs }] of this.#decided) if (now - atMs >= SHARED_MS) this.#decided.delete(old)
+    const skills = this.#programs(workspace, line)
+    this.#decided.set(key, { skills, atMs: now })
+    return skills
+  }
+
+  async #programs(workspace: string, line: StartedLine | null): Promise<readonly ActingSkill[]> {
+    const paths = line === null ? [] : pathsInCommand(line, this.home.userHome)
     const [installed, places] = await Promise.all([
       skillPrograms(this.home.directory),
-      placesOfOthers(this.home, workspace),
+      placesOfOthers(this.home, workspace, paths),
     ])
     const others = await Promise.all(places.map((place) => this.#programsIn(place)))
-    return [...installed, ...others.flat()]
+    return withLinks([...installed, ...others.flat()], paths)
   }
 
   async #programsIn({ folder: place, isOpen, isTrusted }: PlaceOfOthers): Promise<readonly ActingSkill[]> {
-    return (await this.#indexer.headsBelow(place)).map(({ folder, head }) => {
+    const heads = await this.#indexer.headsBelow(place)
+    // Looking whether it is as it was agreed to takes a look at each of its files.
+    const counts = heads.some(({ head }) => head !== null && head.capabilities.length > 0) && (await isTrusted())
+    return heads.map(({ folder, head }) => {
       const { name = basename(folder), capabilities = [], variables = [] } = head ?? {}
-      const declared = isTrusted ? { capabilities, variables } : { capabilities: [], variables: [] }
+      const declared = counts ? { capabilities, variables } : { capabilities: [], variables: [] }
       return { name, folder, ...declared, ...(isOpen ? { isOpen } : {}) }
     })
   }

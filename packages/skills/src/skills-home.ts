@@ -99,6 +99,8 @@ export interface SkillsHome {
   readonly settings: SkillSettings
   /** Folders with skills of plugins that a person agreed to, as long as they are what was agreed to. Never rejects. */
   ofPlugins(): Promise<readonly { readonly plugin: string; readonly folder: string }[]>
+  /** Folders with skills of all plugins that are there, agreed to or not. Never rejects. */
+  pluginPlaces(): Promise<readonly { readonly folder: string; isAgreed(): Promise<boolean> }[]>
   /** What an MCP server of the home hands out, by the policy. Rejects with one line. */
   ofServer(server: string, signal: AbortSignal): Promise<readonly ServedSkill[]>
   /** Without skills of others: only those of the home and those that come with Hermes. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { readdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { estimateTokens } from '@hermes/contracts/conversation'
+import { skillsInCommand } from '@hermes/safety'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openScene, type Scene, skillText } from './__fixtures__/scene.js'
 import { HEADS_FORM } from './index/head-cache.js'
@@ -58,13 +59,16 @@ describe('skills are found', () => {
       ['user/.agents/skills/notes', declares('notes')],
       ['user/.agents/skills/broken', '---\nname: [\n---\nx'],
       ['plugins/b/skills/away', declares('away')],
+      ['plugins/c/skills/other', declares('other')],
     ] as const)
       await scene.put(`${path}/SKILL.md`, text)
     const { settings } = scene.home
     scene = await scene.again({
       settings: { ...settings, external_dirs: [join(scene.root, 'work/team')] },
-      ofPlugins: async () =>
-        ['work/plugins/a', 'plugins/b'].map((folder) => ({ plugin: 'p', folder: join(scene.root, folder, 'skills') })),
+      pluginPlaces: async () =>
+        ['work/plugins/a', 'plugins/b', 'plugins/c'].map((folder) => ({
+          ...{ folder: join(scene.root, folder, 'skills'), isAgreed: async () => folder !== 'plugins/c' },
+        })),
     })
     const programs = async () =>
       (await scene.skills.programs(join(scene.home.cwd)))
@@ -77,12 +81,85 @@ describe('skills are found', () => {
       'broken||',
       'near|exec network|open',
       'notes|exec network|',
+      'other||',
       'plan|exec network|open',
       seed,
     ]
     expect(await programs()).toEqual(of('seed||open'))
     scene.trusted.add(scene.home.cwd)
     expect(await programs()).toEqual(of('seed|exec network|open'))
+  })
+
+  it('and so are all of a project, loaded or not: those further up, of its plugins, and below where a line leads', async () => {
+    await scene.put('work/.git/HEAD', '')
+    const folders = ['.agents/skills/top', 'packages/a/.hermes/skills/near', 'packages/b/.agents/skills/below']
+    for (const folder of [...folders, '.agents/plugins/p/skills/brought'])
+      await scene.put(`work/${folder}/SKILL.md`, skillText(folder.split('/').at(-1)!))
+    scene = await scene.again({ settings: { ...scene.home.settings, project_discovery: false } })
+    const cwd = join(scene.home.cwd, 'packages/a')
+    const of = async (command: string) =>
+      (await scene.skills.programs(cwd, { command, cwd })).map(({ name, isOpen }) => isOpen && name).sort()
+    expect(await of('make')).toEqual(['brought', 'near', 'top'])
+    for (const line of [
+      'bash ../b/.agents/skills/below/run.sh',
+      'cd ../b/.ag""ents && sh skills/below/run.sh',
+      'python3 -c "import runpy; runpy.run_path(\'../b/.agents/skills/below/x.py\')"',
+    ])
+      expect(await of(line)).toEqual(['below', 'brought', 'near', 'top'])
+  })
+
+  it('and one that a line leads to by links is met by them', async () => {
+    await scene.put('work/.git/HEAD', '')
+    await scene.put('work/.agents/skills/seed/run.sh', '')
+    await scene.put('work/.agents/skills/seed/SKILL.md', skillText('seed'))
+    await scene.put('src/notes/SKILL.md', skillText('notes'))
+    await scene.put('user/.agents/skills/x', '')
+    await scene.put('work/.claude/skills/x', '')
+    await symlink('../../.agents/skills/seed', join(scene.home.cwd, '.claude/skills/seed'))
+    await symlink(join(scene.root, 'src/notes'), join(scene.home.userHome, '.agents/skills/notes'))
+    const of = async (command: string, cwd = scene.home.cwd) => {
+      const skills = await scene.skills.programs(scene.home.cwd, { command, cwd })
+      return skillsInCommand(command, { cwd, skills }).acting?.name
+    }
+    expect(await of('bash .claude/skills/seed/run.sh')).toBe('seed')
+    expect(await of('D=.claude/skills/seed; bash $D/run.sh')).toBe('seed')
+    expect(await of('cd .claude/skills && sh "see"d/run.sh')).toBe('seed')
+    expect(await of('./run.sh', join(scene.home.cwd, '.claude/skills/seed'))).toBe('seed')
+    expect(await of('bash ~/../src/notes/SKILL.md')).toBe('notes')
+    expect(await of('cat .claude/skills/seed/SKILL.md')).toBeUndefined()
+    expect(await of('git commit -m notes', join(scene.root, 'src'))).toBeUndefined()
+    // Its own folder is no link, and what is named like a program that looks is no less one of the skill.
+    await scene.put('work/.agents/skills/seed/cat', '')
+    expect(await of('.claude/skills/seed/cat README.md')).toBe('seed')
+    const [seed] = (
+      await scene.skills.programs(scene.home.cwd, { command: 'bash .agents/skills/seed/run.sh', cwd: scene.home.cwd })
+    ).filter(({ name }) => name === 'seed')
+    expect(seed).not.toHaveProperty('links')
+  })
+
+  it('and a look at many of them is kept while their folders are as they were, and shared by what decides and what holds', async () => {
+    await scene.put('work/.agents/skills/a/b/c/notes.md', '')
+    await scene.put('work/.agents/skills/seed/SKILL.md', skillText('seed'))
+    let looks = 0
+    const later = Date.now() + 10_000
+    scene = await scene.again({
+      clock: { ...scene.home.clock, now: () => later },
+      pluginPlaces: async () => {
+        looks++
+        return []
+      },
+    })
+    const line = { command: 'make', cwd: scene.home.cwd }
+    const of = async (how?: { isDecided: boolean }) =>
+      (await scene.skills.programs(scene.home.cwd, line, how)).map(({ name }) => name)
+    expect(await of()).toEqual(['seed'])
+    // The deepest folder that counts is one where a skill may come.
+    await scene.put('work/.agents/skills/a/b/c/SKILL.md', skillText('deep'))
+    expect(await of({ isDecided: true })).toEqual(['seed'])
+    expect(looks).toBe(1)
+    expect(await of({ isDecided: true })).toEqual(['deep', 'seed'])
+    await scene.put('work/.agents/skills/seed/SKILL.md', skillText('other'))
+    expect(await of()).toEqual(['deep', 'other'])
   })
 
   it('without those of others in safe mode, of another system and those that are switched off', async () => {

@@ -1,7 +1,7 @@
 import type { HermesConfig } from '@hermes/config'
 import type { Clock, Logger } from '@hermes/contracts'
 import type { Factories } from '@hermes/contracts/extension'
-import type { ActingSkill } from '@hermes/contracts/policy'
+import type { ActingSkill, StartedLine } from '@hermes/contracts/policy'
 import type { IsolationSupport, SharedLogins, SharedPipes, SharedWatcher, Workspaces } from '@hermes/sandbox'
 
 /** The variable that tells a program for which session it runs. */
@@ -29,7 +29,7 @@ export interface EnvironmentRequest {
   readonly logger: Logger
   readonly clock: Clock
   /** The skills of others whose programs are held, for who works in an absolute folder. Default: those that are installed. */
-  readonly skills?: (workspace: string) => Promise<readonly ActingSkill[]>
+  readonly skills?: (workspace: string, line: StartedLine) => Promise<readonly ActingSkill[]>
   /** What is known of this machine. Default: each environment looks. */
   readonly isolationSupport?: IsolationSupport
   /** The workspaces of the program, each as it was found first. Default: each environment looks. */

@@ -1,11 +1,20 @@
 import { appendPermission, type HermesConfig, homeLayout } from '@hermes/config'
 import { type Clock, errorLine, type Logger } from '@hermes/contracts'
 import type { ModelClient } from '@hermes/contracts/model'
-import type { ActingSkill, Action, ApprovalStore, AuditRecord, AuditSink, Subject } from '@hermes/contracts/policy'
+import type {
+  ActingSkill,
+  Action,
+  ApprovalStore,
+  AuditRecord,
+  AuditSink,
+  StartedLine,
+  Subject,
+} from '@hermes/contracts/policy'
 import {
   createPolicy,
   createRedactor,
   type EvaluationSettings,
+  lineOf,
   type PermissionRule,
   type Reviewer,
   type RevocablePolicy,
@@ -51,7 +60,7 @@ interface HomePolicyOptions {
   /** Takes the secrets of the home out of a text; called once, when there is the first text. */
   readonly redactor: () => (text: string) => string
   /** The skills of others whose programs act as them, for who works in an absolute folder. Default: those that are installed. */
-  readonly skills?: (workspace: string) => Promise<readonly ActingSkill[]>
+  readonly skills?: (workspace: string, line: StartedLine) => Promise<readonly ActingSkill[]>
   /** The model that reviews questions of a session when `approvals.mode` is `smart`. */
   readonly reviewModel: (sessionId: string) => Promise<ModelClient>
   readonly clock: Clock
@@ -102,7 +111,10 @@ export function openHomePolicy(options: HomePolicyOptions): HomePolicy {
     policy,
     settings,
     explain: async (action, subject) => {
-      const skill = skillOf(action, await skills(subject.workspace ?? cwd), subject)
+      const skill =
+        action.type === 'spawn'
+          ? skillOf(action, await skills(subject.workspace ?? cwd, lineOf(action)), subject)
+          : null
       return (await explaining()).explainAction(action, skill === null ? subject : { ...subject, skill }, settings)
     },
     rulesOfNoTool: async (toolNames) => (await explaining()).rulesOfNoTool(settings, toolNames),

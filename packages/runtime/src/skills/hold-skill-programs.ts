@@ -20,7 +20,7 @@ export function holdSkillPrograms(
 ): NonNullable<LocalEnvironmentOptions['holds']> {
   const { home, person = null, config, secretNames } = request
   return async (command, cwd) => {
-    const skills = await (request.skills?.(request.cwd) ?? skillPrograms(homeLayout(home).skills))
+    const skills = await (request.skills?.(request.cwd, { command, cwd }) ?? skillPrograms(homeLayout(home).skills))
     const { named, acting } = skillsInCommand(command, { cwd, skills, isHeld: isIsolated })
     if (named.length === 0) return null
     const readable = person === null ? named.filter(({ isOpen }) => !isOpen).map(({ folder }) => folder) : []

@@ -24,7 +24,8 @@ interface HomeSkillsOptions {
   readonly proxies: Proxies | null
   readonly isSafe: boolean
   readonly takesCommands: boolean
-  readonly ofPlugins: () => Promise<readonly { readonly plugin: string; readonly folder: string }[]>
+  readonly ofPlugins: SkillsHome['ofPlugins']
+  readonly pluginPlaces: SkillsHome['pluginPlaces']
   readonly serverSkills: SkillsHome['ofServer']
   readonly redact: (text: string) => string
   readonly storage: () => Promise<Storage>
@@ -39,7 +40,7 @@ const OS_NAMES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: '
 
 /** The skills of a home. Nothing is read yet. */
 export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
-  const { home, userHome, cwd, env, secrets, config, trust, isSafe, takesCommands, ofPlugins } = options
+  const { home, userHome, cwd, env, secrets, config, trust, isSafe, takesCommands, ofPlugins, pluginPlaces } = options
   const { redact, clock, logger } = options
   const { skills, skillBundles, pendingSkills, cache } = homeLayout(home)
   return openSkills({
@@ -52,7 +53,7 @@ export function openHomeSkills(options: HomeSkillsOptions): HomeSkills {
     onChange: options.onChange,
     personOf: async (sessionId) => (await (await options.storage()).sessions.get(sessionId))?.person ?? null,
     cacheFile: join(cache, 'skills-index.json'),
-    ...{ userHome, cwd, trust, isSafe, takesCommands, ofPlugins, redact, clock, logger },
+    ...{ userHome, cwd, trust, isSafe, takesCommands, ofPlugins, pluginPlaces, redact, clock, logger },
     settings: {
       ...config.skills,
       external_dirs: config.skills.external_dirs.map((folder) => toPath(folder, userHome, userHome)),

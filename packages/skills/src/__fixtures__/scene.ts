@@ -79,6 +79,7 @@ async function sceneAt(root: string, { site = 'http://127.0.0.1:9', ...over }: S
     personOf: async () => null,
     isSafe: false,
     ofPlugins: async () => [],
+    pluginPlaces: async () => [],
     ofServer: async () => [],
     os: 'linux',
     trust: { isTrusted: async (path) => [...trusted].some((folder) => `${path}/`.startsWith(`${folder}/`)) },

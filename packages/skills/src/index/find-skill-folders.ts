@@ -76,10 +76,8 @@ interface Below {
 function look(folder: string, depth: number, below: Below): void {
   const { skills: found, looked, nowMs } = below
   // Asked first: what comes meanwhile makes it another one.
-  const before = statOf(folder)
-  const isSure = before === null || nowMs - before.ctimeMs > APART_MS
-  looked.push([folder, !isSure ? UNSURE : before === null ? NOTHING : stateOf(before)])
-  for (const name of namesIn(folder)) {
+  looked.push(lookedNow(folder, nowMs))
+  for (const name of foldersIn(folder)) {
     if (found.length >= MAX_FOUND || name.startsWith('.') || name === 'node_modules') continue
     // A few hundred of these are most of a look: nothing is put in form that is already.
     const path = `${folder}${sep}${name}`
@@ -89,7 +87,15 @@ function look(folder: string, depth: number, below: Below): void {
       found.push({ folder: path, name, size, mtimeMs, ctimeMs, ino })
     }
     if (info === null && depth < MAX_DEPTH) look(path, depth + 1, below)
+    // A SKILL.md may come there.
+    else if (!info?.isFile()) looked.push(lookedNow(path, nowMs))
   }
+}
+
+function lookedNow(folder: string, nowMs: number): LookedFolder {
+  const info = statOf(folder)
+  const isSure = info === null || nowMs - info.ctimeMs > APART_MS
+  return [folder, !isSure ? UNSURE : info === null ? NOTHING : stateOf(info)]
 }
 
 /** Whether a folder has the same SKILL.md as before. */
@@ -108,9 +114,11 @@ export function stateOf(info: FileFacts): string {
   return `${info.size} ${info.mtimeMs} ${info.ctimeMs} ${info.ino}`
 }
 
-function namesIn(folder: string): readonly string[] {
+/** What is or may be a folder: where a file lies, no skill can come without the folder around it changing. */
+function foldersIn(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).sort()
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return entries.flatMap((entry) => (entry.isFile() ? [] : [entry.name])).sort()
   } catch {
     return []
   }

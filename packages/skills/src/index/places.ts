@@ -1,10 +1,14 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import type { SkillsHome } from '../skills-home.js'
 import type { SkillRoot } from './skill-index.js'
 
 /** Where projects keep skills. */
 const PROJECT_FOLDERS = ['.hermes/skills', '.agents/skills']
+/** Where they keep plugins, a folder each. */
+const PLUGIN_FOLDERS = ['.hermes/plugins', '.agents/plugins']
+/** What lies in either, of a project whose path comes before it. */
+const IN_PROJECT = /^(.*?)\/\.(?:hermes|agents)\/(?:skills|plugins)(?:\/|$)/
 
 /** The folders whose skills count for who works in `cwd`, and what is left out of them, a line each. Never rejects. */
 export async function skillRoots(
@@ -43,13 +47,37 @@ async function projectRoots(home: SkillsHome, cwd: string, own: readonly string[
 }
 
 function projectPlaces({ userHome }: SkillsHome, cwd: string, own: readonly string[]) {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    const places = PROJECT_FOLDERS.map((place) => join(folder, place)).filter(
-      (place) => !own.includes(place) && existsSync(place),
-    )
+  for (const folder of projectFolders(cwd, userHome)) {
+    const places = skillFoldersOf(folder, own)
     if (places.length > 0) return { project: folder, places }
-    // What lies above the person's home, or a repository, is no part of this project.
-    if (folder === userHome || existsSync(join(folder, '.git')) || folder === dirname(folder)) return null
+  }
+  return null
+}
+
+/** The folder and those above it. What lies above the person's home, or a repository, is no part of this project. */
+function projectFolders(cwd: string, userHome: string): readonly string[] {
+  const folders = [cwd]
+  for (let folder = cwd; ; ) {
+    if (folder === userHome || existsSync(join(folder, '.git')) || folder === dirname(folder)) return folders
+    folder = dirname(folder)
+    folders.push(folder)
+  }
+}
+
+const skillFoldersOf = (project: string, own: readonly string[]) =>
+  PROJECT_FOLDERS.map((place) => join(project, place)).filter((place) => !own.includes(place) && existsSync(place))
+
+/** Folders with skills of the plugins of a project. */
+const pluginSkillsOf = (project: string) =>
+  PLUGIN_FOLDERS.map((place) => join(project, place)).flatMap((place) =>
+    namesIn(place).map((name) => join(place, name, 'skills')),
+  )
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
 
@@ -59,8 +87,8 @@ export interface PlaceOfOthers {
   readonly folder: string
   /** Whether it lies in the workspace, or around it: what works there sees it. */
   readonly isOpen: boolean
-  /** Whether what its skills declare counts: the person trusts it as it is. */
-  readonly isTrusted: boolean
+  /** Whether what its skills declare counts: the person trusts it as it is. Never rejects. */
+  isTrusted(): Promise<boolean>
 }
 
 /** Folders of the person, outside the home, with skills of others: `~/.agents/skills` and `external`, for who works in `workspace`. All absolute. */
@@ -70,7 +98,7 @@ export function personalPlaces(
 ): readonly PlaceOfOthers[] {
   const isOpen = isSeenFrom(workspace, userHome)
   return [join(userHome, '.agents', 'skills'), ...external].map((folder) => ({
-    ...{ folder, isOpen: isOpen(folder), isTrusted: true },
+    ...{ folder, isOpen: isOpen(folder), isTrusted: async () => true },
   }))
 }
 
@@ -80,18 +108,35 @@ function isSeenFrom(workspace: string, userHome: string): (folder: string) => bo
   return (folder) => isWithin(folder, whole) || isWithin(workspace, folder)
 }
 
-/** Every folder outside the home with skills of others, for who works in `workspace`, whether those are loaded or not. Never rejects. */
-export async function placesOfOthers(home: SkillsHome, workspace: string): Promise<readonly PlaceOfOthers[]> {
+/**
+ * Every folder outside the home with skills of others, for who works in `workspace`, whether those are loaded or not: all that projects around it
+ * have, and those below it that one of `paths` lies in. Never rejects.
+ */
+export async function placesOfOthers(
+  home: SkillsHome,
+  workspace: string,
+  paths: readonly string[] = [],
+): Promise<readonly PlaceOfOthers[]> {
   const { userHome, settings, trust } = home
   const personal = personalPlaces({ userHome, external: settings.external_dirs }, workspace)
   const isOpen = isSeenFrom(workspace, userHome)
-  // A project may bring plugins, which lie in it.
-  const plugins = (await home.ofPlugins()).map(({ folder }) => ({ folder, isOpen: isOpen(folder), isTrusted: true }))
+  const plugins = (await home.pluginPlaces()).map(({ folder, isAgreed }) => ({
+    ...{ folder, isOpen: isOpen(folder), isTrusted: isAgreed },
+  }))
   const own = [home.directory, ...personal.map(({ folder }) => folder)]
-  const found = settings.project_discovery ? projectPlaces(home, workspace, own) : null
-  if (found === null) return [...personal, ...plugins]
-  const isTrusted = await trust.isTrusted(found.project)
-  return [...found.places.map((folder) => ({ folder, isOpen: true, isTrusted })), ...personal, ...plugins]
+  const below = paths.flatMap((path) => IN_PROJECT.exec(path)?.[1] ?? []).filter(isOpen)
+  const projects = [...new Set([...projectFolders(workspace, userHome), ...below])].flatMap((project) => [
+    ...skillFoldersOf(project, own).map((folder) => ({ folder, isTrusted: () => trust.isTrusted(project) })),
+    // Nobody agreed to those that are not among the plugins above.
+    ...(project === userHome ? [] : pluginSkillsOf(project)).map((folder) => ({
+      folder,
+      isTrusted: async () => false,
+    })),
+  ])
+  const seen = new Set<string>()
+  return [...personal, ...plugins, ...projects.map((place) => ({ ...place, isOpen: isOpen(place.folder) }))].filter(
+    ({ folder }) => !seen.has(folder) && seen.add(folder),
+  )
 }
 
 /** The repository that a folder lies in; the folder itself where there is none. */

@@ -5,7 +5,6 @@ import { readSkill } from '../format/read-skill.js'
 import { MAX_SKILL_BYTES, SKILL_FILE, type Skill, type SkillHead, type SkillSource } from '../format/skill.js'
 import {
   type FoundFolder,
-  findSkillFolders,
   isAsLooked,
   isUnchanged,
   isWrittenAs,
@@ -70,6 +69,12 @@ export interface Grounds {
   readonly written: readonly (readonly [folder: string, state: string])[]
 }
 
+/** A folder of a skill, and what its SKILL.md says; `null` for nothing that can be read. */
+interface HeadBelow {
+  readonly folder: string
+  readonly head: SkillHead | null
+}
+
 /** Whether all is as it was. Never throws. */
 export function stillHolds({ looked, written }: Grounds): boolean {
   return isAsLooked(looked) && written.every(([folder, state]) => isWrittenAs(folder, state))
@@ -82,6 +87,8 @@ export class SkillIndexer {
   readonly #clock: Clock
   #last: (Found & { readonly index: SkillIndex }) | null = null
   #glanced: Glanced | null = null
+  /** By folder, what was found below it last. */
+  readonly #below = new Map<string, Grounds & { readonly heads: readonly HeadBelow[] }>()
   /** By the skills of an index: what was seen where it was made. Another look may see something else before that is asked for. */
   readonly #seen = new WeakMap<SkillIndex['skills'], () => Grounds>()
 
@@ -140,11 +147,16 @@ export class SkillIndexer {
   }
 
   /** The folders of skills below some folder, each with what its SKILL.md says by now; `null` for none. Never rejects. */
-  async headsBelow(folder: string): Promise<readonly { readonly folder: string; readonly head: SkillHead | null }[]> {
+  async headsBelow(folder: string): Promise<readonly HeadBelow[]> {
+    const known = this.#below.get(folder)
+    if (known !== undefined && stillHolds(known)) return known.heads
     this.#cache.open()
-    const [read = []] = await readFolders([findSkillFolders(folder)], this.#cache)
+    const { looked, skills } = lookBelow(folder, this.#clock.now())
+    const [read = []] = await readFolders([skills], this.#cache)
     await this.#cache.save()
-    return read.map((one) => ({ folder: one.folder, head: one.known.head }))
+    const heads = read.map((one) => ({ folder: one.folder, head: one.known.head }))
+    this.#below.set(folder, { looked, written: skills.map((one) => [one.folder, stateOf(one)]), heads })
+    return heads
   }
 
   /** Looks at every SKILL.md of the roots, and reads those that were written since. Never rejects. */
