@@ -141,8 +141,9 @@ function isTemporary(folder: string, name: string): boolean {
   return /^\/(?:tmp|var\/tmp|dev\/shm|private\/tmp)(?:\/|$)/.test(folder)
 }
 
+// No section of a setting is longer, and each dot may begin one: without the bound a word of dots takes time by its square.
 const CODE_OPTION =
-  /^-{0,2}[\w.-]*(?:shell|wrapper|exec\w*|cmd|command|tool|hooks?|plugins?|loader|require|import|preload|askpass|pager|editor|program|agent\w*|init-file|exec-path|template|smtp-server|rcfile|init-script|rustc|runner|linker|interpreter|launcher|compiler|script-path)$/i
+  /^-{0,2}[\w.-]{0,80}(?:shell|wrapper|exec\w*|cmd|command|tool|hooks?|plugins?|loader|require|import|preload|askpass|pager|editor|program|agent\w*|init-file|exec-path|template|smtp-server|rcfile|init-script|rustc|runner|linker|interpreter|launcher|compiler|script-path)$/i
 const CODE_VALUE = new RegExp(
   `(?:^|[\\s.])(${CODE_OPTION.source.slice(1, -1)})["']?\\s*[=:]\\s*["']?([~/][^"'\\s]*)`,
   'i',
