@@ -43,7 +43,7 @@ export function statementsOf(command: string): readonly string[] {
     } else if (sign === '\n') {
       end()
     } else {
-      const operator = OPERATORS.find((known) => command.startsWith(known, at))
+      const operator = OPERATORS.find((known) => known[0] === sign && command.startsWith(known, at))
       line += operator ?? sign
       if (operator === undefined) continue
       at += operator.length - 1
