@@ -1,6 +1,6 @@
 /** Ends a statement outside of quotes and brackets. */
 const OPERATORS = ['&&', '||', ';;', ';'] as const
-const CLOSES: Readonly<Record<string, string>> = { '(': ')', '{': '}' }
+const CLOSES = { '(': ')', '{': '}' } as const
 
 /**
  * A command line with each of its statements on a line of its own; joined again by line feeds it means the same. One that cannot be told
@@ -11,47 +11,37 @@ export function statementsOf(command: string): readonly string[] {
   if (command.includes('<<')) return asWritten
   const lines: string[] = []
   const open: string[] = []
-  let line = ''
+  let from = 0
   let quote = ''
-  const end = () => {
-    const text = withoutBlanks(line)
+  const end = (at: number) => {
+    const text = withoutBlanks(command.slice(from, at))
     if (text !== '') lines.push(text)
-    line = ''
   }
   for (let at = 0; at < command.length; at++) {
     const sign = command[at]!
-    if (sign === '\\' && quote !== "'") {
-      line += command.slice(at, at + 2)
-      at++
-    } else if (quote !== '') {
+    if (sign === '\\' && quote !== "'") at++
+    else if (quote !== '') {
       if (sign === quote) quote = ''
-      line += sign
-    } else if (sign === "'" || sign === '"' || sign === '`') {
-      quote = sign
-      line += sign
-    } else if (sign === '#' && (line === '' || /[\s;&|]/.test(command[at - 1]!))) {
-      // A comment ends with its line, whatever stands in it.
-      const rest = command.slice(at).split('\n', 1)[0]!
-      line += rest
-      at += rest.length - 1
-    } else if (CLOSES[sign] !== undefined || (open.length > 0 && sign === open.at(-1))) {
-      if (CLOSES[sign] === undefined) open.pop()
-      else open.push(CLOSES[sign])
-      line += sign
-    } else if (open.length > 0) {
-      line += sign
-    } else if (sign === '\n') {
-      end()
-    } else {
-      const operator = OPERATORS.find((known) => known[0] === sign && command.startsWith(known, at))
-      line += operator ?? sign
+    } else if (sign === "'" || sign === '"' || sign === '`') quote = sign
+    // A comment ends with its line, whatever stands in it.
+    else if (sign === '#' && (at === from || /[\s;&|]/.test(command[at - 1]!)))
+      at += command.slice(at).split('\n', 1)[0]!.length - 1
+    else if (open.length > 0 && sign === open.at(-1)) open.pop()
+    else if (sign === '(' || sign === '{') open.push(CLOSES[sign])
+    else if (open.length > 0) continue
+    else if (sign === '\n') {
+      end(at)
+      from = at + 1
+    } else if (sign === '&' || sign === '|' || sign === ';') {
+      const operator = OPERATORS.find((known) => command.startsWith(known, at))
       if (operator === undefined) continue
       at += operator.length - 1
-      end()
+      end(at + 1)
+      from = at + 1
     }
   }
   if (quote !== '' || open.length > 0) return asWritten
-  end()
+  end(command.length)
   return lines.length > 0 ? lines : asWritten
 }
 
