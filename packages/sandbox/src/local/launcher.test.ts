@@ -1,8 +1,8 @@
 // Commands of many sessions, started by the small process that stands in for this one.
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -120,9 +120,11 @@ describe.runIf(process.platform === 'linux')('a launched command', () => {
     onTestFinished(() => {
       for (const group of [launcher, running].filter(groupExists)) process.kill(-group, 'SIGKILL')
     })
-    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', `${agent.pid}`], { encoding: 'utf8' })
-    const [watcher = 0, ...others] = children
-      .match(/\d+/g)!
+    const tasks = await readdir(`/proc/${agent.pid}/task`)
+    const children = await Promise.all(
+      tasks.map((task) => readFile(`/proc/${agent.pid}/task/${task}/children`, 'utf8')),
+    )
+    const [watcher = 0, ...others] = (children.join(' ').match(/\d+/g) ?? [])
       .map(Number)
       .filter((pid) => pid !== launcher)
     expect(others).toEqual([])
