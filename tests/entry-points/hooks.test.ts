@@ -67,6 +67,9 @@ needs('tmux', hasTmux)('in the terminal', () => {
     const file = join(scene.cwd, '.claude/settings.json')
     const { hooks } = JSON.parse(await readFile(file, 'utf8')) as { readonly hooks: object }
     await writeFile(file, JSON.stringify({ hooks: { ...hooks, SessionEnd: more } }))
+    await mkdir(join(scene.cwd, '.agents/skills/tide'), { recursive: true })
+    const skill = '---\nname: tide\ndescription: Tells the tides\n---\nLook at the moon.\n'
+    await writeFile(join(scene.cwd, '.agents/skills/tide/SKILL.md'), skill)
     await using terminal = await openTerminal(['chat', ...flags()], { home: scene.home, cwd: scene.cwd, columns: 100 })
     await terminal.shows('Trust it?')
     await terminal.type('y')
@@ -84,6 +87,10 @@ needs('tmux', hasTmux)('in the terminal', () => {
     await terminal.press('Enter')
     await terminal.shows('Done.')
     expect(last()).toContain('not here')
+    // What the project brings besides is there at once too.
+    await terminal.type('/tide')
+    await terminal.press('Enter')
+    await expect.poll(last).toContain('Look at the moon.')
     await terminal.press('C-d')
     expect(await terminal.exitCode()).toBe(0)
   })

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { homeLayout } from '@hermes/config'
 import { createSessionHost } from '@hermes/host'
+import type { Runtime } from '@hermes/runtime'
 import { agentOptions, type ChatOptions, chosenAccount, chosenEffort, openOptions, withSkills } from './chat-options.js'
 import { createFileFinder } from './editor/file-finder.js'
 import { createHistory } from './editor/history.js'
 import { EXIT, UsageError } from './errors.js'
 import { editText } from './external-editor.js'
-import { askAboutFolder } from './interactive/ask-about-folder.js'
+import { askForHooks, askForTrust } from './interactive/ask-about-folder.js'
 import { Conversation, type Waiting } from './interactive/conversation.js'
 import { openDisplay } from './interactive/display.js'
 import { openConsole } from './interactive/open-console.js'
@@ -40,12 +41,25 @@ interface Carried {
   readonly waiting: readonly Waiting[]
 }
 
+/** The home, with what the project brings where the person trusts it. */
+async function openHere(io: Io, options: ChatOptions): Promise<Runtime> {
+  // The conversation answers for the person itself, so that /yolo can be turned on and off.
+  const open = () => openCli(io, { yolo: false, ...openOptions(options) })
+  let runtime = await open()
+  if (!canAsk(io)) return runtime
+  if (await askForTrust(io, runtime.trust)) {
+    // Commands of its skills, its plugins and its servers come as a home is opened.
+    await runtime.close()
+    runtime = await open()
+  }
+  await askForHooks(io, runtime.hooks)
+  return runtime
+}
+
 /** One conversation in the home as it is now; what goes along where it is to go on. */
 async function converse(io: Io, chosen: ChatOptions, carried: Carried | null): Promise<Carried | null> {
   const options = carried === null ? chosen : againWith(chosen, carried)
-  // The conversation answers for the person itself, so that /yolo can be turned on and off.
-  const runtime = await openCli(io, { yolo: false, ...openOptions(options) })
-  if (canAsk(io)) await askAboutFolder(io, runtime)
+  const runtime = await openHere(io, options)
   const host = createSessionHost({ runtime })
   let begun: Conversation | null = null
   let stopListening = () => {}

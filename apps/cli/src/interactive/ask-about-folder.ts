@@ -6,9 +6,18 @@ import { printable } from '../render/style.js'
 /** Of hooks at once: a yes is for what was shown. */
 const SHOWN = 10
 
-/** Asks once about the project here, whose files and programs nobody trusts yet, and about hooks that wait for a consent. */
-export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'hooks' | 'trust'>): Promise<void> {
-  await askForTrust(io, trust)
+/** Asks about the project here, once for what it brings now. Resolves with whether the person said that they trust it. */
+export async function askForTrust(io: Io, trust: Runtime['trust']): Promise<boolean> {
+  const cover = await trust.look(io.cwd)
+  const question = trustQuestion(cover)
+  if (question === null) return false
+  const isTrusted = await confirm(io, printable(question), 'yes', { needsEnter: true })
+  await trust.answer(cover.folder, isTrusted)
+  return isTrusted
+}
+
+/** Asks about hooks that wait for a consent. */
+export async function askForHooks(io: Io, hooks: Runtime['hooks']): Promise<void> {
   const { hooks: listed } = await hooks.list(io.cwd)
   const waiting = listed.filter(({ consent }) => consent !== 'agreed')
   for (let from = 0; from < waiting.length; from += SHOWN) {
@@ -26,12 +35,4 @@ export async function askAboutFolder(io: Io, { hooks, trust }: Pick<Runtime, 'ho
       shown.map(({ number }) => number),
     )
   }
-}
-
-/** The answer is kept until what the project brings is another. */
-async function askForTrust(io: Io, trust: Runtime['trust']): Promise<void> {
-  const cover = await trust.look(io.cwd)
-  const question = trustQuestion(cover)
-  if (question !== null)
-    await trust.answer(cover.folder, await confirm(io, printable(question), 'yes', { needsEnter: true }))
 }

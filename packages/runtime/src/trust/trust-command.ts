@@ -46,7 +46,11 @@ async function run(
   if (verb === 'list') return list(trust, context.cwd)
   if (verb === 'add') {
     const cover = await trust.answer(folder, true)
-    return text([`Trusted: ${cover.folder}`, ...bringsLines(cover), 'Another answer is needed when any of it changes.'])
+    const later = context.caller.changes?.includes('reload')
+      ? ['Commands of its skills, its plugins and its servers come with /reload.']
+      : []
+    const lines = [`Trusted: ${cover.folder}`, ...bringsLines(cover), ...later]
+    return text([...lines, 'Another answer is needed when any of it changes.'])
   }
   const isGone = await trust.remove(folder)
   return isGone
