@@ -16,7 +16,7 @@ async function folders(programs: Readonly<Record<string, readonly string[]>>) {
       .map((folder) => join(root, folder))
       .join(delimiter),
   }
-  const find = (executable: string | null = null) => findBrowser({ env, executable })
+  const find = (executable: string | null = null) => findBrowser({ env, executable, installed: [] })
   return { root, env, find }
 }
 
@@ -32,9 +32,7 @@ it.each([
   'microsoft-edge',
 ])('finds %s', async (name) => {
   const { root, find } = await folders({ bin: [name] })
-  // What the machine itself has comes before Brave and Edge: a name of a browser counts more than where it is.
-  expect([join(root, 'bin', name), '/usr/bin/google-chrome-stable', '/usr/bin/chromium']).toContain(await find(name))
-  expect(await find(name)).toBe(join(root, 'bin', name))
+  expect(await find()).toBe(join(root, 'bin', name))
 })
 
 it('takes Chrome before Chromium, that before Brave, and that before Edge, wherever on the path they are', async () => {

@@ -21,21 +21,23 @@ const MAC = [
   'Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
 ]
 
-const FIXED = ['/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome']
+const INSTALLED = ['/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome']
 
 /** Where a browser may be. */
 interface FindBrowserOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The program that the configuration names; `null` looks for one. */
   readonly executable: string | null
+  /** Folders that are looked through after those of `PATH`. Default: where systems put programs. */
+  readonly installed?: readonly string[]
 }
 
 /**
  * Chrome, Chromium, Brave or Edge, whichever is there first: on `PATH`, then where they are installed. Absolute.
  * @throws HermesError `browser.not_installed`, which says what to install.
  */
-export async function findBrowser({ env, executable }: FindBrowserOptions): Promise<string> {
-  const folders = [...(env['PATH'] ?? '').split(delimiter).filter(isAbsolute), ...FIXED]
+export async function findBrowser({ env, executable, installed = INSTALLED }: FindBrowserOptions): Promise<string> {
+  const folders = [...(env['PATH'] ?? '').split(delimiter).filter(isAbsolute), ...installed]
   if (executable !== null) {
     const places = isAbsolute(executable) ? [executable] : folders.map((folder) => join(folder, executable))
     const found = await firstRunnable(places)
