@@ -114,7 +114,7 @@ export interface HookHandlers {
   'session-end'(event: SessionEvent): void | Promise<void>
   /**
    * A person's command is about to be carried out. What ends a run, answers a question, leaves, reads the home anew or takes an objector away is
-   * not asked about: `stop`, `approvals`, `exit`, `reload`, `hooks`, `plugins`, `doctor`.
+   * not asked about: `stop`, `approvals`, `exit`, `reload`, `hooks`, `plugins`, `doctor`, and in chats `approve` and `deny`.
    */
   'before-command'(event: CommandEvent): Objection | undefined | Promise<Objection | undefined>
   /** A model is about to be asked for something beside the conversation: a title, a summary, a review. */
